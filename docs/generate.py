@@ -9,13 +9,13 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page, the first
 
 and the block is replaced by the present output. A session begins in a folder of its own that holds
 ``docs/scenario`` and a store with the memories of ``memories.jsonl``. ``empty`` begins without the store, ``shop``
-has a git repository of that name beside it, ``again`` continues the session before, and only ``fails`` may end in an
-error.
+has a git repository of that name beside it, ``story`` the notes of ``demo/story``, ``again`` continues the session
+before, and only ``fails`` may end in an error.
 ``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
-    python docs/generate.py            write the pages
+    python docs/generate.py            write the pages, and the ready-made answers of MCP
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
     python docs/generate.py PAGE ...   the same for some pages only
 """
@@ -50,6 +50,7 @@ import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.embedding.wordllama import StaticEmbedder
+from priming.server.mcp import answers
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -66,6 +67,8 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}
 _KEY = re.compile(r"\b((?:[a-z\d]+-){3,})[0-9a-f]{6}\b")
 """A key that was taken, with what tells it from the first: the end of an id."""
 _SPENT = re.compile(r"^[\d.]+ ms: .*$", re.MULTILINE)
+_TIMED = re.compile(r"^.* median ms +p99 ms\n(?:\S.*\n)+", re.MULTILINE)
+_TIMES = re.compile(r" +[\d.]+ +[\d.]+$", re.MULTILINE)
 _SIZE = re.compile(r"(?<=^size )( *)[\d.]+ [KMG]?i?B(?:ytes)?$", re.MULTILINE)
 _BYTES = re.compile(r'(?<="bytes": )\d+')
 _GENERATION = re.compile(r"(wordllama-\w+/\d+)/[0-9a-f]{12}")
@@ -104,6 +107,8 @@ class Desk:
             shutil.copytree(self.folder / "scenario", self.here)
             if "empty" in options:
                 shutil.rmtree(self.here / ".priming")
+            if "story" in options:
+                shutil.copytree(ROOT / "demo" / "story", self.here / "story")
             if "shop" in options:
                 shutil.copytree(self.folder / "shop", self.here / "shop")
             self.clock.at = NOW
@@ -115,6 +120,7 @@ class Desk:
         text = _ID.sub(lambda match: self.ids.setdefault(match[0], f"019c…{len(self.ids) + 1:02d}"), text)
         text = _KEY.sub(r"\1…", text)
         text = _SPENT.sub("… ms: …", text)
+        text = _TIMED.sub(lambda table: _TIMES.sub("          …       …", table[0]), text)
         text = _SIZE.sub(r"\1…", text)
         text = _BYTES.sub("…", text)
         return _GENERATION.sub(r"\1/…", text)
@@ -124,6 +130,8 @@ def main() -> int:
     """Write the pages, or check whether they are current."""
     check = "--check" in sys.argv[1:]
     chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
+    if not check and not chosen:
+        answers.write()
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():

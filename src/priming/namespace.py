@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from priming.config.caller import present_caller
 from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
+from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder

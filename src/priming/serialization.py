@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from operator import attrgetter
@@ -19,6 +19,7 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from priming import errors
+from priming.config.values import dataclass
 from priming.errors import MissingExtra, ParamError, PrimingError
 
 R = TypeVar("R")

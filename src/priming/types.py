@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from priming.config.values import dataclass
 from priming.config.words import RULES, STATUSES
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError

@@ -120,7 +120,7 @@ def test_a_rival_that_fails_is_told_and_the_others_go_on(go, tmp_path):
     assert [row.outcome.error is None for row in found.rows] == [True, False, False, True]
     assert [name for name, _ in report.failures(found)] == ["broken", "paperless"]
     names, cells = report.results(found)
-    assert cells[1] == ("broken", "", *["failed"] * 4, "", "", "")
+    assert cells[1] == ("broken", "", *["failed"] * 5, "", "", "")
     assert len(names) == len(cells[0]) == len(cells[3])
 
 
@@ -317,16 +317,49 @@ def test_gold_titles_are_written_as_the_keys_that_have_them(musique, embedder):
 def test_tables_tell_quality_beside_time_and_the_unanswerable_apart(go):
     found = go(baselines=["bm25"], token_costs=True)
     columns, cells = report.results(found)
-    assert columns == ("contestant", "n", "R@5", "R@10", "R@20", "MRR", "AUC", "median ms", "p99 ms")
+    assert columns == (
+        "contestant",
+        "n",
+        "R@5",
+        "R@10",
+        "R@20",
+        "nDCG@10",
+        "MRR",
+        "AUC",
+        "median ms",
+        "p99 ms",
+    )
     assert [row[0] for row in cells] == ["priming", "plain bm25"]
     assert cells[0][1] == "6"
     assert float(cells[0][2]) <= 100.0
     columns, cells = report.categories(found)
     assert [row[:2] for row in cells] == [("1", "2"), ("2", "2"), ("4", "2"), ("5", "2")]
     assert [row[0] for row in report.differences(found)[1]] == ["plain bm25"]
+    columns, cells = report.parts(found)
+    assert columns == ("nDCG@10 by part", "questions", "priming", "plain bm25")
+    assert [row[:2] for row in cells] == [("one", "3"), ("two", "3")]
     assert [row[1] for row in report.costs(found)[1]] == ["80 %", "90 %"] * 2
+
+
+def test_a_baseline_stems_by_the_language_of_the_texts_though_the_cue_does_not_tell_it(embedder):
+    texts = (
+        "Die Fähren fahren nicht, wenn der Sturm zu stark ist.",
+        "Wir haben die Boote am Hafen gestrichen.",
+    )
+    items = [BenchItem(f"g{i}", text, f"g{i}", kind="fact") for i, text in enumerate(texts)]
+    assert plain("bm25", embedder, items, "Fähre").keys == ["g0"]
 
 
 def test_a_set_that_all_can_be_answered_of_has_no_column_for_what_cannot(hotpot, embedder):
     found = run(sets.load("hotpot", hotpot), embedder, BenchPlan(params=QUICK), watch)
-    assert report.results(found)[0] == ("contestant", "n", "R@2", "R@5", "R@10", "MRR", "median ms", "p99 ms")
+    assert report.results(found)[0] == (
+        "contestant",
+        "n",
+        "R@2",
+        "R@5",
+        "R@10",
+        "nDCG@10",
+        "MRR",
+        "median ms",
+        "p99 ms",
+    )

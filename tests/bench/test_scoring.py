@@ -29,10 +29,14 @@ def test_figures_are_means_over_questions_by_category_and_the_headline_leaves_ou
         one("5", labels=("a",)),
     ]
     found = summary(answers, of)
-    assert found.by_category["1"].values == {"R@1": 0.5, "R@2": 0.75, "MRR": 0.75}
-    assert found.by_category["4"].values == {"R@1": 0.0, "R@2": 0.0, "MRR": 0.0}
+    # The second question has one gold of two at place 2: its nDCG is (1/log₂3) / (1 + 1/log₂3) = .386853.
+    gain = pytest.approx((1.0 + 0.386853) / 2, abs=1e-6)
+    assert found.by_category["1"].values == {"R@1": 0.5, "R@2": 0.75, "nDCG@10": gain, "MRR": 0.75}
+    assert found.by_category["4"].values == {"R@1": 0.0, "R@2": 0.0, "nDCG@10": 0.0, "MRR": 0.0}
     assert found.headline.questions == 3
-    assert found.headline.values == {"R@1": 1 / 3, "R@2": 0.5, "MRR": 0.5}
+    gain = pytest.approx((1.0 + 0.386853) / 3, abs=1e-6)
+    assert found.headline.values == {"R@1": 1 / 3, "R@2": 0.5, "nDCG@10": gain, "MRR": 0.5}
+    assert found.by_part["p"] == found.headline
     assert found.by_category["5"].values["R@1"] == 1.0
 
 
@@ -69,7 +73,8 @@ def test_a_set_without_a_question_is_an_error(of):
 
 def test_columns_have_a_figure_a_question():
     answers = [one(labels=("a",)), one(labels=("x", "a"))]
-    assert columns(answers, (1,)) == {"R@1": [1.0, 0.0], "MRR": [1.0, 0.5]}
+    gains = [1.0, pytest.approx(0.630930, abs=1e-6)]  # 1 and 1/log₂3
+    assert columns(answers, (1,)) == {"R@1": [1.0, 0.0], "nDCG@10": gains, "MRR": [1.0, 0.5]}
 
 
 def answer(small, **given):

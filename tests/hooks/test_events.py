@@ -210,8 +210,40 @@ def test_where_there_is_no_store_none_is_made(tmp_path, home):
     project.folder.mkdir()
     home.mkdir()
     for event in ("session-start", "prompt", "pre-tool", "post-tool", "stop"):
-        assert project.hook(event, prompt="No, use tabs instead of spaces") is None
+        assert project.hook(event, prompt="Where do the tests live?") is None
     assert list(project.folder.iterdir()) == list(home.iterdir()) == []
+
+
+def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_repository(tmp_path, home):
+    project = Project(tmp_path / "fresh")
+    deep = project.folder / "src" / "parser"
+    deep.mkdir(parents=True)
+    (project.folder / ".git").mkdir()
+    home.mkdir()
+    text = project.text("prompt", prompt="No, use tabs instead of spaces", cwd=str(deep))
+    assert "Use tabs instead of spaces. It applies everywhere." in text
+    assert (project.folder / ".priming" / ".gitignore").read_text() == "*\n"
+    assert list(deep.iterdir()) == list(home.iterdir()) == []
+    assert "Use tabs instead of spaces" in project.text("session-start")
+
+
+def test_a_first_correction_is_the_projects_own_although_all_projects_have_a_store(tmp_path, home, project):
+    with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+        memory.learn("Never swear in comments")
+    fresh = Project(tmp_path / "fresh")
+    fresh.folder.mkdir()
+    assert "Learned" in fresh.text("prompt", prompt="No, use tabs instead of spaces")
+    with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+        assert len(memory.list(kinds=["behavior"])) == 1
+    assert fresh.database.is_file()
+
+
+def test_a_setting_forbids_that_a_correction_makes_a_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOOKS_CREATE", "off")
+    project = Project(tmp_path / "empty")
+    project.folder.mkdir()
+    assert project.hook("prompt", prompt="No, use tabs instead of spaces") is None
+    assert list(project.folder.iterdir()) == []
 
 
 def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import ndcg_score, roc_auc_score
 
 from priming import ParamError
 from priming.config.params.bench import MetricParams
-from priming.learning.metrics import auc, paired_difference, percentiles, recall_at, reciprocal_rank
+from priming.learning.metrics import auc, ndcg_at, paired_difference, percentiles, recall_at, reciprocal_rank
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
 
@@ -126,3 +126,19 @@ def test_percentiles_refuse_nothing_and_shares_beyond_one():
     for values, shares in (([], (0.5,)), ([1.0], (1.5,))):
         with pytest.raises(ParamError):
             percentiles(values, shares)
+
+
+# Gold at places 2 and 4 of two: (1/log₂3 + 1/log₂5) / (1 + 1/log₂3) = (.63093 + .43068) / 1.63093.
+def test_gain_is_discounted_by_the_rank_and_relative_to_the_best_order():
+    assert ndcg_at({"a", "b"}, ["x", "a", "y", "b"], 10) == pytest.approx(0.650920, abs=1e-6)
+    assert ndcg_at({"a", "b", "c"}, ["a", "b"], 2) == 1.0
+    assert ndcg_at({"a"}, ["x", "y", "a"], 2) == 0.0
+    assert ndcg_at({"a", "b"}, ["a", "a", "b"], 3) == pytest.approx(1.5 / 1.630930, abs=1e-6)
+
+
+@given(st.permutations(range(8)), st.sets(st.integers(0, 7), min_size=1), st.integers(1, 8))
+def test_gain_is_that_of_scikit_learn(order, gold, k):
+    relevance = [[float(item in gold) for item in range(8)]]
+    scores = [[-float(order.index(item)) for item in range(8)]]
+    ours = ndcg_at({str(item) for item in gold}, [str(item) for item in order], k)
+    assert ours == pytest.approx(ndcg_score(relevance, scores, k=k))

@@ -597,6 +597,18 @@ def test_a_name_is_titled_as_long_as_a_memory_has_it_for_its_heading(memory):
     assert not titled()
 
 
+def test_a_speaker_is_no_heading_and_leads_to_nothing_else_that_he_said(memory):
+    memory.remember("the valve leaks", speaker="Kim", key="valve")
+    memory.remember("lunch is at noon", speaker="Kim", key="lunch")
+    memory.remember("I asked Kim about the pump", speaker="Lee", key="pump")
+    working = memory.working(memory.now())
+    assert not working.titled(np.array([working.entities["kim"]]))[0]
+    for cue in ("which valve leaks", "when is lunch", "who asked about the pump"):
+        hits = memory.recall(cue).hits
+        assert hits
+        assert not [hit for hit in hits if hit.path]
+
+
 def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("the sea", session="s")
     memory.remember("Ada met Bob", session="s", key="other")

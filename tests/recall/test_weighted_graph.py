@@ -20,13 +20,13 @@ def nobody(rows):
     return np.full(len(rows), -1)
 
 
-def untitled(rows):
+def none(rows):
     return np.zeros(len(rows), np.bool_)
 
 
-def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=untitled):
-    factors = factors or LinkFactors()
-    return WeightedGraph(topology, factors, profiles.PRIMING.recall, headings, titled, documents, now)
+def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=none, spoken=none):
+    titles = headings, spoken, titled
+    return WeightedGraph(topology, factors or LinkFactors(), profiles.PRIMING.recall, *titles, documents, now)
 
 
 def of_rows(count=ROWS):
@@ -132,6 +132,19 @@ def test_the_name_that_is_a_memorys_own_heading_carries_eight_times():
     graph = weighed(topology, LinkFactors(fan_out_names=True), headings)
     own, other = (float(graph.edges(np.array([row]), both=False).weight[0]) for row in (1, 2))
     assert own == pytest.approx(8 * other)
+
+
+def test_the_name_that_is_a_memorys_speaker_carries_nothing_from_it():
+    topology = of_rows(4)
+    for row in (1, 2):
+        topology.put(row, 0, "mentions", 0.5, explicit=False, activated=0.0)
+
+    def speakers(rows):
+        return np.where(rows == 1, 0, -1)
+
+    graph = weighed(topology, LinkFactors(fan_out_names=True), speakers, spoken=lambda rows: rows == 1)
+    by_speaker, other = (float(graph.edges(np.array([row]), both=False).weight[0]) for row in (1, 2))
+    assert by_speaker == 0.0 < other
 
 
 def test_a_name_that_is_any_memorys_heading_carries_eight_times():

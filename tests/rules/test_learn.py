@@ -413,3 +413,40 @@ def test_a_rule_that_was_repeated_after_a_correction_was_made_is_not_reversed_by
     assert memory.get(late.correction).occurred_at == said
     memory.undo(late.operation)
     assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["ship-on-tuesdays"]
+
+
+def test_a_reversed_correction_is_no_longer_recalled(memory):
+    first = memory.learn("Cite with footnotes instead of endnotes")
+    again = memory.learn("Always cite with footnotes instead of endnotes", wrong="endnotes at the end")
+    assert again.placement == "merge"
+    turned = memory.learn("Cite with endnotes instead of footnotes")
+    assert turned.placement == "supersede"
+    assert {memory.get(key).status for key in (first.correction, again.correction)} == {"deprecated"}
+    assert (first.correction, "deprecated-to", turned.correction) in links_of(memory, first.correction)
+    recalled = [hit.memory.key for hit in memory.recall("footnotes or endnotes?").hits]
+    assert turned.correction in recalled
+    assert not {first.correction, again.correction} & set(recalled)
+    memory.undo(turned.operation)
+    assert memory.get(first.correction).status == "active"
+
+
+def test_a_correction_that_is_only_completed_stays(memory):
+    first = memory.learn("Number the figures")
+    fuller = memory.learn("Never leave figures without a number, number the figures")
+    widened = memory.learn("Number the figures", cue=GO)
+    assert memory.get(first.correction).status == "active", (fuller, widened)
+
+
+def test_corrections_of_other_rules_that_are_replaced_go_with_them(memory):
+    first = memory.learn("Use npm")
+    other = memory.learn("Install packages with npm")
+    assert other.placement == "create"
+    memory.learn("Use pnpm, not npm")
+    assert [one.content for one in memory.list(kinds=["behavior"])] == ["Use pnpm, not npm"]
+    assert {memory.get(one.correction).status for one in (first, other)} == {"deprecated"}
+
+
+def test_a_correction_learned_too_late_is_not_in_force_either(memory, clock):
+    memory.learn("Answer the phone in Welsh")
+    late = memory.learn("Answer the phone in Basque", cue=Cue(at=clock.at - timedelta(hours=1)))
+    assert (late.placement, memory.get(late.correction).status) == ("overtaken", "deprecated")

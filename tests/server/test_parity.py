@@ -19,7 +19,7 @@ from priming.operations.connection import connect
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import error_payload
-from priming.server.mcp import server
+from priming.server.mcp.protocol import server
 
 from .conftest import DEADLINE
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from typing import Protocol
@@ -13,6 +13,7 @@ import numpy as np
 
 from priming.bench.sets import BenchPart
 from priming.config.params.bench import BENCH, BenchParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import ParamError
@@ -20,7 +21,7 @@ from priming.index.lexicon import Lexicon
 from priming.memory import Memory
 from priming.recall.fusion import best_rows
 from priming.results import Recall
-from priming.text.tokens import terms
+from priming.text.tokens import language_of, terms
 from priming.types import FixedClock
 
 
@@ -77,6 +78,7 @@ class Contestant(Protocol):
         ...
 
 
+_ENGLISH = "english"
 _STILL = datetime(2026, 1, 1, tzinfo=UTC)
 """Where the clock stands for memories without a date."""
 _LATER = timedelta(days=1)
@@ -160,7 +162,10 @@ def confidence(recalled: Recall) -> float | None:
 
 
 class Plain:
-    """A baseline: terms of title and text, unit vectors, and a rule that combines the two scores."""
+    """A baseline: terms of title and text, unit vectors, and a rule that combines the two scores.
+
+    Texts are stemmed by their own language, and cues that do not tell theirs by that of most texts, as in recall.
+    """
 
     def __init__(self, name: str, params: BenchParams = BENCH) -> None:
         if name not in _SCORES:
@@ -168,6 +173,7 @@ class Plain:
         self._how, self.name, self.params = name, f"plain {name}", params
         self._keys: list[str] = []
         self._lexicon, self._vectors = Lexicon(), np.zeros((0, 0), np.float32)
+        self._language = _ENGLISH
 
     @property
     def what(self) -> str:
@@ -190,8 +196,10 @@ class Plain:
     def load(self, part: BenchPart, vectors: Vectors) -> None:
         """Index the terms and store the vectors."""
         self._lexicon, self._vectors = Lexicon(), vectors
-        for item in part.items:
-            self._lexicon.append(terms(item.title or ""), terms(item.text))
+        languages = [language_of(f"{item.title or ''}\n{item.text}") or _ENGLISH for item in part.items]
+        for item, language in zip(part.items, languages, strict=True):
+            self._lexicon.append(terms(item.title or "", language), terms(item.text, language))
+        self._language = max(Counter(languages).items(), key=lambda pair: pair[1], default=(_ENGLISH, 0))[0]
         self._keys = [item.key for item in part.items]
 
     def search(self, text: str, vector: Vectors, limit: int) -> SearchResult:
@@ -206,7 +214,8 @@ class Plain:
         """Nothing to release."""
 
     def _bm25(self, text: str) -> Floats:
-        codes = [self._lexicon.code(term) for term in dict.fromkeys(terms(text))]
+        language = language_of(text) or self._language
+        codes = [self._lexicon.code(term) for term in dict.fromkeys(terms(text, language))]
         return self._lexicon.score([code for code in codes if code is not None])
 
     def _cosine(self, vector: Vectors) -> Floats:

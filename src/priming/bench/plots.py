@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from priming.bench.run import Benchmark, Row
 from priming.bench.scoring import headline
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 from priming.errors import MissingExtra, StoreError
 from priming.learning.metrics import recall_at
 

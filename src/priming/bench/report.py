@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.bench.run import Benchmark, Row
-from priming.bench.scoring import Figures, ScoredAnswer
+from priming.bench.scoring import NDCG, Figures, ScoredAnswer
 from priming.bench.sets import BenchSet
 from priming.errors import StoreError
 
@@ -63,6 +63,7 @@ def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
     report |= {
         "headline": _figures(summary.headline),
         "by_category": {name: _figures(each) for name, each in summary.by_category.items()},
+        "by_part": {name: _figures(each) for name, each in summary.by_part.items()},
         "median_ms": _short(summary.median_ms),
         "p99_ms": _short(summary.p99_ms),
         "load_seconds": _short(outcome.load_seconds),
@@ -137,6 +138,26 @@ def categories(of: Benchmark) -> Table:
     return ("category", "questions", "no hits", *names), rows
 
 
+def parts(of: Benchmark) -> Table:
+    """The nDCG of all contestants in each part, in percent; no rows for a set of one part."""
+    summaries = [(row.outcome.name, row.summary) for row in of.rows if row.summary is not None]
+    columns = (f"{NDCG} by part", "questions", *(name for name, _ in summaries))
+    first = summaries[0][1].by_part
+    rows = [
+        (
+            name,
+            f"{figures.questions:,}",
+            *(
+                _percent(summary.by_part[name].values.get(NDCG) if name in summary.by_part else None)
+                for _, summary in summaries
+            ),
+        )
+        for name, figures in first.items()
+        if len(first) > 1
+    ]
+    return columns, rows
+
+
 def differences(of: Benchmark) -> Table:
     """The difference between each other contestant and the first, in points, with its interval."""
     rows = [row for row in of.rows if row.over_first]
@@ -145,7 +166,7 @@ def differences(of: Benchmark) -> Table:
         (row.outcome.name, *(_interval(row.over_first[name]) for name in names if name in row.over_first))
         for row in rows
     ]
-    return ("against the first", *names), cells
+    return (f"points over {of.rows[0].outcome.name}", *names), cells
 
 
 def costs(of: Benchmark) -> Table:

@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ import numpy as np
 from priming.bench.contestants import SearchResult
 from priming.bench.sets import BenchItem, BenchPart
 from priming.config.params.bench import BENCH, BenchParams
+from priming.config.values import dataclass
 from priming.embedding.protocol import Vectors
 from priming.errors import BenchError, ParamError
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from priming.bench.rivals import Rival
 from priming.bench.scoring import ScoredAnswer, Summary, columns, headline, score_answer, summary
 from priming.bench.sets import BenchPart, BenchSet
 from priming.config.params.bench import BENCH, BenchParams
+from priming.config.values import dataclass
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import BenchError, ParamError
 from priming.learning.metrics import PairedDifference, paired_difference

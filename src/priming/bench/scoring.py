@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from priming.bench.contestants import SearchResult
 from priming.bench.sets import BenchItem, BenchPart, BenchQuery, BenchSet
+from priming.config.values import dataclass
 from priming.core.pack import estimate_tokens
 from priming.errors import BenchError
-from priming.learning.metrics import auc, percentiles, recall_at, reciprocal_rank
+from priming.learning.metrics import auc, ndcg_at, percentiles, recall_at, reciprocal_rank
 from priming.recall.formatting import format_full
 from priming.types import MemoryRecord
 
-MRR = "MRR"
+MRR, NDCG = "MRR", "nDCG@10"
+_NDCG_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Summary:
 
     headline: Figures
     by_category: Mapping[str, Figures]
+    by_part: Mapping[str, Figures]
     median_ms: float
     p99_ms: float
     auc: float | None
@@ -110,7 +112,12 @@ def _problem(answer: SearchResult, keys: Sequence[str], labels: Mapping[str, str
 def columns(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> dict[str, list[float]]:
     """Each figure of each question, by name."""
     recalls = {f"R@{k}": [recall_at(answer.gold, answer.labels, k) for answer in answers] for k in ks}
-    return {**recalls, MRR: [reciprocal_rank(answer.gold, answer.labels) for answer in answers]}
+    gains = [ndcg_at(answer.gold, answer.labels, _NDCG_PLACES) for answer in answers]
+    return {
+        **recalls,
+        NDCG: gains,
+        MRR: [reciprocal_rank(answer.gold, answer.labels) for answer in answers],
+    }
 
 
 def headline(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[ScoredAnswer]:
@@ -125,11 +132,16 @@ def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
     times = [answer.ms for answer in answers]
     median, p99 = percentiles(times, (0.5, 0.99))
     categories = sorted({answer.category for answer in answers})
+    parts = dict.fromkeys(answer.part for answer in answers)
+    answerable = headline(answers, of)
     return Summary(
-        headline=figures(headline(answers, of), of.ks),
+        headline=figures(answerable, of.ks),
         by_category={
             name: figures([answer for answer in answers if answer.category == name], of.ks)
             for name in categories
+        },
+        by_part={
+            name: figures([answer for answer in answerable if answer.part == name], of.ks) for name in parts
         },
         median_ms=median,
         p99_ms=p99,

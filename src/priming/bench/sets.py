@@ -10,13 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 _EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
@@ -39,6 +40,7 @@ class BenchItem:
     speaker: str | None = None
     session: str | None = None
     occurred_at: datetime | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def title(self) -> str | None:
@@ -60,6 +62,7 @@ class BenchItem:
             "speaker": self.speaker,
             "session": self.session,
             "occurred_at": self.occurred_at,
+            "files": self.files or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 

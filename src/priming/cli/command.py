@@ -7,7 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from inspect import Parameter
 from types import ModuleType
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -31,6 +31,7 @@ from priming.cli.options import (
 )
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION, default_actor
+from priming.config.values import dataclass
 from priming.results import Listing
 from priming.serialization import encode
 

@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from priming.cli.options import StoreOptions
 from priming.config import environment
 from priming.config.environment import VERSION
+from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.hooks import agent_config, setup
 from priming.hooks.agents import AGENTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from typer import Argument, Option
 from priming.cli import parse
 from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
+from priming.config.values import dataclass
 from priming.config.words import OUTCOMES, PACK, RECALLED, RELATIONS, SOURCES, STATUSES, TRUST
 from priming.errors import ParamError, PrimingError
 

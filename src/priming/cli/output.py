@@ -9,13 +9,13 @@ import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from unicodedata import combining, east_asian_width
 
 import typer
 
+from priming.config.values import dataclass
 from priming.types import Progress
 
 Span = str | tuple[str, str]

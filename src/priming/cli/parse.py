@@ -56,6 +56,16 @@ def optional_text(argument: str | None, name: str) -> str | None:
     return None if argument is None else text_or_stdin(argument, name)
 
 
+def only_text(argument: str | None, option: str | None, name: str) -> str:
+    """A text that may be typed as an argument or as an option, once."""
+    if argument is not None and option is not None and argument != option:
+        raise ParamError(name, option, f"must be typed once: {argument!r} is the text already")
+    text = option if argument is None else argument
+    if text is None:
+        raise ParamError(name, None, 'must be given: the text of the rule, as in priming learn "Use tabs"')
+    return text_or_stdin(text, name)
+
+
 def moment(name: str, text: str) -> datetime:
     """A time in ISO 8601, or how long ago, such as ``10m``, ``2h`` or ``3d``.
 

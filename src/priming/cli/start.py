@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 QUICK: Mapping[str, str] = {
@@ -13,6 +13,7 @@ QUICK: Mapping[str, str] = {
     "learn": "rules",
     "link": "memory",
     "list": "memory",
+    "mcp": "server",
     "not-relevant": "feedback",
     "not-useful": "feedback",
     "recall": "recall",
@@ -25,6 +26,25 @@ QUICK: Mapping[str, str] = {
 """Frequent commands, with their modules in ``priming.cli.groups``; for all others every module is loaded."""
 
 
+_VALUED = ("--url", "--namespace", "--profile", "--embedder", "--set")
+"""The options before a command whose value is the next argument."""
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """The command among arguments, behind the options that may come before it; empty if there is none.
+
+    >>> command_of(["--url", "sqlite:///list", "--json", "recall", "tea"]), command_of(["--namespace"])
+    ('recall', '')
+    """
+    words = iter(arguments)
+    for word in words:
+        if word in _VALUED:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:2] == ["hook"]:
@@ -34,7 +54,7 @@ def main() -> None:
             os._exit(
                 0
             )  # all is written and closed; to take the interpreter apart would be a tenth of the time
-    module = QUICK.get(sys.argv[1]) if len(sys.argv) > 1 else None
+    module = QUICK.get(command_of(sys.argv[1:]))
     if module is None:
         from priming.cli.app import main as run_any
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from priming.config.environment import default_actor
+from priming.config.values import dataclass
 
 LIBRARY = "library"
 _LONGEST = 120

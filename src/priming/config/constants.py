@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
@@ -23,6 +23,7 @@ from priming.config.params.recall import (
 )
 from priming.config.profiles import ALL, Profile
 from priming.config.settings_files import DEFAULT, Resolved, Setting, nearest
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 ROOT = "profiles"

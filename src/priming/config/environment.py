@@ -24,10 +24,11 @@ else:
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 FILE, SETTINGS = "memory.db", "config.toml"

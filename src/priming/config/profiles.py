@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from priming.config.params.laws import (
     BaseLevelParams,
@@ -23,6 +23,7 @@ from priming.config.params.recall import (
     RecallParams,
     RelevanceParams,
 )
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_choice
 from priming.errors import ParamError
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from types import MappingProxyType
 
 from priming.config.params.laws import SUPPRESSING
+from priming.config.values import dataclass
 from priming.config.words import RELATIONS, STRUCTURE
 
 BRINGS, TAKES = 1, -1

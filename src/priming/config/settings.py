@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from priming.config.settings_files import (
     checked,
     nearest,
 )
+from priming.config.values import dataclass
 from priming.errors import ParamError, violation
 
 if TYPE_CHECKING:

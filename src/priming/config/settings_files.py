@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from priming.config import environment
 from priming.config.params.checked import rule_of
+from priming.config.values import dataclass
 from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
 
@@ -272,6 +273,14 @@ TABLE: tuple[Setting, ...] = (
         "on",
         about={"choices": ("on", "off")},
         doc="off: sessions start no server for their hooks",
+    ),
+    Setting(
+        "hooks",
+        "create",
+        str,
+        "on",
+        about={"choices": ("on", "off")},
+        doc="off: a first correction creates no store for its project",
     ),
     Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", str, "127.0.0.1", doc="the address on which `serve` listens"),

@@ -18,11 +18,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_number
 from priming.core.graph import rows_of
 from priming.core.kernel.flow import Arrival, Flow

@@ -6,13 +6,14 @@ Times are in days, fractional, unless an argument says hours.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.arguments.checks import check_number, check_whole, interval
 from priming.errors import ParamError

@@ -12,12 +12,12 @@ given, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
 from priming.core.arguments.checks import check_whole
 from priming.errors import ParamError

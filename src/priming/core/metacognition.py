@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 
 from priming.config.params.laws import METACOGNITION, QUIET, MetacognitionParams, QuietParams
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 OUTCOMES = {"success": True, "failure": False}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
 from priming.config.params.laws import TierParams
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_number
 from priming.errors import ParamError
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SCORE
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from priming.config.params.laws import SIMILARITY
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_number
 from priming.core.when import scope
 from priming.errors import ParamError

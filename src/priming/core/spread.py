@@ -28,12 +28,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, floats
 from priming.core.graph import Adjacency, in_order, rows_of
 from priming.core.kernel.flow import Arrival, Emission, Flow, Walk

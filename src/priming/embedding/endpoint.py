@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from ssl import SSLContext
 from time import sleep
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.embedding import EMBEDDER, EmbedderParams
+from priming.config.values import dataclass
 from priming.embedding.protocol import Vectors
 from priming.errors import EmbedderError, ParamError
 from priming.llm.json_endpoint import JsonEndpoint, check_endpoint

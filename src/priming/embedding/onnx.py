@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.embedding import ONNX, OnnxParams
+from priming.config.values import dataclass
 from priming.embedding import weights
 from priming.embedding.protocol import Vectors, unit
 from priming.errors import EmbedderError, MissingExtra, ParamError

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.embedding import weights
+from priming.embedding.byte_pairs import BytePairs
 from priming.embedding.protocol import TokenIds, Vectors, checked_pool, unit
 from priming.embedding.weights import MODEL, PACKAGE, REMEDY, TOKENIZER, WEIGHTS
 from priming.errors import EmbedderError, ParamError
@@ -35,6 +36,7 @@ PREPROCESSING = "bpe, no special tokens, mean, unit length"
 BATCH_CHARACTERS = 1 << 18
 BATCH_TEXTS = 1024
 CHUNK_TOKENS = 1 << 14
+QUICK_CHARACTERS = 1 << 15
 HEADER_LIMIT = 1 << 20
 DIGEST_ROWS = 256
 
@@ -44,6 +46,7 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self._chosen = None if folder is None else Path(folder)
+        self._characters = 0
 
     @cached_property
     def generation(self) -> str:
@@ -123,15 +126,31 @@ class StaticEmbedder:
         tokenizer.no_padding()
         return tokenizer
 
+    @cached_property
+    def _byte_pairs(self) -> BytePairs | None:
+        return BytePairs.of(_read(self._folder / TOKENIZER))
+
     def _ids(self, texts: list[str]) -> list[TokenIds]:
+        numbers = self._quick_numbers(texts) or self._numbers(texts)
+        last = self.vocabulary - 1
+        return [np.minimum(np.array(ids, dtype=np.int64), last) for ids in numbers]
+
+    def _quick_numbers(self, texts: list[str]) -> list[list[int]]:
+        """The tokens of the first few texts, for which loading the library would take longer; else nothing."""
+        self._characters += sum(map(len, texts))
+        if "_tokenizer" in vars(self) or self._characters > QUICK_CHARACTERS or self._byte_pairs is None:
+            return []
+        numbers = [self._byte_pairs.tokens(text) for text in texts]
+        return [ids for ids in numbers if ids is not None] if None not in numbers else []
+
+    def _numbers(self, texts: list[str]) -> list[list[int]]:
         try:
             encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         except TypeError:
             # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
             clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
             encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        last = self.vocabulary - 1
-        return [np.minimum(np.array(encoding.ids, dtype=np.int64), last) for encoding in encodings]
+        return [encoding.ids for encoding in encodings]
 
     def _sum_into(self, out: Vectors, texts: list[TokenIds]) -> None:
         """Write Σ e(t) of each text. Only the distinct tokens are widened: float16 arithmetic is slow."""

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.graph.layout import positions
 from priming.types import Link

@@ -11,11 +11,11 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))

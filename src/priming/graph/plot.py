@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 from priming.errors import MissingExtra, ParamError, StoreError
 from priming.graph.layout import LAYOUT, positions
 

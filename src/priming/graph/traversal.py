@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from priming.config.values import dataclass
 from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.types import MemoryRecord

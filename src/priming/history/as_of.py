@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.core.bitemporal import visible
 from priming.errors import NotFound, ParamError

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_count, check_time
 from priming.errors import ParamError
 from priming.history.log_replay import PastRows, changes_since

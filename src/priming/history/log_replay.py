@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from itertools import dropwhile, takewhile
 from typing import TypeVar
 
+from priming.config.values import dataclass
 from priming.config.words import BY_VERDICT
 from priming.errors import NotFound
 from priming.namespace import Namespace

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 from priming.namespace import Namespace, Outdated, PastNamespace

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from priming.config.params.laws import PlasticityParams
+from priming.config.values import dataclass
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 
 _MOST = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_source, check_time
 from priming.errors import Conflict, ParamError
 from priming.history.log_replay import newest_first

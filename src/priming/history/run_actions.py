@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
+from priming.config.values import dataclass
 from priming.history.log_replay import newest_first
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged

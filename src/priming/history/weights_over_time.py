@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice, pairwise
 
 from priming.config.relations import RelationSigns
+from priming.config.values import dataclass
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")

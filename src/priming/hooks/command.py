@@ -140,7 +140,7 @@ def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
 def _text(
     name: str, event: Event, agent: str, options: Mapping[str, str | None], work: Work, *, server: bool
 ) -> str:
-    """The text that an event injects; empty if there is no store yet."""
+    """The text that an event injects; empty if there is no store yet, and no correction to create one for."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.hooks import context, events, session, stores, teaching
@@ -157,6 +157,9 @@ def _text(
             prefer_served=name != "session-start",
             call=work.call,
         )
+        if chosen["hooks.create"] == "on" and teaching.certain_correction(name, event) is not None:
+            created = stores.created_store(chosen, exits, work.hosts, server=server, call=work.call)
+            existing = existing if created is None else [created, *existing]
         if not existing:
             return ""
         work.admit(chosen, existing)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
 from priming.text.tokens import STOP_WORDS
 

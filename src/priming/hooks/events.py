@@ -6,11 +6,12 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, StoreError
 from priming.hooks import context
 from priming.hooks.agents import Event

@@ -6,8 +6,9 @@ English only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from priming.config.values import dataclass
 from priming.text.verbs import infinitive, is_participle
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

@@ -7,11 +7,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.values import dataclass
 from priming.errors import Busy
 
 try:

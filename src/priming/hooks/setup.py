@@ -7,10 +7,10 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from priming.config import environment
+from priming.config.values import dataclass
 from priming.errors import Conflict, StoreError
 from priming.hooks import agent_config, jsonc
 from priming.hooks.agent_config import NAME, Edit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
@@ -50,7 +51,7 @@ class Hosts:
 
 
 class HookStore:
-    """An existing store: ``HookStore.find`` never creates one."""
+    """A store of a hook: one that exists, or one that ``created_store`` made for a first correction."""
 
     def __init__(
         self, location: Location, settings: Settings, hosts: Hosts, *, server: bool, call: str
@@ -210,3 +211,38 @@ def find_stores(
     if prefer_served and len(stores) > 1 and stores[0].connect() and not stores[1].connect():
         stores.pop()
     return stores
+
+
+def created_store(
+    settings: Settings, exits: ExitStack, hosts: Hosts, *, server: bool, call: str
+) -> HookStore | None:
+    """A new store for the project of the working folder, for its first correction; None if it has one already.
+
+    Without a setting for the store it is at the root of the repository, else in the working folder. Its folder keeps
+    itself out of git.
+
+    Raises:
+        StoreError: the folder cannot be created.
+
+    """
+    from priming.memory import Memory
+
+    location = places.real(settings["store.url"])
+    if location is None or location.path is None or is_store(location.path):
+        return None
+    if settings["store.url"] is None:
+        location = places.real(environment.url_of(_root() / environment.DEFAULT_PATH))
+        assert location is not None
+        assert location.path is not None
+    with Memory.open(places.url_of(location)) as empty, empty.writing():
+        pass  # the first write creates the file
+    store = HookStore(location, settings, hosts, server=server, call=call)
+    exits.callback(store.close)
+    return store
+
+
+def _root() -> Path:
+    """The root of the repository of the working folder, unless that is the home folder; else the working folder."""
+    here = Path.cwd()
+    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    return here if root == Path.home() else root

@@ -11,12 +11,13 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound, ParamError
 from priming.hooks import context, corrections
@@ -26,6 +27,7 @@ from priming.text.languages import language_of
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
+    from priming.hooks.phrases import Correction
     from priming.hooks.stores import HookStore
 
 
@@ -44,10 +46,16 @@ class Queued:
     """Where it applies: read from the work at the moment; None in files of earlier versions."""
 
 
+def certain_correction(name: str, event: Event) -> Correction | None:
+    """The correction in a prompt, if it is certain."""
+    correction = corrections.detect(event.prompt) if name == "prompt" else None
+    return correction if correction is not None and correction.certain else None
+
+
 def put(database: Path, call: str, name: str, event: Event) -> bool:
     """Queue the correction in a prompt, if it is certain; returns whether there is one."""
-    correction = corrections.detect(event.prompt) if name == "prompt" else None
-    if correction is None or not correction.certain:
+    correction = certain_correction(name, event)
+    if correction is None:
         return False
     scope = _scope(read_session(database, event.session), correction.right)
     queued = Queued(call, event.session, correction.right, correction.wrong, scope)

@@ -235,8 +235,15 @@ class NamespaceArrays:
         for code in self.title_slots.get(slot, ()):
             self.title_entity[code] = row
 
-    def heading_entity(self, rows: Ints) -> Ints:
-        """For each row, the entity that its own heading names; −1 if none."""
+    def is_spoken(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are memories whose title is their speaker."""
+        documents = self.document[rows]
+        if not self.spoken.size:
+            return np.zeros(len(rows), np.bool_)
+        return np.asarray((documents != NONE) & self.spoken[np.maximum(documents, 0)])
+
+    def title_entity_of(self, rows: Ints) -> Ints:
+        """For each row, the entity that its own heading, or its speaker, names; −1 if none."""
         documents = self.document[rows]
         if not self.title_entity.size:
             return np.full(len(rows), NONE, np.int64)
@@ -247,7 +254,7 @@ class NamespaceArrays:
         """Which rows are entities that the heading of a living memory names; cached until headings change."""
         if self._titled is None or len(self._titled) < self.rows:
             self._titled = np.zeros(self.rows, np.bool_)
-            named = self.title_entity.values[self.title_count.values > 0]
+            named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
 

@@ -6,11 +6,11 @@ No cue plays a part in any of this; it is computed once and cached until a docum
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import length_norm
 from priming.index.columns import NONE, Column

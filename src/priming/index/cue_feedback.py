@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 
+from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
 from priming.text.tokens import terms
 from priming.types import Retention, Use

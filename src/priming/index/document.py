@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder

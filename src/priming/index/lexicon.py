@@ -8,13 +8,13 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged

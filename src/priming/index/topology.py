@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.config.words import TOUCHES
 from priming.core.arguments.arrays import Floats, Ints
 from priming.index.columns import Column

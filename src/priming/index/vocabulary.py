@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.embedding.protocol import Embedder, WordEmbedder
 from priming.index.columns import VectorColumn

@@ -7,7 +7,7 @@ repeats a recall, ``tuning`` searches for weights, and ``metrics`` holds the mea
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile, get
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_choice, check_count
 from priming.errors import ParamError

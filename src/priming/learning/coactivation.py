@@ -8,10 +8,11 @@ write its changes with their own.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 
 from priming.config.params.laws import PlasticityParams
+from priming.config.values import dataclass
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
 from priming.namespace import Namespace
 from priming.recall import traces

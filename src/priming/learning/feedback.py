@@ -15,10 +15,11 @@ fade or removes them, by the profile too; no other code learns the weight of a l
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.config.words import VERDICTS
 from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.index.cue_feedback import SIGN, weighted_jaccard
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace

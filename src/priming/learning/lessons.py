@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from priming.config.ids import uuid7
 from priming.config.keys import free_key, slug
+from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.plasticity import nudge
 from priming.history.log import log, supersede

@@ -1,14 +1,15 @@
-"""Measures of a ranking and their confidence: recall, reciprocal rank, average precision, AUC, intervals."""
+"""Measures of a ranking and their confidence: recall, nDCG, reciprocal rank, average precision, AUC, intervals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.bench import METRICS, MetricParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
 
@@ -104,6 +105,40 @@ def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
     relevant = _gold(gold)
     places = [place for place, key in enumerate(ranked, 1) if key in relevant]
     return sum(hits / place for hits, place in enumerate(places, 1)) / len(relevant)
+
+
+def ndcg_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
+    """Compute the normalised discounted cumulative gain: Σ 1/log₂(1 + rank) over gold in ranked[:k], by its maximum.
+
+    Parameters
+    ----------
+    gold : the relevant items, all equally so; not empty.
+    ranked : the items returned, best first. An item that occurs twice counts once and takes two places.
+    k : the number of places, ≥ 1.
+
+    Returns
+    -------
+    A number in [0, 1]: 1 if the first places hold gold, as many as there are of both.
+
+    Raises
+    ------
+    ParamError : no gold, or k below 1.
+
+    References
+    ----------
+    .. [1] K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002.
+
+    Examples
+    --------
+    >>> ndcg_at({"a"}, ["c", "x", "a"], 10)
+    0.5
+    """
+    relevant = _gold(gold)
+    if k < 1:
+        raise ParamError("k", k, "must be ≥ 1")
+    first = {key: place for place, key in reversed(list(enumerate(ranked[:k], 1)))}
+    gain = math.fsum(1.0 / math.log2(1.0 + first[key]) for key in relevant & first.keys())
+    return gain / math.fsum(1.0 / math.log2(1.0 + place) for place in range(1, min(k, len(relevant)) + 1))
 
 
 def auc(positives: ArrayLike, negatives: ArrayLike) -> float:

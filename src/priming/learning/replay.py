@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.embedding.protocol import Embedder
 from priming.history.log_replay import newest_first
 from priming.index.working_set import WorkingSet

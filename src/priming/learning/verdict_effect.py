@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from priming.config.params.laws import ForgettingParams, PlasticityParams
 from priming.config.profiles import Profile
 from priming.config.relations import RelationSigns
+from priming.config.values import dataclass
 from priming.config.words import STRUCTURE
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError

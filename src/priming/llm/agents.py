@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from priming.config.environment import AgentSettings
+from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.command import CommandAgent
 from priming.llm.endpoint import EndpointAgent, parse_model

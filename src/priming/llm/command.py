@@ -7,12 +7,13 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Thread
 from time import monotonic
 from typing import IO
 
 from priming.config.params.llm import AGENT, AgentParams
+from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError, shown
 from priming.llm.answers import request_answer
 from priming.llm.protocol import Answer, Schema

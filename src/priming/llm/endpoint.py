@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import sleep
 from typing import TYPE_CHECKING
 
 from priming.config.params.llm import AGENT, AgentParams
+from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError, shown
 from priming.llm.answers import request_answer
 from priming.llm.json_endpoint import JsonEndpoint, check_endpoint, is_url

@@ -6,12 +6,13 @@ Needs the extra ``openai``. Redirects are not followed, so that a key is sent to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
+from priming.config.values import dataclass
 from priming.errors import MissingExtra, ParamError, PrimingError, shown
 
 if TYPE_CHECKING:

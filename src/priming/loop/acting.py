@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
 from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
+from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.agents import DeadlineExceeded
 from priming.llm.answers import text_field, validated_answer

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import FORGETTING
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.values import dataclass
 from priming.core.forgetting import recency_half_life
 from priming.core.metacognition import Assessment
 from priming.core.score import arc, effectiveness

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
 from priming.config.params.loop import LOOP, LoopParams
+from priming.config.values import dataclass
 from priming.llm.agents import DeadlineAgent
 from priming.llm.protocol import Agent
 from priming.loop.session import Session, Wait

@@ -7,12 +7,13 @@ operation is recognised in the log, and nothing is counted twice.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 from priming.history.log import operation
 from priming.history.requested_ids import identified

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from priming.config.params.loop import LOOP
+from priming.config.values import dataclass
 from priming.core.metacognition import assess
 from priming.errors import Conflict, NotFound, ParamError
 from priming.llm.agents import with_timeout

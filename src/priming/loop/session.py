@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
+from priming.config.values import dataclass
 from priming.core.metacognition import Assessment, assess
 from priming.serialization import decode, encode
 

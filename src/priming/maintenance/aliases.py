@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from heapq import nlargest
 from itertools import combinations
 
 from priming.config.params.learning import LINKING
+from priming.config.values import dataclass
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from priming.config.params.laws import QUIET
+from priming.config.values import dataclass
 from priming.core.metacognition import is_quiet
 from priming.namespace import Namespace
 from priming.storage.rows import RowChange, VerdictRow, VersionRow

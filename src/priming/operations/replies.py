@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.operations.op import Op
 
 Fields = Mapping[str, Any]

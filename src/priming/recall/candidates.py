@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS
 from priming.core.arguments.checks import check_text
 from priming.errors import ParamError

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
+from priming.config.values import dataclass
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability

@@ -8,7 +8,7 @@ everything: links to such names weigh 0, and links to other names weigh less the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from priming.config.params.laws import SpreadParams
 from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
@@ -93,7 +94,7 @@ def weighted_graph(
 ) -> WeightedGraph:
     """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    titles = working.heading_entity, working.titled
+    titles = working.title_entity_of, working.is_spoken, working.titled
     return WeightedGraph(
         working.topology, factors, profile.recall, *titles, working.memories, now.timestamp()
     )
@@ -120,8 +121,9 @@ class WeightedGraph:
     """The links of a namespace with the effective weights of one profile.
 
     A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
-    are weighed once for all recalls. ``heading_entity`` returns, for rows, the entities that their own headings name
-    (−1: none), and ``titled`` marks the rows that the heading of any memory names.
+    are weighed once for all recalls. ``title_entity`` returns, for rows, the entities that their own headings or
+    speakers name (−1: none), ``is_spoken`` marks those whose title is their speaker, and ``titled`` the rows that the
+    heading of any memory names.
     """
 
     def __init__(
@@ -129,14 +131,16 @@ class WeightedGraph:
         topology: Topology,
         factors: LinkFactors,
         recall: RecallParams,
-        heading_entity: Callable[[Ints], Ints],
+        title_entity: Callable[[Ints], Ints],
+        is_spoken: Callable[[Ints], NDArray[np.bool_]],
         titled: Callable[[Ints], NDArray[np.bool_]],
         documents: int,
         now: float,
     ) -> None:
         self._topology = topology
         self._factors = factors
-        self._heading_entity = heading_entity
+        self._title_entity = title_entity
+        self._is_spoken = is_spoken
         self._titled = titled
         self._now = now
         self.n = topology.rows
@@ -151,7 +155,8 @@ class WeightedGraph:
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        constants = (self._factors, self._recall, self._documents, self._heading_entity, self._titled, both)
+        titles = self._title_entity, self._is_spoken, self._titled
+        constants = (self._factors, self._recall, self._documents, *titles, both)
         if both not in self._all_links:
             every_row = np.arange(self.n)
             self._all_links[both] = self._topology.weight_cache.get(
@@ -209,7 +214,9 @@ class WeightedGraph:
         source, target = self._topology.source[link], self._topology.target[link]
         df = self._topology.mentioned[target]
         low, high = self._mention_bounds
-        own = np.where(self._heading_entity(source) == target, self._recall.heading_mention, 1.0)
+        # Who said it is not what it is about: else whatever else a speaker said would follow each answer.
+        by_title = np.where(self._is_spoken(source), 0.0, self._recall.heading_mention)
+        own = np.where(self._title_entity(source) == target, by_title, 1.0)
         any_heading = np.where(self._titled(target), self._recall.titled_mention, 1.0)
         factor = own * any_heading / np.log1p(np.maximum(df, 1))
         return np.asarray(np.where((df >= low) & (df <= high), factor, 0.0))

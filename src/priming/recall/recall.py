@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from math import isnan
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import (
@@ -284,8 +285,8 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    found = _to_hits(memory, working, ranked, relevance, flow, valid)
-    hits = describe_moment(memory, found, query.limit)
+    ranked_hits = _to_hits(memory, working, ranked, relevance, flow, valid)
+    hits = describe_moment(memory, ranked_hits, query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,

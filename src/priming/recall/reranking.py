@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import among
 from priming.core.lexical import idf

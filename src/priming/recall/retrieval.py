@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
 from priming.config.params.recall import RecallParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.core.lexical import idf, scaled
 from priming.embedding.protocol import Embedder, Vectors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import PLASTICITY, SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import check_text
 from priming.core.credit import path_credit, strongest_paths
@@ -101,8 +102,7 @@ def stored_trace(
     ``matched`` returns how well the cue itself matched rows; without it, their activation as anchors is used.
     ``reasons`` are the conditions that matched, by row: then those rows are the seeds, and no others.
     """
-    hits = ranked.rows.tolist()
-    activation = ranked.activation
+    hits, activation = ranked.rows.tolist(), ranked.activation
     if activation is None or activation.flow is None:
         return StoredTrace(tuple(working.ids[row] for row in hits), _no_routes(len(hits)))
     history = activation.flow.by_row()

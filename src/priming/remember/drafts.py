@@ -7,10 +7,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
 from priming.core.arguments.checks import (
     check_choice,

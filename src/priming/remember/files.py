@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from priming.config.values import dataclass
 from priming.index.document import RULES
 from priming.remember.drafts import Draft
 from priming.text.names import FILE

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
+from priming.config.values import dataclass
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_choice,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.learning import LinkParams
+from priming.config.values import dataclass
 from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.index.columns import VectorColumn

@@ -6,7 +6,7 @@ It runs under the write lock, and its caller writes the rows as one operation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 import numpy as np
@@ -16,6 +16,7 @@ from priming.config.ids import uuid7
 from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
+from priming.config.values import dataclass
 from priming.config.words import TOUCHES
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import Conflict

@@ -7,7 +7,6 @@ reached is weak already. A constraint that applies is not inhibited.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP, Profile
+from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.inhibit import inhibit, squash

@@ -6,7 +6,6 @@ Where several stores are read together, activation spreads in each separately; t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType, NoneType
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_count, check_name
 from priming.core.pack import estimate_tokens
 from priming.errors import ParamError

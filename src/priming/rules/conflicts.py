@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.core.when import scope
 from priming.errors import ParamError

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.values import dataclass
 from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
+from priming.remember.planner import RememberPlan
 from priming.rules.conflicts import resolve_conflicts, rule_claim, taught_at
 from priming.rules.placement import (
     BehaviorPlacement,
@@ -22,7 +24,7 @@ from priming.rules.placement import (
     is_unclear,
     stated,
 )
-from priming.storage.rows import LinkRow
+from priming.storage.rows import LinkRow, RowChange
 from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
 from priming.text.corrections.text_change import REVERSALS, TextChange
@@ -30,6 +32,7 @@ from priming.types import MemoryRecord
 
 Pair = frozenset[str]
 
+LEARNED_FROM, DEPRECATED = "learned-from", "deprecated-to"
 OVERTAKEN = "overtaken"
 """The placement of a rule that another, taught after it, had replaced before it was learned."""
 
@@ -136,7 +139,7 @@ def in_order_of_time(
     for each in comparisons:
         if each.scopes == "equal" and each.change.kind in REVERSALS:
             reason = f"not in force: {each.existing.key}, learned after this was said, has taken its place"
-            link = RuleLink("deprecated-to", PLASTICITY.start, each.existing)
+            link = RuleLink(DEPRECATED, PLASTICITY.start, each.existing)
             return BehaviorPlacement(OVERTAKEN, each, new.when, (link,), (reason,))
     links, reasons = [*placed.links], [*placed.reasons]
     for each in comparisons:
@@ -160,6 +163,32 @@ def _takes(reason: str, rule: MemoryRecord) -> bool:
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
     """When a rule was last taught: its present text, or a correction that says the same."""
-    links = memory.store.links(memory.namespace, [rule.id], "learned-from")
+    links = memory.store.links(memory.namespace, [rule.id], LEARNED_FROM)
     sources = memory.store.records(memory.namespace, [link.target for link in links], memory.now())
     return max([taught_at(rule), *map(taught_at, sources.values())])
+
+
+def replaced_rows(
+    plan: RememberPlan, placed: BehaviorPlacement, rule: str, planned: Sequence[RowChange]
+) -> list[RowChange]:
+    """The changes by which a rule replaces those that its correction reverses, and their corrections with them."""
+    namespace, near = plan.working.namespace, placed.nearest
+    replaced = [(record.id, rule) for record in placed.reversed]
+    links = [change.after for change in planned if isinstance(change.after, LinkRow)]
+    correction = next((link.target for link in links if link.relation == LEARNED_FROM), None)
+    outdated = [record.id for record in placed.reversed]
+    if near is not None and placed.placement == "supersede" and near.change.kind not in ("same", "wider"):
+        outdated.append(near.existing.id)
+    if correction is not None and outdated:
+        sources = plan.store.links(namespace, outdated, LEARNED_FROM)
+        replaced += [(link.target, correction) for link in sources if link.source in outdated]
+    successors = dict(replaced)
+    changes = list[RowChange]()
+    for row in plan.store.memories(namespace, list(successors)):
+        if row.status != "active":
+            continue
+        changes.append(RowChange(row, replace(row, status="deprecated")))
+        link = LinkRow(row.id, successors[row.id], DEPRECATED, PLASTICITY.start, plan.now)
+        if plan.store.present(namespace, link) is None:
+            changes.append(RowChange(None, link))
+    return changes

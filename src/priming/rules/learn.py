@@ -7,9 +7,10 @@ the behaviour (``place_behavior``), then write a new behaviour or merge it into 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.core.plasticity import increment
 from priming.core.when import scope
@@ -24,7 +25,12 @@ from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
-from priming.rules.disagreements import OVERTAKEN, in_order_of_time
+from priming.rules.disagreements import (
+    LEARNED_FROM,
+    OVERTAKEN,
+    in_order_of_time,
+    replaced_rows,
+)
 from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
@@ -38,8 +44,7 @@ from priming.types import Cue, MemoryRecord
 CONSCIOUS = "conscious"
 """The source of deliberate operations."""
 
-LEARNED_FROM = "learned-from"
-OVERRIDES, DEPRECATED = "overrides", "deprecated-to"
+OVERRIDES = "overrides"
 _RULE_RELATIONS = (OVERRIDES, CONFLICTS, "similar-to")
 """The relations that placement decides."""
 _KINDS = [KINDS.index(kind) for kind in ("behavior", "correction")]
@@ -110,7 +115,7 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
             else:
                 plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
                 outcome = plan_rows(plan, lesson, placed, drafts, vectors)
-            rows = [*outcome.rows, *_replaced_rows(plan, placed, outcome.learned.id)]
+            rows = [*outcome.rows, *replaced_rows(plan, placed, outcome.learned.id, outcome.rows)]
             operation = memory.next_operation_id(now)
             if placed.placement == "merge" and placed.nearest is not None:
                 rows += confirmed_by_teaching(memory, placed.nearest.existing, operation, now)
@@ -153,6 +158,8 @@ def _plan_new(
     status = "deprecated" if placed.placement == OVERTAKEN else "active"
     kept_rows = [change for change in plan.rows if not _is_cosine(plan, change)]
     rows = [_with_state(change, behavior.id, lesson, status) for change in kept_rows]
+    if status != "active":
+        rows = [_as_deprecated(change, correction.id) for change in rows]
     rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
     rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(
@@ -271,17 +278,6 @@ def _plan_version(
     return LearnPlan(learned, rows, _links_of(rows, target.id))
 
 
-def _replaced_rows(plan: RememberPlan, placed: BehaviorPlacement, behavior_id: str) -> list[RowChange]:
-    """The changes by which a behaviour replaces the others that the correction reverses."""
-    changes = []
-    for row in plan.store.memories(plan.working.namespace, [record.id for record in placed.reversed]):
-        changes.append(RowChange(row, replace(row, status="deprecated")))
-        link = LinkRow(row.id, behavior_id, DEPRECATED, PLASTICITY.start, plan.now)
-        if plan.store.present(plan.working.namespace, link) is None:
-            changes.append(RowChange(None, link))
-    return changes
-
-
 def _rule_links(placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan) -> list[LinkRow]:
     """The links of a behaviour to the others, as its placement says."""
     return [
@@ -379,6 +375,14 @@ def _with_state(change: RowChange, memory_id: str, lesson: Lesson, status: str) 
     if isinstance(row, MemoryRow) and row.id == memory_id:
         first = replace(row, confidence=SIMILARITY.confidence, priority=lesson.priority, status=status)
         return RowChange(None, first)
+    return change
+
+
+def _as_deprecated(change: RowChange, memory_id: str) -> RowChange:
+    """The change, without force if it creates that memory."""
+    row = change.after
+    if isinstance(row, MemoryRow) and row.id == memory_id:
+        return RowChange(change.before, replace(row, status="deprecated"))
     return change
 
 

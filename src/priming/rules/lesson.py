@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
+from priming.config.values import dataclass
 from priming.config.words import RULES, TRUST
 from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
 from priming.core.when import scope

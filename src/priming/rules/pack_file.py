@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
 from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
+from priming.config.values import dataclass
 from priming.config.words import RULES
 from priming.core.arguments.checks import (
     PACK_NAME,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.relations import BRINGS, TAKES
+from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.core.arguments.checks import check_choice, check_path
 from priming.embedding.protocol import Vectors

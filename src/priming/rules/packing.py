@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from priming.config.params.laws import TierParams
+from priming.config.values import dataclass
 from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack
 from priming.recall.formatting import EARLIER_KEY, RULES_HEADER, has_earlier_key, rule_packable
 from priming.results import Hit, Omitted

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from priming.config.relations import BUILT_IN
+from priming.config.values import dataclass
 from priming.core.arguments.checks import (
     check_description,
     check_pack_name,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.values import dataclass
 from priming.config.words import HOOK
 from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific

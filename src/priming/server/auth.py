@@ -8,7 +8,7 @@ import logging
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import uuid4
 
 from opentelemetry import trace
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from priming.config.caller import Caller
 from priming.config.environment import USER, VERSION
 from priming.config.params.server import ServerParams
+from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH
 from priming.server import telemetry

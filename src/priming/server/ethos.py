@@ -11,7 +11,6 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from time import monotonic
@@ -20,6 +19,7 @@ from typing import Any
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
 from priming.config.params.server import SocketParams
+from priming.config.values import dataclass
 from priming.errors import ParamError, PrimingError
 from priming.operations.ethos_actions import act, greet
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up

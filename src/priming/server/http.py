@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from threading import Event
@@ -25,6 +24,7 @@ from starlette.types import ASGIApp
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import schema

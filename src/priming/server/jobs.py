@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from priming.config.caller import Caller, calling
 from priming.config.params.server import ServerParams
+from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
 from priming.operations.service import LocalService, without_other_names
 from priming.server import telemetry

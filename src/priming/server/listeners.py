@@ -10,10 +10,10 @@ import socket
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from priming.config.params.server import SOCKET
+from priming.config.values import dataclass
 from priming.embedding.registry import stamp_of
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
 from priming.operations import local_socket

@@ -78,7 +78,7 @@ def run(
         Conflict: an address in use, or one that other machines reach while the store has no token.
 
     """
-    from priming.server.mcp_http import mounted
+    from priming.server.mcp.http import mounted
 
     path = None if uds is None else Path(uds)
     with Tokens(url) as tokens, closing(LocalService(url, profile=profile, settings=settings)) as service:

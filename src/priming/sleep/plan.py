@@ -7,11 +7,12 @@ holds the row changes, and neither reads nor writes the store. ``night`` explain
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.core.bitemporal import split
 from priming.storage.rows import RowChange, VersionRow
 from priming.types import EMPTY, Change, MemoryRecord

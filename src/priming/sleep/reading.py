@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SleepParams
+from priming.config.values import dataclass
 from priming.config.words import KINDS, STRUCTURE
 from priming.index.columns import NONE
 from priming.llm.protocol import Agent

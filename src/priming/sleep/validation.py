@@ -6,8 +6,9 @@ No item may lose a source, merge contradictions, change counts of use, or change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from priming.config.values import dataclass
 from priming.config.words import STAND_FOR
 from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity

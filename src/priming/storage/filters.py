@@ -19,10 +19,10 @@ from __future__ import annotations
 import math
 import operator as op
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError

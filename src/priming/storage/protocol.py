@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.filters import Condition
 from priming.storage.rows import (

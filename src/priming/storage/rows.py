@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from priming.config.values import dataclass
 from priming.core.bitemporal import told_and_closed
 from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
 from priming.types import EMPTY, MemoryRecord, Retention, Use

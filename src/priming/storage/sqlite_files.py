@@ -14,11 +14,11 @@ import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from importlib import resources
 from io import SEEK_CUR, RawIOBase
 from pathlib import Path
 
+from priming.config.values import dataclass
 from priming.errors import Corrupt, SchemaTooNew, StoreError
 
 _HEADER = 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from priming.config.values import dataclass
 from priming.text.capitalised_names import UPPER, expansion_of, initialisms, strip_markup
 from priming.text.names import normal
 from priming.text.word_lists import is_given_name, is_short_for

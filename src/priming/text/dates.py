@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.config.params.recall import RecallParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
 from priming.text.word_lists import read_words

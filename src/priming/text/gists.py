@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from priming.config.values import dataclass
 from priming.text.rule_kinds import denial_in, forbids
 from priming.text.word_lists import read_words
 

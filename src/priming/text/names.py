@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from priming.config.values import dataclass
 from priming.text.capitalised_names import UPPER, initialisms, spans, strip_markup
 from priming.text.dates import dates
 from priming.text.tokens import is_stop

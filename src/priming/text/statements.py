@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from priming.config.values import dataclass
 from priming.text.names import normal
 from priming.text.tokens import terms
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item
 from priming.transfer.messages import is_session_line, message_text, session_message

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from priming.config.values import dataclass
 
 _TRAILER = re.compile(
     r"^(?:[\w-]+-by|Cc|Change-Id|Reviewed-on|PR-URL|Pull-Request-URL|Auto-Submit|Commit-Queue|Tested|[\w-]+-RevId"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
 from priming.config.relations import BRINGS, TAKES
+from priming.config.values import dataclass
 from priming.config.words import KINDS, STATUSES, TRUST
 from priming.core.arguments.checks import (
     check_choice,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.reading import iso_time, lines, parse_json
 

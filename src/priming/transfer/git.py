@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
+from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
 from priming.index.topology import MENTIONS
 from priming.remember.files import file_key

@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.reading import one_line, title
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from datetime import datetime
 from functools import partial
 from inspect import signature
@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
+from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.types import ImportedState, Progress
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Item, Tie
 from priming.transfer.prose import Section, document, links, pieces

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from priming.config.params.store import STORE
+from priming.config.values import dataclass
 
 _ATX = re.compile(r" {0,3}(#{1,6})([ \t].*)?")
 _UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*")

@@ -120,6 +120,69 @@ def test_the_profile_is_that_of_the_option(shell, data):
     assert [one["name"] for one in said["contestants"]] == ["ethos"]
 
 
+@pytest.fixture
+def own(tmp_path):
+    """A set in the genre format, of two parts."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    documents = [
+        {"id": f"{part}{i}", "part": part, "text": text} for part in "ab" for i, text in enumerate(TURNS)
+    ]
+    questions = [
+        {"part": part, "text": "Where was the stolen bicycle?", "gold": [f"{part}1", f"{part}2"]}
+        for part in "ab"
+    ]
+    for name, rows in (("documents", documents), ("questions", questions)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return folder
+
+
+def test_a_folder_of_ones_own_is_measured_beside_plain_methods_and_leaves_the_store_alone(shell, own):
+    shell.ask("remember", "Kestrel signs the builds.", "--key", "signs")
+    before = shell.ask("stats")
+    done = shell.run("bench", own, "--embedder", "hashed")
+    assert (done.exit_code, done.stderr) == (0, "")
+    rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
+    contestants = ["priming", "priming without spread", "plain bm25", "plain cosine", "plain hybrid"]
+    assert rows[1:7] == ["contestant", *contestants]
+    assert rows[8:13] == ["points over priming", *contestants[1:]]
+    assert rows[14:17] == ["nDCG@10 by part", "a", "b"]
+    assert "category" not in done.stdout
+    assert shell.ask("stats") == before
+
+
+def test_a_folder_of_ones_own_as_json_has_every_figure_the_parts_and_the_intervals(shell, own):
+    said = shell.ask("bench", own, "--embedder", "hashed", "--baselines", "--ablate", "spread", "--limit", 1)
+    assert said["benchmark"] == "mine"
+    assert [row["name"] for row in said["contestants"]][1:] == [
+        "priming without spread",
+        *("plain bm25", "plain cosine", "plain fusion", "plain hybrid"),
+    ]
+    first, *others = said["contestants"]
+    assert {"questions", "R@5", "R@10", "nDCG@10", "MRR"} <= set(first["headline"])
+    assert first["by_part"]["a"]["questions"] == 1
+    assert first["median_ms"] > 0
+    assert all(set(row["over_first"]["nDCG@10"]) == {"mean", "error", "low", "high"} for row in others)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("nonesuch", "must be a folder with documents.jsonl and questions.jsonl, or locomo, hotpot, musique"),
+        ("locomo", "--data = None: must be given: the file of locomo, or the folder it is in"),
+        ("mine/documents.jsonl", "must be the folder of documents.jsonl and questions.jsonl, not a file"),
+        ("mine", "mine/questions.jsonl, line 3: gold = 'x': is no id of documents.jsonl in the same part"),
+    ],
+)
+def test_what_is_no_set_of_ones_own_is_refused(shell, own, name, problem, monkeypatch):
+    with (own / "questions.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"part": "a", "text": "Who?", "gold": ["x"]}')
+    monkeypatch.chdir(own.parent)
+    done = shell.run("bench", name)
+    assert done.exit_code == 2
+    assert problem in done.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

@@ -72,6 +72,12 @@ def test_the_right_way_can_come_from_stdin(shell):
     assert shell.ask("learn", "--right", "-", stdin=f"{RULE}\n")["key"] == KEY
 
 
+def test_the_text_of_a_rule_needs_no_option(shell):
+    assert shell.ask("learn", RULE)["content"] == RULE
+    assert shell.ask("learn", RULE, "--right", RULE)["placement"] == "merge"
+    assert shell.ask("learn", "-", stdin="Sign every tag\n")["content"] == "Sign every tag"
+
+
 def test_the_rules_of_a_context_are_listed_with_kind_tier_and_score(shell):
     shell.ask("learn", "--right", RULE)
     shell.ask("learn", "--right", "Run gofmt", "--language", "go")
@@ -174,7 +180,8 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("learn",), "--right"),
+        (("learn",), "right = None: must be given: the text of the rule"),
+        (("learn", "a", "--right", "b"), "right = 'b': must be typed once: 'a' is the text already"),
         (("learn", "--right", " "), "right = ' ': must not be blank"),
         (("learn", "--right", "a", "--wrong", "a"), "wrong = 'a': must differ from what is right"),
         (("learn", "--right", "a", "--priority", "11"), "priority = 11.0: must be in [0, 10]"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -13,6 +12,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.options import ContextOptions, Key, Reason, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, Part, Table, line, timestamp
 from priming.cli.parse import complete
+from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 
 if TYPE_CHECKING:

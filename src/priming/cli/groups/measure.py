@@ -1,4 +1,4 @@
-"""Commands that measure recall: ``bench`` on public sets, ``ablate`` on a store's own judged recalls."""
+"""Commands that measure recall: ``bench`` on sets with gold, ``ablate`` on a store's own judged recalls."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from priming.errors import ParamError
 
 if TYPE_CHECKING:
     from priming.bench.run import Benchmark
+    from priming.bench.sets import BenchSet
     from priming.learning.results import Ablation, Reweighing, Worth
 
 _TERM_COLUMNS = ("term", "is worth", "95 % interval", "better", "worse", "weight")
@@ -29,9 +30,16 @@ def bench(
     store: StoreOptions,
     name: Annotated[
         str,
-        Argument(metavar="SET", help="locomo, hotpot or musique", autocompletion=lambda: list(_set_names())),
+        Argument(
+            metavar="SET",
+            help="Folder with documents.jsonl and questions.jsonl; or locomo, hotpot or musique, with --data",
+            autocompletion=lambda: list(_set_names()),
+        ),
     ],
-    data: Annotated[Path, Option("--data", metavar="PATH", help="File of the set, or the folder it is in")],
+    data: Annotated[
+        Path | None,
+        Option("--data", metavar="PATH", help="File of locomo, hotpot or musique, or the folder it is in"),
+    ] = None,
     ablate: Annotated[
         list[str] | None,
         Option(
@@ -75,7 +83,12 @@ def bench(
         Path | None, Option("--plots", metavar="FOLDER", help="Write figures there, as SVG")
     ] = None,
 ) -> Answer:
-    """Measure recall on a set with gold answers: quality and latency, beside baselines and rivals."""
+    """Measure recall on questions with known answers, your own or a public set's, beside plain methods and rivals.
+
+    SET is a folder in the genre format, with a memory a line in documents.jsonl (id and text, and if there are any:
+    heading, speaker, session, time, part, files) and a question a line in questions.jsonl (text, and gold, the list
+    of the ids that answer it). The store is neither read nor changed.
+    """
     import json
     from datetime import UTC, datetime
 
@@ -83,17 +96,18 @@ def bench(
     from priming.embedding.registry import named
 
     settings = store.settings()
+    own = data is None
     plan = run.BenchPlan(
         profile=str(settings["store.profile"]),
-        ablate=ablate or (),
-        baselines=_baselines() if baselines else (),
+        ablate=_terms(ablate or [], own),
+        baselines=_baselines() if baselines else _OWN_BASELINES if own else (),
         rivals=_rivals(rival or [], rivals or []),
         cache=environments,
         token_costs=tokens,
         shuffled=shuffled,
     )
     _check_paths(out, plots)
-    question_set = sets.load(name, data).first(limit)
+    question_set = (_own_set(name) if data is None else sets.load(name, data)).first(limit)
     result = run.run(question_set, named(str(settings["store.embedder"])), plan, progress)
     document = report.report_document(result, datetime.now(UTC))
     if out is not None:
@@ -101,6 +115,30 @@ def bench(
     figures = _figures(result, plots)
     files = [*([] if out is None else [out]), *figures]
     return Answer(document, [*_result(result), *(line(("wrote", OK), f"  {path}") for path in files)])
+
+
+_OWN_BASELINES = ("bm25", "cosine", "hybrid")
+_SPREAD = "spread"
+
+
+def _own_set(name: str) -> BenchSet:
+    """The set in a folder that the user wrote."""
+    from priming.bench.genre import DOCUMENTS, QUESTIONS, load_genre
+    from priming.bench.sets import NAMES
+
+    folder = Path(name)
+    if folder.is_dir():
+        return load_genre(folder)
+    if name in NAMES:
+        raise ParamError("--data", None, f"must be given: the file of {name}, or the folder it is in")
+    if folder.exists():
+        raise ParamError("set", name, f"must be the folder of {DOCUMENTS} and {QUESTIONS}, not a file")
+    raise ParamError("set", name, f"must be a folder with {DOCUMENTS} and {QUESTIONS}, or {', '.join(NAMES)}")
+
+
+def _terms(ablate: list[str], own: bool) -> list[str]:
+    """The terms to go without; a set of the user's own is always measured without spreading, too."""
+    return [_SPREAD, *(term for term in ablate if term != _SPREAD)] if own else ablate
 
 
 def _set_names() -> tuple[str, ...]:
@@ -146,9 +184,8 @@ def _result(result: Benchmark) -> Iterator[Part]:
         (questions.name, "bold"), f"  {summary}" + ("; the gold is shuffled" if result.plan.shuffled else "")
     )
     yield _table(report.results(result))
-    yield line()
-    yield _table(report.categories(result))
-    for table in (report.differences(result), report.costs(result)):
+    grouped = [table for table in (report.parts(result), report.categories(result)) if len(table[1]) > 1]
+    for table in (report.differences(result), *grouped, report.costs(result)):
         if table[1]:
             yield line()
             yield _table(table)

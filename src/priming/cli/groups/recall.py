@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +23,7 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, timestamp
 from priming.cli.parse import complete_terms
+from priming.config.values import dataclass
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles

@@ -42,8 +42,9 @@ PackFile = Annotated[Path, Argument(metavar="FILE", help="The file of the pack")
 @command(app)
 def learn(
     store: StoreOptions,
-    right: Annotated[str, Option("--right", metavar="TEXT", help="What to do; - reads it from stdin")],
     scope: ScopeOptions,
+    text: Annotated[str | None, Argument(metavar="TEXT", help="What to do; - reads it from stdin")] = None,
+    right: Annotated[str | None, Option("--right", metavar="TEXT", help="The same as TEXT")] = None,
     wrong: Annotated[str | None, Option("--wrong", metavar="TEXT", help="What was done instead")] = None,
     tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None,
     priority: Annotated[float, Option("--priority", metavar="X", help="Priority in [0, 10]")] = 0.0,
@@ -65,10 +66,10 @@ def learn(
     options: AgentOptions,
 ) -> Answer:
     """Learn a rule from a correction. The context says where it applies; without one, everywhere."""
-    text = parse.text_or_stdin(right, "right")
+    stated = parse.only_text(text, right, "right")
     with store.open() as memory:
         learned = memory.learn(
-            text,
+            stated,
             wrong=wrong,
             cue=scope.cue(),
             tags=tag or (),

@@ -133,7 +133,7 @@ def _stopped(store: StoreOptions) -> Answer:
 @command(app)
 def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
-    from priming.server import mcp as mcp_server
+    from priming.server.mcp import stdio
 
     if store.as_json:
         raise ParamError(
@@ -141,7 +141,7 @@ def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
         )
     settings = store.settings()
     groups = _groups(tools, settings)
-    mcp_server.run(
+    stdio.run(
         service=store.service,
         namespace=str(settings["store.namespace"]),
         groups=groups,

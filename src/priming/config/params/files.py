@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, floats
 from priming.core.graph import Adjacency, Edges, among, in_order, rows_of
 from priming.core.kernel.loops import CAP

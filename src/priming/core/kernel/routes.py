@@ -10,11 +10,12 @@ each step determine the flow:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY, SpreadParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.core.arguments.checks import check_number
 from priming.core.graph import among, rows_of

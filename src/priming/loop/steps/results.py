@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.loop.session import (
     Complexity,
     ObjectiveContext,

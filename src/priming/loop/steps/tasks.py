@@ -6,9 +6,10 @@ They go through the same gate, the same learning and the same lock as a run of a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from priming.config.params.loop import LOOP
+from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.core.metacognition import Assessment
 from priming.errors import Conflict, NotFound, ParamError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
+from priming.config.values import dataclass
 from priming.config.words import REMOVED, TOUCHES
 from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.index.columns import NONE

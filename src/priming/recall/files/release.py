@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from priming.config.params.files import FILES
 from priming.config.params.laws import SpreadParams
+from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, RENAMED, TOUCHES
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Graph

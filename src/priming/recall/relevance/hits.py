@@ -116,8 +116,8 @@ def led_to(evidence: Priors, ranked: Ranked) -> Floats:
 
 def hits_above(ranked: Ranked, relevance: Floats, floor: float, most: int) -> tuple[Ranked, Floats]:
     """The first ``most`` hits that are not below the floor, and their relevance; a hit without one is kept."""
-    kept = np.flatnonzero(~(relevance < floor))[:most]
-    if len(kept) == len(ranked.rows):
+    above = np.flatnonzero(~(relevance < floor))[:most]
+    if len(above) == len(ranked.rows):
         return ranked, relevance
-    components = {name: values[kept] for name, values in ranked.components.items()}
-    return Ranked(ranked.rows[kept], ranked.scores[kept], components, ranked.activation), relevance[kept]
+    components = {name: values[above] for name, values in ranked.components.items()}
+    return Ranked(ranked.rows[above], ranked.scores[above], components, ranked.activation), relevance[above]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from priming.config.ids import time_of
 from priming.config.profiles import FLOOP, Profile
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_text
 from priming.core.base_level import base_level_score, optimized

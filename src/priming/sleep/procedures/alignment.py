@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.sleep.procedures.steps import REJECTED, TARGETS, WORDS, StepChange, compare_steps
 from priming.sleep.procedures.words import StepWord, read_step

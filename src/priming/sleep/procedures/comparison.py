@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.sleep.procedures.alignment import StepAlignment, align
 from priming.sleep.procedures.reading import ProcedureText

@@ -6,12 +6,12 @@ Its heading is what the titles have in common, its text names each member and th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from priming.config.ids import uuid7
 from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.values import dataclass
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least
 from priming.sleep.gist import HAND, Gist

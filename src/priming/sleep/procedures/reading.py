@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from priming.config.values import dataclass
 from priming.remember.drafts import SENTENCE_END
 
 STEPS, TRIGGER = "steps", "trigger"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from priming.config.values import dataclass
 from priming.sleep.procedures.synonyms import CODE, NUMBER, ORDERING, phrasal_synonyms, senses_of, step_stem
 from priming.text.word_lists import read_rewritings, read_words
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from priming.config.ids import uuid7
 from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least

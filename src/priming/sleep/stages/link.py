@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.values import dataclass
 from priming.core.when import scope
 from priming.index.document import embedded_text
 from priming.maintenance.merge import MergePlan

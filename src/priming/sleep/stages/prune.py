@@ -6,10 +6,11 @@ It never erases anything (``restore`` undoes it), and never archives entities, c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.values import dataclass
 from priming.core.score import effectiveness
 from priming.recall.formatting import rule_kind
 from priming.sleep.plan import DUPLICATE_OF, PlannedItem

@@ -8,13 +8,14 @@ one entity, and the report names the words that make the difference.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.values import dataclass
 from priming.config.words import CONSOLIDATED
 from priming.core.score import success_rate
 from priming.core.when import scope

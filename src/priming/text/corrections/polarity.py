@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.text.word_lists import read_rewritings, read_words
 from priming.text.word_values import ORDERING, spread, stem_of, value_types

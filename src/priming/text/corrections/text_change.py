@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.text.corrections.alignment import Alignment
 from priming.text.corrections.polarity import Word
 from priming.text.corrections.wording import quoted

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.text.corrections.polarity import EXCLUDING, SignedText, Word
 from priming.text.corrections.word_classes import makes_verbs
 from priming.text.word_lists import read_word_groups, read_words

@@ -17,7 +17,7 @@ from priming import HashedEmbedder, Memory
 from priming.llm.scripted import ScriptedAgent
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
-from priming.server.mcp import server
+from priming.server.mcp.protocol import server
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]

@@ -18,7 +18,7 @@ from priming.operations.service import LocalService
 from priming.operations.table import tools
 from priming.server.auth import context_of
 from priming.server.http import Mount
-from priming.server.mcp import Context, server
+from priming.server.mcp.protocol import Context, server
 from priming.server.responses import refusal
 
 PATH = "/v1/{namespace}/mcp"

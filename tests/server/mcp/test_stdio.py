@@ -1,0 +1,122 @@
+"""``priming mcp`` as a process: its first answers come before anything heavy is loaded, and it ends when told to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from tests.server.conftest import DEADLINE
+
+pytestmark = pytest.mark.slow
+
+START = "from priming.cli.start import main; main()"
+WATCHED = """
+import atexit, sys
+heavy = {"mcp", "numpy", "pydantic", "priming.memory"}
+atexit.register(lambda: print(*heavy & set(sys.modules), file=sys.stderr))
+"""
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+class Talk:
+    """A process of the server, and the messages to it."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def send(self, method: str, params: Any = None, number: Any = None) -> None:
+        assert self.process.stdin is not None
+        message = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+        message |= {} if number is None else {"id": number}
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return reply
+
+    def ask(self, method: str, params: Any = None, number: Any = 1) -> dict[str, Any]:
+        self.send(method, params, number)
+        return self.read()
+
+    def begin(self) -> None:
+        assert self.ask("initialize", HELLO, "hello")["id"] == "hello"
+        self.send("notifications/initialized")
+
+    def end(self) -> str:
+        """Close the client's side, and return what the server wrote to standard error."""
+        _, errors = self.process.communicate(timeout=DEADLINE)
+        return errors.decode()
+
+
+@contextmanager
+def started(tmp_path: Any, before: str = "") -> Iterator[Talk]:
+    command = [sys.executable, "-c", before + START, "--url", f"sqlite:///{tmp_path}/memory.db", "mcp"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            yield Talk(process)
+        finally:
+            process.kill()
+
+
+def test_a_client_that_only_greets_loads_nothing_heavy(tmp_path: Any) -> None:
+    with started(tmp_path, WATCHED) as talk:
+        talk.begin()
+        assert talk.ask("prompts/list")["result"]["prompts"]
+        assert talk.end().strip() == ""
+    assert not (tmp_path / "memory.db").exists()
+
+
+def test_the_library_goes_on_where_the_first_answers_end(tmp_path: Any) -> None:
+    with started(tmp_path) as talk:
+        talk.begin()
+        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 8
+        fact = {"name": "remember", "arguments": {"content": "Tea is green.", "key": "tea"}}
+        reply = talk.ask("tools/call", fact, 3)
+        assert (reply["id"], reply["result"]["structuredContent"]["key"]) == (3, "tea")
+        reply = talk.ask("tools/call", {"name": "recall", "arguments": {"text": "tea"}}, 4)
+        assert "Tea is green." in reply["result"]["content"][0]["text"]
+        assert len(talk.ask("tools/list", number=5)["result"]["tools"]) == 8
+        assert talk.end() == ""
+
+
+def test_requests_that_are_sent_at_once_are_all_answered(tmp_path: Any) -> None:
+    with started(tmp_path) as talk:
+        talk.send("initialize", HELLO, 0)
+        talk.send("notifications/initialized")
+        talk.send("tools/list", number=1)
+        talk.send("tools/call", {"name": "status", "arguments": {}}, 2)
+        talk.send("tools/call", {"name": "recall", "arguments": {"text": "tea"}}, 3)
+        replies = [talk.read() for _ in range(4)]
+        assert sorted(reply["id"] for reply in replies) == [0, 1, 2, 3]
+        assert all("result" in reply for reply in replies)
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+def test_an_interruption_ends_it_in_silence(tmp_path: Any, calls: int) -> None:
+    with started(tmp_path) as talk:
+        talk.begin()
+        for number in range(calls):
+            assert "result" in talk.ask("tools/call", {"name": "status", "arguments": {}}, number)
+        talk.process.send_signal(signal.SIGINT)
+        assert talk.process.wait(timeout=DEADLINE) == 0
+        assert talk.process.stderr is not None
+        assert talk.process.stderr.read() == b""
+
+
+def test_a_stray_print_stays_off_the_wire(tmp_path: Any) -> None:
+    before = "import threading\nthreading.excepthook = print\nimport sys\n"
+    shout = "import priming.server.mcp.stdio as s\nold = s._load\ns._load = lambda: (print('stray'), old())\n"
+    with started(tmp_path, before + shout) as talk:
+        talk.begin()
+        talk.ask("tools/list", number=2)
+        assert talk.ask("tools/call", {"name": "status", "arguments": {}}, 3)["id"] == 3
+        assert "stray" in talk.end()
