@@ -1,5 +1,7 @@
 """How relevant a hit is, and which hits are left out."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,22 @@ def test_a_hit_of_unknown_relevance_is_kept():
     assert (kept.rows.tolist(), kept.scores.tolist()) == ([7, 8], [3.0, 2.0])
     assert kept.components["bm25"].tolist() == [1.0, 0.5]
     assert values.tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
+
+
+def test_what_proved_useful_for_a_cue_is_not_left_out_when_it_is_asked_again():
+    with filled(NOTES, MORE) as memory:
+        cue = "does the billing service time out after minutes or days?"
+        every = memory.recall(cue, floor=0.0)
+        hidden = every.hits[-1].memory.key
+        assert hidden not in keys(memory.recall(cue))
+        memory.feedback(every.recall_id, used=[hidden])
+        assert hidden in keys(memory.recall(cue))
+
+
+def test_what_happened_on_the_day_that_is_named_is_told_though_it_shares_no_word():
+    with filled(NOTES, MORE) as memory:
+        memory.remember("Standup, then pizza.", key="day", occurred_at=datetime(2023, 5, 7, tzinfo=UTC))
+        memory.remember("Standup, then soup.", key="other", occurred_at=datetime(2023, 6, 9, tzinfo=UTC))
+        found = keys(memory.recall("what happened on 7 May 2023?"))
+    assert "day" in found
+    assert "other" not in found

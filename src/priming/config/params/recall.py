@@ -180,7 +180,7 @@ class RelevanceParams(Checked):
         0.05,
         low=0.0,
         high=1.0,
-        doc="the least relevance of a hit of the date named, and the most for such links alone",
+        doc="least relevance of a hit of the date named, or proved for a similar cue; most for such links",
     )
     sure: float = param(0.8, low=0.0, high=1.0, doc="relevance from which the best hit is sure")
     floor: float = param(0.0375, low=0.0, high=1.0, doc="hits of less relevance are left out")

@@ -88,8 +88,9 @@ def hit_relevance(
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
     sure = float(own[0]) if own[0] >= params.sure else 0.0
     least = np.minimum(params.least_most, params.led * sure * led_to(evidence, ranked))
-    dated = np.where(_of_the_date(evidence, ranked), params.least_most, 0.0)
-    return np.asarray(np.maximum(own, np.maximum(least, dated)), np.float64)
+    meant = _of_the_date(evidence, ranked) | (ranked.components.get("positive_feedback", least * 0.0) > 0)
+    least = np.where(meant, params.least_most, least)
+    return np.asarray(np.maximum(own, least), np.float64)
 
 
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
