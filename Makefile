@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo year rules-life loop-life test test-all check house bench docs clean
 
-demo: $(VENV)/.base          ## import this repository's history and ask it three questions
+demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
 
 year: $(VENV)/.base          ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less

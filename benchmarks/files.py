@@ -27,8 +27,10 @@ from rich.table import Table
 from priming import Memory
 from priming.config.params.files import FILES, FileParams
 from priming.recall.files import release
+from priming.remember.files import file_key
 from priming.text.tokens import terms
 from priming.transfer.commit_message import read_message
+from priming.transfer.git import ChangeCounts
 
 CUTS = (5, 10)
 VOTERS = 50
@@ -38,6 +40,7 @@ ALL_FILES = "Priming, files as they come"
 STEPS = {
     "sharpness": (2.0, 4.0),
     "fan": (0.25, 0.75),
+    "half": (0.1, 0.4, 1000.0),
     "decay": (0.1, 0.3),
     "stem": (0.1, 0.5),
     "together": (0.0, 0.1),
@@ -149,7 +152,7 @@ def _ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def remembered(history: History) -> Memory:
-    """A memory with the commits as the importer stores them."""
+    """A memory with the commits, and the links among files that change together, as the importer stores them."""
     memory = Memory.open("sqlite://")
     memory.remember_many(
         {
@@ -161,6 +164,13 @@ def remembered(history: History) -> Memory:
             "trust": "tool",
         }
         for commit in history.commits
+    )
+    counts = ChangeCounts(len(history.commits))
+    for commit in history.commits:
+        counts.add(file_key(path) for path in commit["files"])
+    memory.link_many(
+        {"source": tie.source, "target": tie.target, "relation": tie.relation, "weight": tie.weight}
+        for tie in counts.ties()
     )
     return memory
 

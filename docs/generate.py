@@ -44,6 +44,7 @@ import measured
 import tables
 import typer.main
 
+import priming.embedding.model_files
 import priming.embedding.wordllama
 import priming.memory
 import priming.types
@@ -323,6 +324,7 @@ def _desk() -> Iterator[Desk]:
     for module in (priming.types, priming.memory):
         module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
+    priming.embedding.model_files.installed = lambda: False  # what the base install does
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

@@ -4,6 +4,7 @@
 prints what draws it again.
 """
 
+import os
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,10 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from priming import FixedClock, HashedEmbedder, Memory
 
 FEW, MANY = 10, 200
+
+os.environ.setdefault(
+    "PRIMING_EMBEDDER", "wordllama"
+)  # what is installed beside does not change what is tested
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

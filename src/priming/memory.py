@@ -11,7 +11,7 @@ from priming.config.environment import locate
 from priming.config.settings import Settings
 from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import DEFAULT, named
+from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.sqlite import SqliteStore
@@ -135,8 +135,8 @@ class Memory(Namespace):
                 ``PRIMING_URL``, else ``.priming/memory.db``.
             namespace: the scope of every memory; recalls and links stay within it.
             profile: one of ``priming.profiles``.
-            embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, by default
-                WordLlama's bundled weights. It is loaded at its first use.
+            embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, else
+                ``PRIMING_EMBEDDER``, else ``auto``. It is loaded at its first use.
             clock: the source of the present time.
             settings: the settings that change the profiles, as ``priming.config.settings.load`` reads them. Their
                 store, namespace and profile have no effect here: pass them as arguments.
@@ -150,16 +150,20 @@ class Memory(Namespace):
         'ada-wrote-the-first-program'
         """
         by_name = profiles.ALL if settings is None else settings.profiles
-        chosen = profiles.get(profile, by_name)
+        laws = profiles.get(profile, by_name)
         name = check_name("namespace", namespace)
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)
-        choice = embedder or (DEFAULT if settings is None else settings["store.embedder"])
+        choice = embedder or chosen(settings)
+        is_open = isinstance(choice, str) and is_auto(choice)
         own = named(choice) if isinstance(choice, str) else choice
         # The store last: what is refused above leaves no connection open.
         store = SqliteStore(location.path, synchronous=location.synchronous)
-        return cls(store, name, own, clock or SystemClock(), chosen, by_name)
+        better = None
+        if is_open:
+            own, better = automatic(lambda: store.latest_generations(name))
+        return cls(store, name, own, clock or SystemClock(), laws, by_name, better=better)
 
     def __enter__(self) -> Self:
         return self

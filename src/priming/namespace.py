@@ -50,6 +50,7 @@ class Namespace:
     profile: Profile
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
     """The profiles that a recall can name."""
+    better: Embedder | None = None  # what ``reembed`` changes to
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None

@@ -182,6 +182,8 @@ class Status:
     """The embedder in use: model, dimension and preparation."""
     reason: str | None = None
     """Why there are no memories: the namespace, and those with memories that resemble it."""
+    advice: str | None = None
+    """What ``reembed`` would improve: the memories have vectors of another embedder."""
 
 
 @dataclass(frozen=True, slots=True)

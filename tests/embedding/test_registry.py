@@ -11,6 +11,7 @@ from priming.embedding.endpoint import EndpointEmbedder
 from priming.embedding.hashed import HashedEmbedder
 from priming.embedding.onnx import OnnxEmbedder, packaged
 from priming.embedding.registry import NAMES, named, stamp, stamp_of
+from priming.embedding.semantic import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import ParamError
 
@@ -22,6 +23,8 @@ from priming.errors import ParamError
         (" WordLlama ", StaticEmbedder),
         ("hashed", HashedEmbedder),
         ("onnx", OnnxEmbedder),
+        ("semantic", SemanticEmbedder),
+        ("Auto", SemanticEmbedder),
     ],
 )
 def test_a_name_makes_its_embedder(name, kind):
@@ -56,9 +59,13 @@ def test_an_address_names_its_model_and_may_name_dimensions(monkeypatch):
     assert named("http://localhost:8080/v1?model=m").dimensions is None
 
 
-@pytest.mark.parametrize("name", ["", "bert", "wordllama:2", "hashed:", "onnx:", "mailto:x", None, 7])
+@pytest.mark.parametrize(
+    "name", ["", "bert", "wordllama:2", "auto:onnx", "semantic:", "hashed:", "onnx:", "mailto:x", None, 7]
+)
 def test_a_name_that_is_none_is_refused_with_those_there_are(name):
-    with pytest.raises(ParamError, match=r"must be one of wordllama .* hashed, .* onnx, .* endpoint"):
+    with pytest.raises(
+        ParamError, match=r"must be one of auto .* wordllama, semantic, .* onnx, .* hashed, .* endpoint"
+    ):
         named(name)
 
 
@@ -91,18 +98,22 @@ def test_a_key_in_an_address_is_refused_and_not_repeated(name):
     assert "sk-secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["wordllama", "hashed:8", "onnx", "http://localhost:1/v1?model=m"])
+@pytest.mark.parametrize(
+    "name", ["wordllama", "semantic", "hashed:8", "onnx", "http://localhost:1/v1?model=m"]
+)
 def test_the_stamp_of_a_name_is_that_of_its_embedder(name):
     assert stamp(name) == stamp_of(named(name))
 
 
 def test_embedders_that_make_other_vectors_have_other_stamps():
-    names = ["wordllama", "hashed", "hashed:8", "onnx", "http://h/v1?model=m", "http://h/v1?model=n"]
+    names = ["auto", "wordllama", "semantic", "hashed", "hashed:8", "onnx"]
+    names += ["http://h/v1?model=m", "http://h/v1?model=n"]
     assert len({stamp(name) for name in names}) == len(names)
 
 
 @pytest.mark.slow
 def test_the_stamp_of_the_default_loads_neither_numpy_nor_weights():
-    code = "import priming.embedding.registry as r; r.stamp('wordllama'); import sys; print('numpy' in sys.modules)"
+    code = "import sys, priming.embedding.registry as r; r.stamp('auto'), r.stamp('wordllama');"
+    code += "print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -302,6 +302,15 @@ def test_a_prompt_lists_the_files_that_it_is_likely_to_touch_with_the_history_th
     assert "src/pool.py:" not in project.text("prompt", prompt="close the pool and its idle connections")
 
 
+def test_a_commit_is_quoted_once_and_then_named_by_its_hash(project):
+    with project.memory() as memory:
+        files = ["src/pool.py", "tests/test_pool.py"]
+        memory.remember("Close idle connections of the pool", key="commit:0b1c2d3e4f5a", files=files)
+    text = project.text("prompt", prompt="close connections of the pool that are idle")
+    assert '- src/pool.py: 0b1c2d3 "Close idle connections of the pool"' in text
+    assert "- tests/test_pool.py: 0b1c2d3\n" in f"{text}\n"
+
+
 def test_files_of_unrelated_history_are_not_listed(project):
     with project.memory() as memory:
         memory.remember("Close idle connections of the pool", files=["src/pool.py"])

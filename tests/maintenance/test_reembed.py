@@ -133,3 +133,70 @@ def vectors(memory):
     result = dict(memory.store.vectors(memory.namespace, memory.embedder.generation))
     names = memory.store.names(memory.namespace, {memory_id for memory_id, _ in result})
     return {(names[memory_id], version): vector for (memory_id, version), vector in result.items()}
+
+
+@pytest.fixture
+def of_words(tmp_path):
+    """A store that was made before the model of sentences was installed."""
+    url = f"sqlite:///{tmp_path}/words.db"
+    with Memory.open(url, embedder="wordllama") as memory:
+        memory.remember("Maria leads the mobile team.", key="maria")
+        memory.remember("The canteen is closed on Fridays.", key="canteen")
+    return url
+
+
+LUNCH = "when can I not get lunch?"
+
+
+@pytest.mark.slow
+def test_auto_goes_on_with_vectors_of_words_and_says_what_reembed_would_change(of_words):
+    with Memory.open(of_words, embedder="auto") as memory:
+        status = memory.status()
+        assert status.generation.startswith("wordllama-")
+        assert "semantic is installed" in status.advice
+        assert "priming reembed" in status.advice
+        assert memory.recall("Maria").degraded == ()
+        assert not memory.recall(LUNCH).hits
+
+
+@pytest.mark.slow
+def test_after_reembed_auto_takes_sentences_too_and_finds_what_shares_no_word(of_words):
+    with Memory.open(of_words, embedder="auto") as memory:
+        assert memory.reembed() == 2
+        assert memory.reembed() == 0
+        assert memory.status().generation.startswith("semantic-")
+        assert memory.recall(LUNCH).hits[0].memory.key == "canteen"
+        memory.remember("The lift is broken.", key="lift")
+    with Memory.open(of_words, embedder="auto") as memory:
+        assert memory.status().generation.startswith("semantic-")
+        assert memory.status().advice is None
+        assert memory.recall(LUNCH).degraded == ()
+    with Memory.open(of_words, embedder="wordllama") as memory:
+        assert memory.recall("lift").degraded == ("vectors",)
+        assert "semantic-" in memory.status().advice
+        assert memory.reembed() == 1
+
+
+@pytest.mark.slow
+def test_a_change_that_stopped_on_its_way_leaves_a_store_that_goes_on_with_words(of_words):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with Memory.open(of_words, embedder="auto") as memory:
+        for number in range(EMBEDDER.reembed_batch):
+            memory.remember(f"Crate {number} holds bolts.")
+        with pytest.raises(KeyboardInterrupt):
+            memory.reembed(progress=stop)
+    with Memory.open(of_words, embedder="auto") as memory:
+        assert memory.status().generation.startswith("wordllama-")
+        assert memory.recall("bolts").degraded == ()
+        assert memory.reembed() == 2
+        assert memory.status().generation.startswith("semantic-")
+
+
+@pytest.mark.slow
+def test_a_new_store_takes_sentences_at_once(tmp_path):
+    with Memory.open(f"sqlite:///{tmp_path}/new.db", embedder="auto") as memory:
+        assert memory.recall(LUNCH).hits == ()
+        memory.remember("The canteen is closed on Fridays.", key="canteen")
+        assert memory.recall(LUNCH).hits[0].memory.key == "canteen"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.gists import MOST_LETTERS, gist_of_rule, list_items, sentences
+from priming.text.gists import GIST_LETTERS, MOST_LETTERS, gist_of_rule, gist_of_steps, list_items, sentences
 from priming.text.rule_kinds import forbids
 
 LONG = (
@@ -122,3 +122,25 @@ def test_a_gist_is_a_line_that_is_no_longer_than_it_may_be(text):
     assert len(gist) <= MOST_LETTERS
     assert len(gist.splitlines()) <= 1
     assert bool(gist) == bool(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "gist"),
+    [
+        ("Prune: 1. Wash. 2. Cut.", "Prune: 1. Wash. 2. Cut."),
+        ("Prune: step 1. Wash. Step 2. Cut.", "Prune: step 1. Wash. Step 2. Cut."),
+        ("Prune.\n1. Wash.\n2. Cut.", "Prune. 1. Wash. 2. Cut."),
+        ("Prune:\n- wash\n- cut", "Prune: wash; cut"),
+        (f"Prune: 1. Wash. 2. Cut {'all of the twigs ' * 9}away. 3. Sweep.", "Prune: 1. Wash. …"),
+    ],
+)
+def test_the_gist_of_a_list_of_steps_has_as_many_as_fit(text, gist):
+    assert gist_of_steps(text) == gist
+
+
+def test_the_gist_of_steps_is_never_only_a_number_or_a_label():
+    for mark in ("1.", "1)", "(1)", "a.", "Step 1."):
+        assert "Fetch the ladder" in gist_of_steps(
+            f"Prune the pear: {mark} Fetch the ladder. {'And climb it. ' * 20}"
+        )
+        assert len(gist_of_steps(f"Prune: {mark} {'Fetch it, ' * 40}")) <= GIST_LETTERS

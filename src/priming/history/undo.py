@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from priming.config.params.laws import PlasticityParams
 from priming.config.words import BY_VERDICT, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict
+from priming.history.fading import refaded
 from priming.history.inverse import Superseded, taken_back
 from priming.history.log_replay import LAST, last_operation
 from priming.history.movements import count_text
@@ -244,7 +244,7 @@ def add_inverse(
         if isinstance(row, LinkRow) and by_hand and current not in (None, change.after):
             _require_no_hand(memory, done, row, together)
         try:
-            restored = _restored(change, current, memory.profile.plasticity)
+            restored = _restored(memory, done, change, current, together)
         except Superseded:
             if isinstance(row, RunRow) and not lenient:
                 continue  # a run that went on after the span of a rollback is a record, and stays
@@ -256,13 +256,16 @@ def add_inverse(
     _require_ends(memory, changes, done, together)
 
 
-def _restored(change: RowChange, current: Row | None, bounds: PlasticityParams) -> Row | None:
+def _restored(
+    memory: Namespace, done: Logged, change: RowChange, current: Row | None, together: Collection[str]
+) -> Row | None:
     """A row without a change; a new memory may have another state since, but must exist."""
     if isinstance(change.row, MemoryRow) and change.before is None:
         if current is None:
             raise Superseded
         return None
-    return taken_back(change, current, bounds)
+    row = taken_back(change, current, memory.profile.plasticity)
+    return refaded(memory, done, change, row, together) if isinstance(row, LinkRow) else row
 
 
 def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Collection[str]) -> None:

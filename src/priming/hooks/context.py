@@ -202,3 +202,22 @@ def words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A word in lower case without its English ending."""
     return _ENDING.sub("", word.lower())
+
+
+_REASON = re.compile(r'(?<!\S)([0-9a-f]{7}) "(?:[^"\\]|\\.)*"')
+
+
+def without_repeats(lines: Iterable[str]) -> list[str]:
+    """Lines about files, in which each commit is quoted once and then named by its hash alone.
+
+    >>> without_repeats(['- pool.py: 0b1c2d3 "Retry"', '- tests/pool.py: 0b1c2d3 "Retry"; 4e5f6a7 "Test"'])
+    ['- pool.py: 0b1c2d3 "Retry"', '- tests/pool.py: 0b1c2d3; 4e5f6a7 "Test"']
+    """
+    quoted: set[str] = set()
+
+    def shortened(reason: re.Match[str]) -> str:
+        is_repeated = reason[1] in quoted
+        quoted.add(reason[1])
+        return reason[1] if is_repeated else reason[0]
+
+    return [_REASON.sub(shortened, line) for line in lines]

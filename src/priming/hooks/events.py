@@ -217,10 +217,14 @@ def _inject_files(call: HookCall, task: str) -> None:
     answer = _call(call.own_store, "files", request) if call.tokens_left > 0 else None
     if answer and answer["files"]:
         header, *lines = answer["text"].splitlines()
-        candidates = [
-            Candidate(line, {"id": file["key"], "key": file["key"], "kind": "entity"}, answer["recall_id"])
+        due = {
+            file["key"]: line
             for file, line in zip(answer["files"], lines, strict=True)
             if call.session.is_due(file["key"]) and context.is_about(task, file, HOOK.shared)
+        }
+        candidates = [
+            Candidate(line, {"id": key, "key": key, "kind": "entity"}, answer["recall_id"])
+            for key, line in zip(due, context.without_repeats(due.values()), strict=True)
         ]
         _inject(call, header, candidates, rule=False)
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
-from priming.embedding.protocol import Embedder, TokenEmbedder
+from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations, window_mean
 from priming.index.cue_feedback import CueFeedback, Practice
@@ -33,7 +34,7 @@ class NamespaceArrays:
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
-        self.pooler = embedder if isinstance(embedder, TokenEmbedder) else None
+        self.pooler = token_part(embedder)
         self.clear()
 
     def clear(self) -> None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
-from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
+from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import token_part, word_part
 from priming.text.dates import is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
@@ -131,8 +132,8 @@ def describe(
         "" if is_rule_made(record) else embedded_text(record.title, record.content) for record in records
     ]
     none = [np.zeros(0, np.int64)] * len(records)
-    tokens = embedder.tokens(texts) if isinstance(embedder, TokenEmbedder) else none
-    by_word = isinstance(embedder, WordEmbedder)
+    pooler, by_word = token_part(embedder), word_part(embedder) is not None
+    tokens = none if pooler is None else pooler.tokens(texts)
     return [
         _document(record, distinct(ids), vector, by_word)
         for record, ids, vector in zip(records, tokens, vectors, strict=True)

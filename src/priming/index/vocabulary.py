@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
-from priming.embedding.protocol import Embedder, WordEmbedder
+from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import word_part
 from priming.index.columns import VectorColumn
 
 EXACT = 6
@@ -42,9 +43,10 @@ class Vocabulary:
     """
 
     def __init__(self, embedder: Embedder, vectors: NDArray[np.float32] | None = None) -> None:
-        self._embedder = embedder if isinstance(embedder, WordEmbedder) else None
-        self._vectors = VectorColumn(embedder.dimension, vectors)
-        self._heads = VectorColumn(min(_HEAD, embedder.dimension))
+        self._embedder = word_part(embedder)
+        dimension = (self._embedder or embedder).dimension
+        self._vectors = VectorColumn(dimension, vectors)
+        self._heads = VectorColumn(min(_HEAD, dimension))
         self._cached: dict[tuple[str, float, int], Neighbours] = {}
 
     @property

@@ -12,6 +12,9 @@ from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.config.params.embedding import EMBEDDER
 from priming.core.arguments.checks import check_path
+from priming.embedding.model_files import EXTRA, installed
+from priming.embedding.protocol import Embedder
+from priming.embedding.registry import SEMANTIC
 from priming.errors import Conflict, NotFound, ParamError
 from priming.graph.traversal import cycles
 from priming.index.document import RULES, embedded_text
@@ -23,6 +26,8 @@ from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
 from priming.types import Progress
+
+_NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
 
 
 def stats(memory: Namespace) -> Stats:
@@ -50,6 +55,7 @@ def status(memory: Namespace) -> Status:
     """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
         counts, reason = memory.store.counts(memory.namespace), memory.empty_reason()
+        advice = _embedding_advice(memory)
     active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(
         version=VERSION,
@@ -60,6 +66,24 @@ def status(memory: Namespace) -> Status:
         operations=counts.operations,
         generation=memory.embedder.generation,
         reason=reason,
+        advice=advice,
+    )
+
+
+def _embedding_advice(memory: Namespace) -> str | None:
+    """What ``reembed`` would improve, or None."""
+    latest, own = memory.store.latest_generations(memory.namespace), memory.embedder.generation
+    if memory.better is not None:
+        return (
+            f"the extra semantic is installed, but these memories have vectors of words only ({own}): "
+            "priming reembed computes those of sentences, too"
+        )
+    if not latest or own in latest:
+        return None
+    lacks = "" if installed() or not any(name.startswith(SEMANTIC) for name in latest) else _NOT_INSTALLED
+    return (
+        f"these memories have vectors of {', '.join(latest)}, and the embedder is {own}: they are found by words "
+        f"only{lacks}; priming reembed computes the missing vectors"
     )
 
 
@@ -118,10 +142,11 @@ def _find_replaced_but_active(
 
 
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
-    """Compute the missing vectors of the current embedder, for every version of every text; return their number.
+    """Compute the missing vectors of the embedder, for every version of every text; return their number.
 
-    Call it on a store that was made with another embedder. After an interrupt it continues where it stopped. Other
-    processes that have the namespace open use the new vectors once they open it again.
+    Call it on a store that was made with another embedder. Under ``auto`` the embedder is the best that is installed,
+    with which the namespace goes on. After an interrupt it continues where it stopped. Other processes that have the
+    namespace open use the new vectors once they open it again.
 
     Args:
         progress: called with (done, total).
@@ -131,31 +156,44 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
 
     """
     # Vectors are derived: nothing is logged, and those of other generations stay.
-    with memory.lock:
-        stored = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
-        texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
-    missing = [row for key, row in texts.items() if key not in stored]
-    added = 0
+    embedder, added = memory.better or memory.embedder, 0
     try:
-        for first in range(0, len(missing), EMBEDDER.reembed_batch):
-            batch = missing[first : first + EMBEDDER.reembed_batch]
-            added += _add_vectors(memory, batch)
-            if progress is not None:
-                progress(first + len(batch), len(missing))
+        # Texts that are stored while others are embedded have vectors of the former embedder only.
+        while missing := _unembedded(memory, embedder):
+            before = added
+            for first in range(0, len(missing), EMBEDDER.reembed_batch):
+                batch = missing[first : first + EMBEDDER.reembed_batch]
+                added += _add_vectors(memory, embedder, batch)
+                if progress is not None:
+                    progress(first + len(batch), len(missing))
+            if added == before:
+                break  # what is left has no tokens
     finally:
         if added:
             with memory.lock:
                 memory.drop_snapshot()
+    if embedder is not memory.embedder:
+        with memory.lock:
+            memory.embedder, memory.better = embedder, None
+            memory.drop_snapshot()
     return added
+
+
+def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionRow]:
+    """The versions without a vector of an embedder, the oldest memory first."""
+    with memory.lock:
+        stored = {key for key, _ in memory.store.vectors(memory.namespace, embedder.generation)}
+        texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
+    return [row for key, row in texts.items() if key not in stored]
 
 
 def _versions(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
     return [row for row in memory.store.versions(memory.namespace, memory_id) if row.source != RULES]
 
 
-def _add_vectors(memory: Namespace, batch: Sequence[VersionRow]) -> int:
+def _add_vectors(memory: Namespace, embedder: Embedder, batch: Sequence[VersionRow]) -> int:
     """Embed a batch of versions, and store the vectors of those whose text has not changed meanwhile."""
-    embedded = memory.embedder.embed([_text(row) for row in batch])
+    embedded = embedder.embed([_text(row) for row in batch])
     vectors: dict[VersionKey, bytes] = {}
     with memory.lock, memory.store.transaction():
         present = {
@@ -167,7 +205,7 @@ def _add_vectors(memory: Namespace, batch: Sequence[VersionRow]) -> int:
             key = row.id, row.version
             if vector.any() and present.get(key) == _text(row):
                 vectors[key] = vector.astype("<f4").tobytes()
-        memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
+        memory.store.add_vectors(memory.namespace, embedder.generation, vectors)
     return len(vectors)
 
 

@@ -138,13 +138,12 @@ def greeting(
 
     assert where.path is not None
     status = where.path.stat()
-    embedder = registry.DEFAULT if settings is None else settings["store.embedder"]
     return {
         "version": VERSION,
         "database": str(where.path),
         "synchronous": where.synchronous,
         "file": f"{status.st_dev}:{status.st_ino}",
-        "vectors": registry.stamp(embedder) if stamp is None else stamp,
+        "vectors": registry.stamp(registry.chosen(settings)) if stamp is None else stamp,
         "profile": profile,
         "retrieval": json.dumps(
             {} if settings is None else {**settings.retrieval, **settings.constants}, sort_keys=True

@@ -335,6 +335,9 @@ def _rule(op: Op, error: Any) -> str:
         return violation(
             name, error["input"], f"is not an argument: {op.name} takes {_names(_signature(op))}"
         )
+    meaning = {**MEANINGS, **_documented(op)}.get(name)
+    if error["type"] == "missing" and meaning:
+        return violation(name, None, f"{_RULES['missing']}: {meaning}")
     rule = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
         "should", "must"
     )

@@ -95,6 +95,7 @@ class LocalService:
     ) -> None:
         self.url, self.profile, self.settings = url, profile, settings
         self._embedder, self._clock, self._most = embedder, clock, most
+        self._by_name = embedder is None
         self._open: OrderedDict[str, _OpenMemory] = OrderedDict()
         self._lock = Lock()
         self._closed = False
@@ -152,12 +153,19 @@ class LocalService:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of its memories."""
+        """The embedder of its new memories; under ``auto`` an older namespace may go on with another."""
         if self._embedder is None:
-            from priming.embedding.registry import DEFAULT, named
+            from priming.embedding.registry import chosen, named
 
-            self._embedder = named(self.settings["store.embedder"] if self.settings else DEFAULT)
+            self._embedder = named(chosen(self.settings))
         return self._embedder
+
+    @property
+    def stamp(self) -> str:
+        """Identifies the vectors of its memories, across processes."""
+        from priming.embedding.registry import chosen, stamp, stamp_of
+
+        return stamp(chosen(self.settings)) if self._by_name else stamp_of(self.embedder)
 
     def close(self) -> None:
         """Close all memories; a running call closes its own when it ends."""
@@ -182,15 +190,17 @@ class LocalService:
         return entry
 
     def _opened(self, namespace: str) -> _OpenMemory:
+        from priming.embedding.registry import AUTO, chosen, is_auto
         from priming.memory import Memory
 
+        is_open = self._by_name and is_auto(chosen(self.settings))
         return _OpenMemory(
             Memory.open(
                 self.url,
                 namespace=namespace,
                 profile=self.profile,
                 settings=self.settings,
-                embedder=self.embedder,
+                embedder=AUTO if is_open else self.embedder,
                 clock=self._clock,
             )
         )

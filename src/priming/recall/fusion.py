@@ -140,7 +140,7 @@ def give_way(
     worth: Floats,
     group: Ints,
     alone: Bools,
-    covered: float,
+    covered: float | Floats,
     repeated: float,
     count: int,
 ) -> tuple[Ints, Floats, dict[str, Floats]]:
@@ -156,7 +156,7 @@ def give_way(
         worth: what each term is worth, > 0, shape (t,).
         group: hits of one group repeat each other, shape (n,); −1 is none.
         alone: which hits give way for their terms, shape (n,); the share of the others stays 0.
-        covered: λ ≥ 0.
+        covered: λ ≥ 0, for all hits or for each.
         repeated: ρ ≥ 0.
         count: how many are chosen one by one; the rest follow by what is left of their scores.
 

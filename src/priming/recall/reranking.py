@@ -152,10 +152,19 @@ def diversify(
         zeros = np.zeros(len(scores))
         return np.arange(len(scores)), scores, {"covered": zeros, "repeated": zeros}
     contains, rarity = _contained_terms(evidence, documents)
-    covered = 0.0 if "covered" in off else p.covered
+    covered = 0.0 if "covered" in off else p.covered * _share_of_words(evidence, documents)
     repeated = 0.0 if "repeated" in off else p.repeated
     groups, count = _headings(evidence, documents), min(p.anchors, limit)
     return give_way(scores, contains, rarity, groups, alone, covered, repeated, count)
+
+
+def _share_of_words(evidence: Priors, documents: Ints) -> float | Floats:
+    """How much of each match is due to words: what is found by the meaning of a sentence repeats nobody's words."""
+    if not evidence.reads_sentences or "cosine" not in evidence.matches:
+        return 1.0
+    weighed = evidence.match_weights["cosine"] * evidence.matches["cosine"]
+    share = np.divide(weighed, evidence.match, out=np.zeros(len(weighed)), where=evidence.match > 0)
+    return np.where(documents == NONE, 1.0, 1.0 - share[np.maximum(documents, 0)])
 
 
 def _contained_terms(evidence: Priors, documents: Ints) -> tuple[NDArray[np.bool_], Floats]:

@@ -17,6 +17,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.core.lexical import idf, scaled
 from priming.embedding.protocol import Embedder, Vectors
+from priming.embedding.semantic import SemanticEmbedder
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
@@ -172,7 +173,10 @@ class Retrieval:
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
         ids = pooler.tokens([self.text])[0]
-        return pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
+        words = pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
+        if isinstance(self.embedder, SemanticEmbedder):
+            (words,) = self.embedder.joined(words, self.embedder.sentence_part.embed([self.text]))
+        return np.asarray(words, np.float32)
 
     @cached_property
     def cosine(self) -> Floats:
@@ -199,20 +203,29 @@ class Retrieval:
     @cached_property
     def matches(self) -> dict[str, Floats]:
         """The scaled matches that are fused, by name."""
-        return {name: np.asarray(scaled(getattr(self, name))) for name in self._match_weights}
+        return {name: np.asarray(scaled(getattr(self, name))) for name in self.match_weights}
 
     @property
-    def _match_weights(self) -> dict[str, float]:
-        """The weights of the matches that are fused: the more words a cue has, the less its vector adds to them."""
+    def match_weights(self) -> dict[str, float]:
+        """The weights of the matches that are fused.
+
+        The more words a cue has, the less a sum of their vectors adds to them; the vector of a sentence always adds.
+        """
         p = self.params
         short = min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
-        weights = {"bm25": p.bm25, "cosine": p.cosine * short, "pairs": p.pairs}
+        factor = p.sentence if self.reads_sentences else short
+        weights = {"bm25": p.bm25, "cosine": p.cosine * factor, "pairs": p.pairs}
         return {name: w for name, w in weights.items() if w and name not in self.ablate}
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether the vectors are also those of sentences, so that a match may be in the meaning alone."""
+        return isinstance(self.embedder, SemanticEmbedder)
 
     @cached_property
     def match(self) -> Floats:
         """r: the fused matches, without the priors."""
-        fused = fuse(self.matches, self._match_weights) if self.matches else np.zeros(self.working.documents)
+        fused = fuse(self.matches, self.match_weights) if self.matches else np.zeros(self.working.documents)
         return self._living(fused)
 
     @cached_property

@@ -27,11 +27,11 @@ from priming.core.arguments.checks import (
 from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
-from priming.text.gists import GIST_LETTERS, gist_of_rule, sentences
+from priming.text.gists import GIST_LETTERS, gist_of_rule, gist_of_steps, sentences
 from priming.text.names import Name, find
 from priming.types import EMPTY
 
-_RULE = "behavior"
+_RULE, _PROCEDURE = "behavior", "procedure"
 
 
 def bare_text(text: str) -> str:
@@ -191,10 +191,15 @@ SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 
 
 def gist_of(content: str, kind: str = "episode") -> str:
-    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word."""
+    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word.
+
+    A gist stands alone: that of a procedure, or of a line that announces others, has as many of them as fit.
+    """
     if kind == _RULE:
         return gist_of_rule(content)
     line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
+    if kind == _PROCEDURE or (line.endswith(":") and line != content.strip()):
+        return gist_of_steps(content.strip())
     if len(line) <= GIST_LETTERS:
         return line
     cut = line[: GIST_LETTERS - 1]

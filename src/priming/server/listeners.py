@@ -14,7 +14,6 @@ from pathlib import Path
 
 from priming.config.params.server import SOCKET
 from priming.config.values import dataclass
-from priming.embedding.registry import stamp_of
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
 from priming.operations import local_socket
 from priming.operations.service import LocalService
@@ -190,7 +189,7 @@ def _greeting(service: LocalService) -> dict[str, str]:
     with service.memory("default") as memory:
         if not memory.store.exists:
             raise StoreError(f"{where.path} does not exist yet, and the socket is beside the store")
-        return local_socket.greeting(where, service.profile, service.settings, stamp_of(service.embedder))
+        return local_socket.greeting(where, service.profile, service.settings, service.stamp)
 
 
 @contextmanager

@@ -310,6 +310,15 @@ class SqliteReader:
         for memory_id, version, vector in self._db.each(sql, values):
             yield (memory_id, version), vector
 
+    def latest_generations(self, namespace: str) -> list[str]:
+        """The generations of the vectors of the latest memory that has any."""
+        sql = (
+            "SELECT DISTINCT g.name FROM vectors x CROSS JOIN generations g ON g.generation = x.generation"
+            " WHERE x.namespace = :namespace"
+            " AND x.memory = (SELECT max(memory) FROM vectors WHERE namespace = :namespace) ORDER BY 1"
+        )
+        return [name for (name,) in self._db.run(sql, {"namespace": namespace})]
+
     def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
         """Ids of the active memories that satisfy ``condition``."""
         where, values = compile_condition(condition)

@@ -24,6 +24,8 @@ _LAST_WORD = re.compile(r"[^\s(\[\"'“‘`]*$")
 _CODE = re.compile(r"```.*?(?:```|$)|`[^`\n]+`", re.DOTALL)
 _ITEM = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=\S)")
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+)")
+_MARKED = re.compile(r"(?:[:;—–]|\bstep)\s*\(?$", re.IGNORECASE)
+"""What stands before the mark of an item: "the steps: 1. …", "step 1. …"."""
 _LEANING = re.compile(
     r"(?:this|that|it|its|they|them|these|those|he|she|otherwise|then|else|so|but|and|or|also|instead)\b",
     re.IGNORECASE,
@@ -208,6 +210,38 @@ def _pieces(text: str) -> Iterator[str]:
             start = match.end()
 
 
+def gist_of_steps(text: str) -> str:
+    """The gist of a text that begins a list: its title, and as many items as fit; "…" stands for the others.
+
+    >>> gist_of_steps("Rotate the key: 1. Open the vault. 2. Make a key.")
+    'Rotate the key: 1. Open the vault. 2. Make a key.'
+    """
+    whole = _on_one_line(text)
+    if len(whole) <= GIST_LETTERS:
+        return whole
+    parts = _independent(list_items(text[:_READ]) or sentences(text[:_READ]))
+    shown = parts[0]
+    for part in parts[1:]:
+        if len(shown) + len(part) + 4 > GIST_LETTERS:
+            break
+        shown = f"{shown}{_joint(shown)}{part}"
+    return _cut(shown) if len(shown) + 2 > GIST_LETTERS else f"{shown} …"
+
+
+def _on_one_line(text: str) -> str:
+    """A text on one line, without the marks of a list; ";" stands between items that end without a mark."""
+    shown = ""
+    for line in text.splitlines():
+        item = " ".join(_BULLET.sub("", line).split())
+        shown += f"{_joint(shown) if _BULLET.match(line) else ' '}{item}" if shown and item else item
+    return shown
+
+
+def _joint(before: str) -> str:
+    """What stands between two items."""
+    return " " if before.endswith((".", ":", ";", ",", "!", "?")) or _ITEM.search(before) else "; "
+
+
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a mark of punctuation ends a sentence."""
     if match["mark"] != ".":
@@ -219,6 +253,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if plain in _SOMETIMES_LAST:
         return _next_is_capital(text, match.end())
+    if _MARKED.search(text, start, match.start() - len(word)) and (word.isdigit() or len(word) == 1):
+        return False  # "Rotate the key: 1. Open the vault."
     if word.isdigit():
         # "1. Stop the server" is one sentence; "We are in room 5. It is cold." are two.
         return bool(text[start : match.start() - len(word)].strip()) and _next_is_capital(text, match.end())

@@ -12,6 +12,13 @@ _TRAILER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line that a tool or a habit adds: who signed, wrote and reviewed, and ids of systems for review."""
+_ISSUE = r"(?:(?:[\w.-]+/[\w.-]+)?#|gh-)\d+"
+_CLOSING = re.compile(
+    r"(?<=\n)(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|see)(?: issues?)?:? +"
+    rf"{_ISSUE}(?:(?:,? and|,|,? (?:fixes|closes|resolves))? +{_ISSUE})*[.]?[ \t]*(?=\n|\Z)",
+    re.IGNORECASE,
+)
+"""A line after the first that only closes issues or refers to them."""
 _ADDRESS = re.compile(r" *<[^<>\s]*@[^<>\s]*>")
 _NUMBER = re.compile(r"[ \t]*\((?:PR |GH-|gh-|pull )?([#!]?\d+)\)(?=[ \t]*$|[ \t]*\()", re.MULTILINE)
 """The number of a pull request in parentheses at the end of a line, as platforms add it."""
@@ -34,6 +41,8 @@ def read_message(message: str) -> CommitMessage:
 
     >>> read_message("Retry (#12)\n\nThe pool was full.\n\nSigned-off-by: Ada <ada@example.org>")
     CommitMessage(text='Retry\n\nThe pool was full.', pulls=('#12',), trailers=('Signed-off-by: Ada',))
+    >>> read_message("Retry\n\nFixes #14, closes #15.").text
+    'Retry'
     >>> read_message("Merge pull request #7 from ada/retries\n\nRetry when the pool is full").text
     'Retry when the pool is full'
     """
@@ -43,8 +52,9 @@ def read_message(message: str) -> CommitMessage:
     if merged is not None:
         pulls[merged[1]] = None
         text = text[merged.end() :] or f"Merge {merged[2] or 'a pull request'}"
-    trailers = tuple(" ".join(_ADDRESS.sub("", line[0]).split()) for line in _TRAILER.finditer(text))
-    text = _TRAILER.sub("", text)
+    lines = [*_TRAILER.finditer(text), *_CLOSING.finditer(text)]
+    trailers = tuple(" ".join(_ADDRESS.sub("", line[0]).split()) for line in lines)
+    text = _CLOSING.sub("", _TRAILER.sub("", text))
     for number in _NUMBER.finditer(text):
         pulls[number[1] if number[1][0] in "#!" else f"#{number[1]}"] = None
     text = _NUMBER.sub("", text)

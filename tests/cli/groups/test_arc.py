@@ -212,6 +212,14 @@ def test_context_has_the_shape_of_the_seed(shell, known, tmp_path):
     assert said["complexity"] == {"level": "moderate", "signals": ["and"]}
 
 
+def test_what_is_stored_first_has_no_reason(shell):
+    stored = shell.run(
+        "loop", "store", "--trigger", "The invoice run: no paper", "--resolution", "load tray two"
+    )
+    assert "status: added" in stored.stdout
+    assert "reason" not in stored.stdout
+
+
 def test_the_store_that_arc_names_is_worked_on(shell):
     variables = {"PRIMING_URL": None, "ARC_DB_PATH": str(shell.folder / "arc.db")}
     done = invoke(["remember", "The ferry leaves at nine."], environment=variables)
@@ -226,6 +234,8 @@ def test_the_store_that_arc_names_is_worked_on(shell):
         (("recall", "a gate that hangs"), RESOLUTION),
         (("get", "NAME"), f"resolution: {RESOLUTION}"),
         (("context", "Mend the gate that hangs"), "complexity: simple"),
+        (("context", "Mend the gate that hangs"), "  similar, failure, helped 1"),
+        (("context", "The gate hangs on grandchildren"), "  applies here, failure, helped 1"),
         (("connected", "NAME"), "no strong links"),
         (("recall", "zebra"), "no memories about it"),
     ],

@@ -253,7 +253,7 @@ def test_the_environment_names_the_embedder_and_the_option_goes_before_it(stored
 def test_a_name_that_is_no_embedder_is_refused_with_those_there_are(stored, command):
     done = stored.run(*command, "--embedder", "bert")
     assert done.exit_code == 2
-    assert "embedder = 'bert': must be one of wordllama (the default), hashed," in done.stderr
+    assert "embedder = 'bert': must be one of auto (the default), wordllama," in done.stderr
     assert [one["key"] for one in stored.ask("list")] == ["port", "gulls"]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from priming.recall.files.law import divided, named_files, path_terms, released
+from priming.recall.files.law import divided, lifted, named_files, path_terms, released
 
 
 def test_what_a_memory_releases_falls_with_its_match_and_with_later_memories():
@@ -37,3 +37,7 @@ def test_a_name_that_several_files_share_counts_for_each_in_part():
     assert named_files("tidy a/util.py", paths, 0.25).tolist() == [1.0, 0.0, 0.0]
     assert named_files("the util functions", paths, 0.25).tolist() == [0.125, 0.125, 0.0]
     assert named_files("nothing", paths, 0.25).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_file_takes_half_at_the_base_rate_that_is_set_and_less_the_more_memories_touch_it():
+    assert lifted(np.array([0.0, 0.25, 0.75]), 0.25).tolist() == [1.0, 0.5, 0.25]

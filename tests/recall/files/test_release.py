@@ -161,3 +161,19 @@ def test_what_was_known_earlier_brings_up_what_was_touched_by_then(memory):
     memory.remember("An empty host is an error", files=["src/later.py"])
     assert "src/later.py" in paths(memory, "an empty host is an error")
     assert "src/later.py" not in paths(memory, "an empty host is an error", known_at=at)
+
+
+def test_a_file_that_every_memory_touches_comes_after_the_one_that_the_task_is_about(memory):
+    works = [
+        f"{verb} the {thing}"
+        for verb in ["paint", "oil", "mend", "sweep"]
+        for thing in ["fence", "hinge", "gate"]
+    ]
+    memory.remember_many(
+        {"content": f"{work} {i}", "key": f"w{i}", "files": ["DIARY.txt", f"{work.split()[0]}.txt"]}
+        for i, work in enumerate(works * 10)
+    )
+    hits = memory.recall("oil hinge", kinds=["file"]).hits
+    assert [hit.memory.content for hit in hits[:2]] == ["oil.txt", "DIARY.txt"]
+    assert hits[0].score > 2 * hits[1].score
+    assert memory.recall("write DIARY.txt anew", kinds=["file"]).hits[0].memory.content == "DIARY.txt"

@@ -59,6 +59,11 @@ def test_the_text_is_quoted_data_and_keeps_to_its_budget(memory):
     assert len(short.text) < len(whole.text)
 
 
+def test_the_text_names_commits_as_git_does(memory):
+    memory.remember("Count the retries", key="commit:0b1c2d3e4f5a", files=["src/retry.py"])
+    assert '- src/retry.py: 0b1c2d3 "Count the retries"' in memory.files("count retries").text
+
+
 def test_the_answer_can_be_judged(memory):
     answer = memory.files("connections")
     assert answer.recorded

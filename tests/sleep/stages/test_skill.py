@@ -154,6 +154,15 @@ def test_a_family_names_so_many_members_only():
     assert "“Deploy v11” and 8 more" in text
 
 
+def test_a_family_of_one_title_says_what_tells_its_members_apart():
+    steps = ("1. Open. 2. Seal it with wax.", "1. Open. 2. Seal it with tape.")
+    one, other = (skill(f"m{n}", f"Seal the crate: {text}") for n, text in enumerate(steps))
+    _, text = family_gist([FamilyMember(each.record, each.text) for each in (one, other)])
+    assert text.startswith("2 procedures are all called “Seal the crate”: two steps differ")
+    assert "wax" in text
+    assert "tape" in text
+
+
 def test_what_failed_more_often_than_it_helped_gives_no_step_away():
     (left,) = left_alone(skill("a", STOP, 3, 0), skill("b", CLEAN, 1, 2))
     assert left.reason == "key-b failed more often than it helped, and has steps of its own"

@@ -52,7 +52,10 @@ def context(
         text = text_or_stdin(objective, "objective")
         value = memory.loop_context(text, session=session, folder=str(Path.cwd()))
     shown = value.memory
-    parts = [part for each in (shown.patterns, shown.failures, shown.connected) for part in _memories(each)]
+    use = dict.fromkeys(shown.fired, "applies here")
+    lessons = (*shown.patterns, *shown.failures)
+    parts = [*_lines({**encode(each), "_use": use.get(each.name, "similar")} for each in lessons)]
+    parts += _memories(shown.connected)
     parts += records.reason(value.reason)
     codebase = {**encode(value.codebase), "complexity": value.complexity.level}
     return Answer(value, [*parts, *_pairs(codebase)])
@@ -264,7 +267,8 @@ def _memories(memories: Iterable[LoopMemory]) -> Iterator[Part]:
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
     for row in rows:
-        counts = f"{row['type']}, helped {row['helped']}, failed {row['failed']}"
+        use = f"{row['_use']}, " if "_use" in row else ""
+        counts = f"{use}{row['type']}, helped {row['helped']}, failed {row['failed']}"
         detail = f"  {row['_score']:.2f}" if "_score" in row else f"  {row['_via']}" if "_via" in row else ""
         yield line((row["name"], "bold"), f"{detail}  {counts}")
         yield line(row["trigger"], indent=2)
@@ -273,6 +277,8 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
 
 def _pairs(value: Mapping[str, Any]) -> Iterator[Part]:
     for name, item in value.items():
+        if name == "reason" and not item:
+            continue
         if isinstance(item, Mapping):
             item = "; ".join(f"{kind} {_flat(counts)}" for kind, counts in item.items())
         yield line((f"{name.replace('_', ' ')}: ", DIM), _flat(item))

@@ -68,6 +68,7 @@ def _status(status: Status, server: str | None) -> Iterator[Part]:
     )
     yield Table(("", ""), rows)
     yield from records.reason(status.reason)
+    yield from records.reason(status.advice)
 
 
 @command(app)
@@ -160,7 +161,10 @@ def _checks(results: Iterable[Check]) -> Iterator[Part]:
 
 @command(app)
 def reembed(store: StoreOptions) -> Answer:
-    """Compute the vectors that the current embedder lacks. If interrupted, it continues where it stopped."""
+    """Compute the missing vectors of the embedder, under 'auto' the best one that is installed.
+
+    If interrupted, it continues where it stopped.
+    """
     with store.open() as memory, progress("embedding") as step:
         number = memory.reembed(progress=step)
         generation = memory.status().generation

@@ -27,6 +27,20 @@ class FileParams(Checked):
         source="docs/files.md",
         doc="power of the number of files over which a memory divides its activation",
     )
+    half: float = param(
+        0.3,
+        low=0.001,
+        high=1000.0,
+        source="docs/files.md",
+        doc="share of the memories touching a file at which it takes half of what is passed to it",
+    )
+    unseen: int = param(
+        100,
+        low=0,
+        unit="memories",
+        source="docs/files.md",
+        doc="memories touching other files that are added to all, so that in a small history no share is large",
+    )
     decay: float = param(
         0.2,
         low=0.0,

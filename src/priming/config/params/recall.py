@@ -16,6 +16,11 @@ class RecallParams(Checked):
     cosine_terms: int = param(
         6, low=1, unit="terms", doc="beyond this length of the cue, the weight of the cosine falls with it"
     )
+    sentence: float = param(
+        1.6,
+        low=0.0,
+        doc="factor on the weight of the cosine, for cues of any length, where vectors are also of sentences",
+    )
     near: bool = param(
         True,
         doc="whether words close in meaning to one of the cue count as part of it; names do not",

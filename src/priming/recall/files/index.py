@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from priming.config.params.files import FILES
 from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import REMOVED, TOUCHES
@@ -39,6 +40,8 @@ class FileIndex:
     """The rows of these memories, ascending."""
     fan: Ints
     """By row, how many files a memory touches or names."""
+    rate: Floats
+    """The share of the memories that touch or name each file, had ``FileParams.unseen`` more touched others."""
     words: Mapping[str, tuple[Ints, Floats]]
     """By term, the places of the files whose paths contain it, and how often each does."""
     lengths: Floats
@@ -91,10 +94,11 @@ def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
         tuple(paths),
         removed[rows] >= np.maximum(last[rows], 0),
         source,
-        np.searchsorted(rows, target),
+        file := np.searchsorted(rows, target),
         weights[first] / PLASTICITY.start,
-        distinct(source),
+        memories := distinct(source),
         np.bincount(source, minlength=n),
+        np.bincount(file, minlength=len(rows)) / (len(memories) + FILES.unseen),
         _words(counted),
         np.array([counts.total() for counts in counted], np.float64),
     )

@@ -14,7 +14,7 @@ from priming.core.lexical import idf, length_norm, okapi, scaled
 from priming.core.spread import spread
 from priming.index.working_set import WorkingSet
 from priming.recall.files.index import FileIndex, links_of, row_mask
-from priming.recall.files.law import divided, named_files, path_terms, released
+from priming.recall.files.law import divided, lifted, named_files, path_terms, released
 from priming.recall.fusion import best_rows
 from priming.recall.ranking import Ranked, RankingQuery, best_hits
 
@@ -46,6 +46,7 @@ def rank_files(query: RankingQuery, files: FileIndex) -> Ranked:
     carries = active[files.memory] > 0
     memory, file = files.memory[carries], files.file[carries]
     weight = divided(files.weight[carries], files.fan[memory], params.fan)
+    weight *= lifted(files.rate[file], params.half)
     most = float(np.bincount(file, active[memory] * weight, minlength=1).max(initial=0.0))
     rows = np.concatenate([anchors, files.rows])
     start = np.concatenate([values / most if most else values, named])

@@ -14,6 +14,7 @@ from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.sleep.procedures.steps import REJECTED, TARGETS, WORDS, StepChange, compare_steps
 from priming.sleep.procedures.words import StepWord, read_step
+from priming.text.corrections.small_words import small_difference
 from priming.text.word_values import are_antonyms
 
 _PRONOUN = re.compile(r"\b(?:it|them)\b|(?<=\w )(?<!by )ones?(?= *(?:[.;,]|$))", re.IGNORECASE)
@@ -123,8 +124,9 @@ class StepInPlace:
 def _compare(left: StepInPlace, right: StepInPlace, topic: frozenset[str]) -> StepChange:
     """Compare two steps as they are, and with their pronouns spelled out where that makes them the same."""
     change = compare_steps(left.text, right.text)
-    if change.kind == "same":
-        return change
+    small = small_difference(left.text, right.text)
+    if change.kind == "same" or (small is not None and small.persons):
+        return change  # "give it to us", "give it to them": no object before is meant
     if (
         _is_meant(change, left, right, topic)
         or _is_mentioned(change, left, right)

@@ -86,8 +86,23 @@ def family_gist(members: Sequence[FamilyMember]) -> tuple[str, str]:
     if len(titles) > _QUOTED:
         shown += f" and {len(titles) - _QUOTED} more"
     words = differences(members)
-    apart = f" They differ in: {', '.join(words)}." if words else ""
+    if len(titles) == 1:  # the steps tell them apart
+        return _heading(titles), f"{len(members)} procedures are all called {shown}: {_reasons(members)}."
+    apart = f" They differ in: {', '.join(words)}." if words else f" Reason: {_reasons(members)}."
     return _heading(titles), f"Similar but not the same: {shown}.{apart}"
+
+
+def _reasons(members: Sequence[FamilyMember]) -> str:
+    """Why the other members are not the same as the first, with the words that tell them apart."""
+    first, *others = members[:_QUOTED]
+    reasons = dict[str, list[str]]()
+    for other in others:
+        change = compare_procedures(first.text, other.text)
+        reasons.setdefault(change.reason or "they were never done alike", []).extend(change.words)
+    return "; ".join(
+        f"{reason} ({', '.join(dict.fromkeys(words))})" if words else reason
+        for reason, words in reasons.items()
+    )
 
 
 def differences(members: Sequence[FamilyMember]) -> list[str]:

@@ -50,9 +50,25 @@ def scoped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...],
     """A word with another determiner in each step: "every worker", "a worker"; "my key", "your key"."""
     for x, y in pairs:
         others = x.points_at and y.points_at and x.points_at != y.points_at
-        if {x.scope, y.scope} == {"all", "part"} or others or _one_of_all(x, y) or _one_of_all(y, x):
+        addressed = x.role == y.role == "goal" and x.is_prose == y.is_prose and _numbers_differ(x, y)
+        if (
+            {x.scope, y.scope} == {"all", "part"}
+            or others
+            or _one_of_all(x, y)
+            or _one_of_all(y, x)
+            or addressed
+        ):
             return (f"{x.determiner} {x.text}".strip(),), (f"{y.determiner} {y.text}".strip(),)
     return None
+
+
+def _numbers_differ(x: StepWord, y: StepWord) -> bool:
+    """Whether one is a noun in the singular, and the other the same in the plural: "the user", "the users"."""
+    return (
+        x.stem == y.stem
+        and {x.text, y.text} in ({x.text, f"{x.text}s"}, {y.text, f"{y.text}s"})
+        and x.text != y.text
+    )
 
 
 def _one_of_all(x: StepWord, y: StepWord) -> bool:

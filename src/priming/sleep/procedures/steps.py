@@ -26,6 +26,7 @@ from priming.sleep.procedures.synonyms import (
     mean_the_same_for,
 )
 from priming.sleep.procedures.words import READ, StepWord, read_step
+from priming.text.corrections.small_words import small_difference
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
@@ -90,6 +91,10 @@ def compare_steps(left: str, right: str) -> StepChange:
         for words, why in ((determined, TARGETS), (turned, TURNED), (reordered(a, b, pairs), ORDER)):
             if words is not None:
                 return StepChange("variant", *words, why, len(pairs))
+        small = small_difference(left, right)
+        if small is not None:  # "give it to us", "give it to them"
+            why = OPPOSITES if small.opposed else TARGETS
+            return StepChange("variant", (small.earlier,), (small.later,), why, len(pairs))
         return StepChange("same", shared=len(pairs))
     ours, theirs = (tuple(shown(word.text) for word in side) for side in (only_a, only_b))
     if not pairs or max(len(ours), len(theirs)) > len(pairs) + 1:

@@ -206,7 +206,7 @@ class SkillStage:
             old,
             self.now,
             content=text,
-            gist=gist_of(text),
+            gist=gist_of(text, "procedure"),
             digest=draft.digest,
             metadata=metadata,
             trust=trust,

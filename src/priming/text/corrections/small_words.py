@@ -22,6 +22,8 @@ _READ = 400
 _WORD = re.compile(r"[\w$@#%/.*+'’-]*\w[\w+#*/'’-]*|[<>=|&]+")
 _ARTICLES = frozenset(("a", "an", "the"))
 _PARTICLES = frozenset(("out", "off", "up", "down", "back", "forward"))
+_PERSONS = frozenset("me my mine you your yours him his her hers us our ours them their theirs".split())  # noqa: SIM905
+_INSIDE, _ONTO = frozenset(("in", "inside", "into", "within")), frozenset(("on", "onto", "upon", "at"))
 _DENIAL = re.compile(r"\b(?:not|never|no|nobody|nothing|avoid|stop)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -30,7 +32,7 @@ class SmallDifference:
     """Small words that stand in each other's place: those of the earlier and of the later statement.
 
     ``opposed``: they say the opposite. ``alone``: nothing else differs. ``counts``: they say how many, or how much.
-    ``two_acts``: they make two acts of a verb.
+    ``two_acts``: they make two acts of a verb. ``persons``: they say for whom it is, or whose.
     """
 
     earlier: str
@@ -39,6 +41,7 @@ class SmallDifference:
     alone: bool
     counts: bool = False
     two_acts: bool = False
+    persons: bool = False
 
     @property
     def reason(self) -> str:
@@ -66,21 +69,24 @@ def small_difference(old: str, new: str) -> SmallDifference | None:
     if len(denials) > 1:
         return None  # "never without a backup", "with a backup"
     denied = True in denials
-    context = _context(plain[0], plain[1])
+    beside = _beside(plain[0], plain[1])
     for before, after in changes:
         was, now = plain[0][before], plain[1][after]
         if not was or not now or not all(map(_is_small, (*was, *now))):
             continue
-        opposed = any(_opposed(a, b) and not {a, b} <= context for a, b in product(was, now))
-        if opposed or _differ(was, now, context, denied=denied):
+        verb = plain[0][max(0, before.start - 1) : before.start]
+        if verb == ["fill"] and {*was, *now} == {"in", "out"}:
+            continue  # "fill in the form", "fill out the form"
+        opposed = any(_opposed(a, b) and not {a, b} <= beside.alike for a, b in product(was, now))
+        if opposed or _differ(was, now, beside, denied=denied):
             particles = opposed and not {*was, *now}.isdisjoint(_PARTICLES)
-            verb = plain[0][before.start - 1 : before.start]
             return SmallDifference(
                 _phrase(old, ours, before, verb=particles),
                 _phrase(new, theirs, after, verb=particles),
                 opposed,
                 alone=len(changes) == 1,
                 counts=all(word in _quantities() for word in (*was, *now)),
+                persons=any(word in _PERSONS for word in (*was, *now)),
                 two_acts=particles and bool(verb) and stem_of(verb[0]) in _verbs("two_act_verbs"),
             )
     return None
@@ -108,27 +114,38 @@ def _phrase(text: str, words: Sequence[re.Match[str]], at: slice, *, verb: bool)
     return written(text, words[first].start(), words[last].end()).rstrip(".")
 
 
-def _context(*statements: Sequence[str]) -> frozenset[str]:
-    """Prepositions that say the same beside the verb of both statements: "test with it", "use it for that"."""
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What prepositions say beside a verb: those that say the same, and whether "in" is another place than "on"."""
+
+    alike: frozenset[str] = frozenset()
+    in_is_not_on: bool = False
+
+
+def _beside(*statements: Sequence[str]) -> _Beside:
+    """What prepositions say beside the verb of both statements: "test with it", "use it for that", "put it on it"."""
     verbs = {words[0] for words in statements if words}
+    if verbs <= _verbs("setting_verbs"):
+        return _Beside(in_is_not_on=True)
     if verbs <= _verbs("testing_verbs"):
-        return frozenset(("against", "with", "on", "using", "in", "under", "for"))
-    return frozenset(("as", "for", "with", "in", "on")) if verbs <= {stem_of("use")} else frozenset()
+        return _Beside(frozenset(("against", "with", "on", "using", "in", "under", "for")))
+    return _Beside(frozenset(("as", "for", "with", "in", "on")) if verbs <= {stem_of("use")} else frozenset())
 
 
-def _differ(was: Sequence[str], now: Sequence[str], context: frozenset[str], *, denied: bool) -> bool:
+def _differ(was: Sequence[str], now: Sequence[str], beside: _Beside, *, denied: bool) -> bool:
     """Whether two runs of small words differ: in a preposition, a person, or a determiner."""
     if len(was) != len(now):
         return False
     pairs = zip(was, now, strict=True)
-    return any(_are_other(a, b, denied=denied) for a, b in pairs if not {a, b} <= context)
+    return any(_are_other(a, b, beside, denied=denied) for a, b in pairs if not {a, b} <= beside.alike)
 
 
-def _are_other(a: str, b: str, *, denied: bool) -> bool:
+def _are_other(a: str, b: str, beside: _Beside, *, denied: bool) -> bool:
     if a == b or (a in _prepositions()) != (b in _prepositions()):
         return False
     if a in _prepositions():
-        return not any({a, b} <= group for group in _alike())
+        places = {a, b} & _INSIDE and {a, b} & _ONTO
+        return bool(beside.in_is_not_on and places) or not any({a, b} <= group for group in _alike())
     if denied and {a, b} <= _chosen():
         return False
     return a in _groups() and b in _groups() and _groups()[a] != _groups()[b]

