@@ -1,14 +1,24 @@
-"""Does learning pay? Judge half of the questions of each dialogue, then ask all of them again.
+"""Does learning pay? Judge half of the questions of each store, then ask all of them again.
 
-Each half is judged once, in a store of its own, so that every question is measured as judged and as unjudged. Two
-ways to judge: by the gold turns (used: gold among the hits; not relevant: what is wrong among the first five), and by
-plain reads (the first five count as used, whatever they are: what a memory does that learns from being read).
+Each half is judged once, in a store of its own, so that every question is measured as judged and as unjudged. Ways to
+judge dialogues: by the gold turns (used: gold among the hits; not relevant: what is wrong among the first five); by
+plain reads (the first five count as used, whatever they are: what a memory does that learns from being read); and
+wrongly (a hundred hits drawn by lot, whatever they are, in turn used and not relevant).
+
+Release notes (``--histories``, folders with ``documents.jsonl`` and ``questions.jsonl``) seldom ask twice for a
+commit. So each note is asked in other words: half of its words, drawn by lot, are judged by gold; then another draw
+of half of them is asked (about half of which were judged), and the half that was left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import argparse
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +29,7 @@ from rich.table import Table
 from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.contestants import Shelf
-from priming.bench.sets import BenchPart, BenchQuery
+from priming.bench.sets import BenchItem, BenchPart, BenchQuery
 from priming.embedding.registry import named
 from priming.learning.metrics import PairedDifference, paired_difference, recall_at, reciprocal_rank
 from priming.memory import Memory
@@ -28,7 +38,12 @@ from priming.results import Recall
 HITS = 20
 JUDGED = 5
 """So many of the first hits are told to be wrong, or count as read."""
+WRONG = 100
+"""So many wrong verdicts a store gets."""
 K = 10
+NOTES = 100
+"""So many notes of a history are asked."""
+SELF, SAME, REST, OTHER = "judged itself", "same memories", "same memories, no word judged", "other memories"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,15 @@ class Asked:
     after: float
     first_before: float
     first_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it is judged, and as it is measured."""
+
+    text: str
+    gold: frozenset[str]
+    group: str
 
 
 def by_gold(memory: Memory, found: Recall, query: BenchQuery) -> None:
@@ -60,59 +84,149 @@ def by_reading(memory: Memory, found: Recall, query: BenchQuery) -> None:  # noq
 WAYS: Mapping[str, Callable[[Memory, Recall, BenchQuery], None]] = {"gold": by_gold, "reads": by_reading}
 
 
-def replay(
-    part: BenchPart, judge: Callable[[Memory, Recall, BenchQuery], None], half: int, shelf: Shelf
-) -> list[Asked]:
+def wrongly(memory: Memory, queries: Sequence[BenchQuery]) -> None:
+    """Give a store a hundred verdicts that nobody thought about."""
+    lot = random.Random(1)
+    for number in range(WRONG):
+        found = memory.recall(lot.choice(queries).text, limit=HITS)
+        if found.hits:
+            key = lot.choice(found.hits).memory.key
+            verdict = {"used": [key]} if number % 2 else {"not_relevant": [key]}
+            memory.feedback(found.recall_id, **verdict)  # type: ignore[arg-type]
+
+
+def replay(part: BenchPart, way: str, half: int, shelf: Shelf) -> list[Asked]:
     """Judge every other question of a part, and measure all of them before and after."""
     queries = [query for query in part.queries if query.category != "5"]
     taught = queries[half::2]
     touched = frozenset(label for query in taught for label in query.gold)
+    measured = [
+        Question(query.text, query.gold, _group(i % 2 == half, bool(query.gold & touched)))
+        for i, query in enumerate(queries)
+    ]
+    if way == "wrong":
+        measured = [Question(query.text, query.gold, "all") for query in queries]
+
+    def judge(memory: Memory) -> None:
+        if way == "wrong":
+            wrongly(memory, queries)
+            return
+        for query in taught:
+            WAYS[way](memory, memory.recall(query.text, limit=HITS), query)
+
+    return changed(part, measured, judge, shelf)
+
+
+def changed(
+    part: BenchPart, measured: Sequence[Question], judge: Callable[[Memory], None], shelf: Shelf
+) -> list[Asked]:
+    """Measure questions in a new store of a part before it is judged, and after."""
     memory = shelf.memory(part)
-    before = [_places(memory, query) for query in queries]
-    for query in taught:
-        judge(memory, memory.recall(query.text, limit=HITS), query)
-    after = [_places(memory, query) for query in queries]
+    before = [_places(memory, question) for question in measured]
+    judge(memory)
+    after = [_places(memory, question) for question in measured]
     shelf.close()
     return [
-        Asked(_group(i % 2 == half, bool(query.gold & touched)), *was[:1], *now[:1], was[1], now[1])
-        for i, (query, was, now) in enumerate(zip(queries, before, after, strict=True))
+        Asked(question.group, *was[:1], *now[:1], was[1], now[1])
+        for question, was, now in zip(measured, before, after, strict=True)
     ]
+
+
+def replay_notes(part: BenchPart, half: int, shelf: Shelf) -> list[Asked]:
+    """Judge every other note by half of its words, and measure it in other words, and the other notes."""
+    taught = part.queries[half::2]
+    touched = frozenset(label for query in taught for label in query.gold)
+    measured = []
+    for query in taught:
+        first, rest = _halves(query.text, "judged")
+        again, _ = _halves(query.text, "again")
+        groups = {SELF: first, SAME: again, REST: rest}
+        measured += [Question(text, query.gold, group) for group, text in groups.items() if text]
+    for query in part.queries[1 - half :: 2]:
+        if not query.gold & touched:
+            measured.append(Question(query.text, query.gold, OTHER))
+
+    def judge(memory: Memory) -> None:
+        for query in taught:
+            by_gold(memory, memory.recall(_halves(query.text, "judged")[0], limit=HITS), query)
+
+    return changed(part, measured, judge, shelf)
+
+
+def _halves(text: str, draw: str) -> tuple[str, str]:
+    """Half of the words of a text, drawn by lot, in their order; and the other half."""
+    words = text.split()
+    chosen = set(random.Random(f"{draw} {text}").sample(range(len(words)), (len(words) + 1) // 2))
+    first = [word for i, word in enumerate(words) if i in chosen]
+    return " ".join(first), " ".join(word for i, word in enumerate(words) if i not in chosen)
+
+
+def history(folder: Path) -> BenchPart:
+    """The commits of a repository, and its release notes with the commits of each."""
+    documents, notes = (
+        [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in ("documents.jsonl", "questions.jsonl")
+    )
+    items = tuple(
+        BenchItem(
+            key=f"c-{commit['id']}",
+            text=commit["text"],
+            label=f"c-{commit['id']}",
+            speaker=commit["author"],
+            occurred_at=datetime.fromisoformat(commit["time"]),
+        )
+        for commit in documents
+    )
+    queries = [
+        BenchQuery(note["text"], frozenset(f"c-{commit}" for commit in note["gold"]), "note")
+        for note in notes
+    ]
+    step = max(1, len(queries) // NOTES)
+    return BenchPart(folder.name, items, tuple(queries[::step][:NOTES]))
 
 
 def _group(judged: bool, touched: bool) -> str:
     if judged:
-        return "judged itself"
-    return "not judged, same memories" if touched else "not judged, other memories"
+        return SELF
+    return SAME if touched else OTHER
 
 
-def _places(memory: Memory, query: BenchQuery) -> tuple[float, float]:
-    keys = [hit.memory.key for hit in memory.recall(query.text, limit=HITS).hits]
-    return recall_at(query.gold, keys, K), reciprocal_rank(query.gold, keys)
+def _places(memory: Memory, question: Question) -> tuple[float, float]:
+    keys = [hit.memory.key for hit in memory.recall(question.text, limit=HITS).hits]
+    return recall_at(question.gold, keys, K), reciprocal_rank(question.gold, keys)
 
 
 def figures(asked: list[Asked]) -> Iterator[tuple[str, int, float, PairedDifference, PairedDifference]]:
-    """For each group and for all that were not judged: how many, R@10 before, and what changed."""
-    groups = ["judged itself", "not judged, same memories", "not judged, other memories", "not judged"]
-    for group in groups:
-        some = [one for one in asked if one.group.startswith(group)]
-        if some:
-            rng = np.random.default_rng(len(some))
-            gained = paired_difference([one.after for one in some], [one.before for one in some], rng)
-            earlier = paired_difference(
-                [one.first_after for one in some], [one.first_before for one in some], rng
-            )
-            yield group, len(some), float(np.mean([one.before for one in some])), gained, earlier
+    """For each group: how many, R@10 before, and what changed."""
+    for group in dict.fromkeys(one.group for one in sorted(asked, key=lambda one: _ORDER.index(one.group))):
+        some = [one for one in asked if one.group == group]
+        rng = np.random.default_rng(len(some))
+        gained = paired_difference([one.after for one in some], [one.before for one in some], rng)
+        earlier = paired_difference(
+            [one.first_after for one in some], [one.first_before for one in some], rng
+        )
+        yield group, len(some), float(np.mean([one.before for one in some])), gained, earlier
+
+
+_ORDER = (SELF, SAME, REST, OTHER, "all")
 
 
 def main() -> None:
-    options = given(of_sets(__doc__.splitlines()[0]))
+    parser = of_sets(__doc__.splitlines()[0])
+    parser.add_argument("--histories", type=Path, nargs="*", default=(), help="folders of release notes")
+    options: argparse.Namespace = given(parser)
     loaded = sets.load("locomo", options.data)
     parts = loaded.parts[:1] if options.quick else loaded.parts
     shelf, results = Shelf("priming", named("wordllama")), {}
-    for way, judge in WAYS.items():
-        turns = [(part, half) for part in parts for half in (0, 1)]
-        asked = [one for part, half in track(turns, way) for one in replay(part, judge, half, shelf)]
+    for way in (*WAYS, "wrong"):
+        halves = (0,) if way == "wrong" else (0, 1)
+        turns = [(part, half) for part in parts for half in halves]
+        asked = [one for part, half in track(turns, way) for one in replay(part, way, half, shelf)]
         results[way] = {group: _plain(*rest) for group, *rest in figures(asked)}
+    if options.histories:
+        turns = [(history(folder), half) for folder in options.histories for half in (0, 1)]
+        asked = [one for part, half in track(turns, "notes") for one in replay_notes(part, half, shelf)]
+        results["notes"] = {group: _plain(*rest) for group, *rest in figures(asked)}
     show(results)
     _write(results, loaded.digest)
 
@@ -141,8 +255,6 @@ def show(results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
 
 
 def _write(results: Mapping[str, Any], digest: str) -> None:
-    import json
-
     RESULTS.mkdir(exist_ok=True)
     content = {
         "benchmark": "learning",

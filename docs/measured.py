@@ -42,7 +42,7 @@ COMMANDS = {
     "shuffled": "python benchmarks/quality.py --data FOLDER --shuffled",
     "fit": "python benchmarks/fit.py --data FOLDER",
     "designs": "python benchmarks/designs.py --data FOLDER",
-    "learning": "python benchmarks/learning.py --data FOLDER",
+    "learning": "python benchmarks/learning.py --data FOLDER --histories FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
@@ -311,7 +311,12 @@ def flatness() -> str:
 
 def learning() -> str:
     """What verdicts on half of the questions change for each group of questions."""
-    told = {"gold": "verdicts on what was right", "reads": "plain reads"}
+    told = {
+        "gold": "verdicts on what was right",
+        "reads": "plain reads",
+        "wrong": "100 wrong verdicts",
+        "notes": "verdicts on commits for release notes",
+    }
     rows = []
     for way, groups in read("learning", "learning")["ways"].items():
         for group, one in groups.items():

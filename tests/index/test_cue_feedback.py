@@ -1,7 +1,13 @@
+from datetime import UTC, datetime
 from random import Random
 
-from priming.index.cue_feedback import CueFeedback
+import pytest
+
+from priming.index.cue_feedback import AUTOMATIC, CueFeedback
+from priming.storage.rows import VerdictRow
 from priming.text.tokens import terms
+
+NOW = datetime(2024, 5, 17, tzinfo=UTC)
 
 
 def alike(_term):
@@ -16,31 +22,70 @@ def test_verdicts_add_up_to_the_same_in_whatever_order_they_came():
     random, cue = Random(1), terms(" ".join(WORDS[:7]))
     for _ in range(50):
         cues = {" ".join(random.sample(WORDS, random.randint(2, 9))) for _ in range(40)}
-        verdicts = [("m", "used", f"o{number}", text) for number, text in enumerate(sorted(cues))]
+        verdicts = [
+            ("m", "used", f"o{number}", text, "conscious") for number, text in enumerate(sorted(cues))
+        ]
         assert CueFeedback(verdicts).balance(cue, 0.1, alike) == CueFeedback(reversed(verdicts)).balance(
             cue, 0.1, alike
         )
 
 
 def test_a_verdict_for_a_memory_and_one_against_it_cancel_out():
-    verdicts = [("m", "used", "o1", "gulls nest"), ("m", "not-relevant", "o2", "gulls nest")]
+    verdicts = [
+        ("m", "used", "o1", "gulls nest", "conscious"),
+        ("m", "not-relevant", "o2", "gulls nest", "conscious"),
+    ]
     assert CueFeedback(verdicts).balance(terms("gulls nest"), 0.5, alike) == {"m": 0.0}
 
 
 def test_siblings_of_a_cue_never_say_more_than_the_most_alike_of_them():
-    verdicts = [("m", "used", f"o{number}", f"tool {number}") for number in range(9)]
-    assert CueFeedback(verdicts).balance(terms("tool kestrel"), 0.1, alike) == {"m": 1 / 3}
+    verdicts = [("m", "used", f"o{number}", f"tool {number}", "conscious") for number in range(9)]
+    (balance,) = CueFeedback(verdicts).balance(terms("tool kestrel"), 0.1, alike).values()
+    assert balance == pytest.approx((1 / 3 - 0.1) / 0.9)  # one of three words is shared
 
 
 def test_the_cue_itself_says_it_whole():
-    verdicts = [("m", "used", "o1", "tool kestrel"), ("m", "used", "o2", "tool osprey")]
+    verdicts = [
+        ("m", "used", "o1", "tool kestrel", "conscious"),
+        ("m", "used", "o2", "tool osprey", "conscious"),
+    ]
     assert CueFeedback(verdicts).balance(terms("tool kestrel"), 0.1, alike) == {"m": 1.0}
 
 
 def test_cues_that_name_different_things_are_unlike():
     weights = dict.fromkeys(terms("deployment tool"), 1.0)
-    verdicts = [("m", "used", "o1", "deployment tool of Osprey")]
+    verdicts = [("m", "used", "o1", "deployment tool of Osprey", "conscious")]
     cue = terms("deployment tool of Kestrel")
     # 2 of 4 terms are shared, and the names weigh 3: 2 / (2 + 3 + 3)
     assert CueFeedback(verdicts).balance(cue, 0.0, lambda term: weights.get(term, 3.0)) == {"m": 0.25}
     assert CueFeedback(verdicts).balance(cue, 0.5, lambda term: weights.get(term, 3.0)) == {}
+
+
+def test_a_verdict_that_nobody_gave_counts_a_tenth():
+    verdicts = [("m", "confirmed", "o1", "gulls nest", "automatic")]
+    feedback = CueFeedback(verdicts)
+    assert feedback.balance(terms("gulls nest"), 0.5, alike) == {"m": AUTOMATIC}
+    assert feedback.uses(*terms("gulls")) == {"m": AUTOMATIC}
+
+
+def test_a_word_counts_once_for_each_cue_in_which_a_memory_was_useful():
+    verdicts = [
+        ("m", "used", "o1", "gulls nest", "conscious"),
+        ("m", "used", "o2", "gulls nest", "conscious"),
+        ("m", "used", "o3", "gulls on cliffs", "conscious"),
+        ("m", "not-relevant", "o4", "nest of owls", "conscious"),
+        ("other", "not-relevant", "o4", "nest of owls", "conscious"),
+    ]
+    feedback = CueFeedback(verdicts)
+    words = {word: feedback.uses(*terms(word)) for word in ("gulls", "nest", "cliffs", "owls", "honey")}
+    assert words == {"gulls": {"m": 2.0}, "nest": {}, "cliffs": {"m": 1.0}, "owls": {}, "honey": {}}
+
+
+def test_words_go_with_the_verdict_that_is_taken_back():
+    row = VerdictRow("m", "used", "o1", "r1", NOW, "conscious", None, {"text": "gulls nest"})
+    feedback = CueFeedback()
+    feedback.put(row)
+    assert feedback.uses(*terms("gulls")) == {"m": 1.0}
+    feedback.drop(row)
+    assert feedback.uses(*terms("gulls")) == {}
+    assert not feedback

@@ -177,6 +177,8 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
     for _ in range(2):
         for i, cue in enumerate(cues):
             judge(memory, clock, cue, f"day-{11 - i}")
+    # What is used for a cue tells as much by its base level.
+    write_weights(memory, memory.profile, {"base": 0.0}, {"base": RecallParams().base}, clock.at)
     found = memory.ablate(["positive_feedback"], propose=False)
     assert (found.recalls, found.cues) == (12, 6)
     assert by_term(found)["positive_feedback"].better == 6

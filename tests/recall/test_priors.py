@@ -200,6 +200,12 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
+    "useful": (
+        [item("top", "we paint"), item("wrong", "wide sea paint"), item("right", "deep sky paint")],
+        "paint walls",
+        ("bm25",),
+        (),
+    ),
     "retention": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
@@ -271,6 +277,7 @@ SHOWN = {
 JUDGED = {
     "positive_feedback": {"used": ["right"]},
     "negative_feedback": {"not_relevant": ["wrong"]},
+    "useful": {"used": ["right"]},
     "retention": {"used": ["wrong"]},
     "base": {"used": ["right"]},
 }
@@ -551,9 +558,10 @@ def test_a_verdict_counts_for_cues_that_share_half_of_what_their_terms_tell(memo
     recall = memory.recall("who will paint the walls on Friday")
     memory.feedback(recall.recall_id, not_relevant=["a"])
     common, unheard = np.log(1 + 0.5 / 2.5), np.log(1 + 2.5 / 0.5)  # idf in 2 of 2 memories, and in none
+    alike = (common + unheard) / (2 * common + unheard)
     asked = {
         "paint walls Friday": 1.0,
-        "paint on Friday": (common + unheard) / (2 * common + unheard),
+        "paint on Friday": (alike - 0.5) / 0.5,
         "paint walls": 0.0,
         "walls of Rome": 0.0,
     }

@@ -54,6 +54,23 @@ def test_what_happened_before_is_reached_against_the_link(memory):
     assert (before.memory.key, steps(before)) == ("a", [("b", "next", "a")])
 
 
+def test_what_follows_carries_ten_times_as_much_in_a_conversation(memory):
+    """A link of .5 counts a quarter beside a leak of .5, and a tenth of that where nobody answers anybody."""
+    memory.remember("Who paints the wall?", key="a", session="talk", speaker="Ada")
+    memory.remember("Fresh bread, always.", key="b", session="talk", speaker="Bob")
+    memory.remember("Zed sails.", key="c", session="log")
+    memory.remember("Stale milk.", key="d", session="log")
+    asked = {"ablate": [*WORDS_ALONE, "question", "prior", "coverage"], "trace": True}
+    for cue, first, second, weight in (("wall paints", "a", "b", 0.125), ("sails", "c", "d", 0.0125)):
+        share = 0.8 * weight / (weight + 0.5)
+        a, b = 1.0, 0.0
+        for _ in range(4):
+            a, b = 0.2 + share * b, share * a
+        hits = {hit.memory.key: hit for hit in memory.recall(cue, **asked).hits}
+        assert hits[second].components["activation"] == pytest.approx(b, rel=1e-3)
+        assert hits[first].components["activation"] == pytest.approx(a, rel=1e-3)
+
+
 def test_what_shares_a_name_is_reached_over_it(memory):
     tell(memory, a="Then Zed painted walls.", b="There Zed ate bread.")
     _, other = memory.recall("who paints", ablate=WORDS_ALONE).hits

@@ -25,7 +25,7 @@ def none(rows):
 
 
 def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=none, spoken=none):
-    titles = headings, spoken, titled
+    titles = headings, spoken, titled, none
     return WeightedGraph(topology, factors or LinkFactors(), profiles.PRIMING.recall, *titles, documents, now)
 
 

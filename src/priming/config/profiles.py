@@ -98,6 +98,7 @@ PRIMING = Profile(
         by_relation=(("part-of", 0.0), ("next", 0.25), ("next-but-one", 0.125), ("mentions", 0.25), *FILES),
         similar=0.0,
         terms=0.0,
+        no_turn=0.1,
         fan_out_names=True,
     ),
     confidence=ConfidenceParams(),

@@ -259,6 +259,13 @@ class NamespaceArrays:
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
 
+    def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are turns of a conversation."""
+        documents = self.document[rows]
+        if not self.conversation_context.any_turns:
+            return np.zeros(len(rows), np.bool_)
+        return np.asarray((documents != NONE) & self.conversation_context.turn[np.maximum(documents, 0)])
+
     def titles_with(self, term: str) -> list[int]:
         """The headings that contain a term; new headings are indexed on the next call."""
         for code in range(self._titles_indexed, len(self.title_terms)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
@@ -12,70 +12,129 @@ from priming.types import Retention, Use
 SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
 """Whether a verdict counts for a memory or against it."""
 
-Verdict = tuple[str, str, str, str]
-"""Memory, verdict, operation and cue."""
+AUTOMATIC = 0.1
+"""How much a verdict of the automatic tier counts beside a conscious one: nobody looked at the memory."""
+
+Verdict = tuple[str, str, str, str, str]
+"""Memory, verdict, operation, cue and tier."""
 
 
 class CueFeedback:
-    """Verdicts by the terms of their cues; verdicts on cues without a text are ignored."""
+    """Verdicts by the terms of their cues; verdicts on cues without a text are ignored.
+
+    The cues for which a memory was useful are a field of words by which it is found. Nothing of it is stored beside
+    the verdicts, so that what takes back a verdict takes back its words.
+    """
 
     def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
-        self._cue_of: dict[tuple[str, str, str], str] = {}
+        self._verdicts: dict[tuple[str, str, str], tuple[str, str]] = {}
+        """The cue and the tier of each verdict."""
         self._terms: dict[str, frozenset[str]] = {}
         self._cues: dict[str, set[str]] = {}
-        self._sums: dict[str, dict[str, int]] = {}
-        for memory_id, verdict, operation, cue in verdicts:
-            self._add((memory_id, verdict, operation), cue)
+        self._counts: dict[str, dict[str, _Votes]] = {}
+        self._uses: dict[str, Mapping[str, float]] = {}
+        for memory_id, verdict, operation, cue, tier in verdicts:
+            self._add((memory_id, verdict, operation), cue, tier)
 
     def __bool__(self) -> bool:
-        return bool(self._cue_of)
+        return bool(self._verdicts)
 
     def __iter__(self) -> Iterator[Verdict]:
-        return ((*identity, cue) for identity, cue in self._cue_of.items())
+        return ((*identity, *judged) for identity, judged in self._verdicts.items())
 
     def put(self, row: VerdictRow) -> None:
         """Add a verdict, unless it was added before."""
-        self._add((row.id, row.verdict, row.operation), str(row.cue.get("text", "")))
+        self._add((row.id, row.verdict, row.operation), str(row.cue.get("text", "")), row.tier)
 
     def drop(self, row: VerdictRow) -> None:
         """Remove a verdict, if it was added."""
         identity = (row.id, row.verdict, row.operation)
-        cue = self._cue_of.pop(identity, None)
-        if cue is not None:
-            self._sums[cue][row.id] -= SIGN[row.verdict]
+        judged = self._verdicts.pop(identity, None)
+        if judged is not None:
+            self._count(row.id, row.verdict, *judged, step=-1)
+
+    def uses(self, term: str) -> Mapping[str, float]:
+        """By memory, in how many cues with this term it was useful, less those in which it was not, if above 0.
+
+        Each cue counts once, however often it was asked and judged.
+        """
+        uses = self._uses.get(term)
+        if uses is None:
+            totals: dict[str, float] = {}
+            for cue in sorted(self._cues.get(term, ())):  # a sum of floats depends on the order
+                for memory_id, counts in self._counts[cue].items():
+                    totals[memory_id] = totals.get(memory_id, 0.0) + max(-1.0, min(1.0, counts.balance))
+            uses = {memory_id: total for memory_id, total in totals.items() if total > 0.0}
+            self._uses[term] = uses
+        return uses
 
     def balance(self, cue: Collection[str], least: float, rarity: Callable[[str], float]) -> dict[str, float]:
         """By memory, the balance of verdicts on cues similar to these terms: above 0 in favour, below 0 against.
 
-        Each verdict counts by the similarity of the two cues, from ``least`` on: the Jaccard index of their terms
-        weighted by rarity, so that cues that name different things are dissimilar. However many verdicts agree, a
-        memory's balance is limited to the similarity of the most similar cue, so that a verdict on this very cue
-        outweighs verdicts on related ones.
+        Each verdict counts by how far the similarity of the two cues is above ``least``, up to 1 for the same cue.
+        Similarity is the Jaccard index of their terms weighted by rarity, so that cues that name different things are
+        dissimilar. However many verdicts agree, a memory's balance is limited to what the most similar cue counts, so
+        that a verdict on this very cue outweighs verdicts on related ones.
         """
         own = frozenset(cue)
         candidates = {other for term in own for other in self._cues.get(term, ())}
         balance: dict[str, float] = {}
         most: dict[str, float] = {}
         for other in sorted(candidates):  # a sum of floats depends on the order
-            similarity = weighted_jaccard(own, self._terms[other], rarity)
-            if similarity < least:
+            share = _above(weighted_jaccard(own, self._terms[other], rarity), least)
+            if not share:
                 continue
-            for memory_id, sum_ in self._sums[other].items():
-                balance[memory_id] = balance.get(memory_id, 0.0) + similarity * sum_
-                most[memory_id] = max(most.get(memory_id, 0.0), similarity)
+            for memory_id, counts in self._counts[other].items():
+                balance[memory_id] = balance.get(memory_id, 0.0) + share * counts.balance
+                most[memory_id] = max(most.get(memory_id, 0.0), share)
         return {memory_id: max(-limit, min(limit, balance[memory_id])) for memory_id, limit in most.items()}
 
-    def _add(self, identity: tuple[str, str, str], cue: str) -> None:
+    def _add(self, identity: tuple[str, str, str], cue: str, tier: str) -> None:
         cue_terms = frozenset(terms(cue))
-        if identity in self._cue_of or not cue_terms:
+        if identity in self._verdicts or not cue_terms:
             return
         memory_id, verdict, _ = identity
-        self._cue_of[identity] = cue
+        self._verdicts[identity] = cue, tier
         self._terms[cue] = cue_terms
         for term in cue_terms:
             self._cues.setdefault(term, set()).add(cue)
-        sums = self._sums.setdefault(cue, {})
-        sums[memory_id] = sums.get(memory_id, 0) + SIGN[verdict]
+        self._count(memory_id, verdict, cue, tier, step=1)
+
+    def _count(self, memory_id: str, verdict: str, cue: str, tier: str, *, step: int) -> None:
+        counts = self._counts.setdefault(cue, {}).setdefault(memory_id, _Votes())
+        counts.add(step * SIGN[verdict], is_automatic=tier == "automatic")
+        for term in self._terms[cue]:
+            self._uses.pop(term, None)
+
+
+@dataclass(slots=True)
+class _Votes:
+    """The verdicts on one memory for one cue: those in favour less those against, by tier.
+
+    They are whole numbers, so that a verdict that is taken back leaves nothing.
+    """
+
+    conscious: int = 0
+    automatic: int = 0
+
+    def add(self, sign: int, *, is_automatic: bool) -> None:
+        """Count one verdict."""
+        if is_automatic:
+            self.automatic += sign
+        else:
+            self.conscious += sign
+
+    @property
+    def balance(self) -> float:
+        """Above 0 in favour of the memory, below 0 against it."""
+        return self.conscious + AUTOMATIC * self.automatic
+
+
+def _above(similarity: float, least: float) -> float:
+    """How far a similarity is above the least, 1 for the same cue."""
+    if similarity >= 1.0:
+        return 1.0
+    return max(0.0, (similarity - least) / (1.0 - least)) if least < 1.0 else 0.0
 
 
 def weighted_jaccard(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:

@@ -32,7 +32,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 9
+FORMAT = 10
 _ALIGN = 64
 _COLUMNS = (
     *(

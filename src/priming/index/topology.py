@@ -16,6 +16,8 @@ from priming.index.columns import Column
 MENTIONS = "mentions"
 NAMING = (MENTIONS, TOUCHES)
 """Relations of a memory to the entities that its text names, or that it touched: links to names."""
+FOLLOWING = ("next", "next-but-one")
+"""Relations of a memory to those that follow it in its session."""
 SIMILAR = "similar-to"
 _REBUILD_AT = 4096
 WEIGHED_AFTER = 4
@@ -201,9 +203,9 @@ class Topology:
                 return int(link)
         return None
 
-    def names_of(self, codes: Ints) -> NDArray[np.bool_]:
-        """Whether each relation, by its code, leads to a name."""
-        return np.isin(codes, [self._codes[name] for name in NAMING if name in self._codes])
+    def has_any(self, codes: Ints, relations: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each relation, by its code, is one of ``relations``."""
+        return np.isin(codes, [self._codes[name] for name in relations if name in self._codes])
 
     def _kill(self, link: int) -> None:
         self.weight_cache.clear()
@@ -242,7 +244,7 @@ class Topology:
         self.weight, self.explicit = Column(np.float64, weight), Column(np.bool_, explicit)
         self.activated = Column(np.float64, activated)
         self.alive = Column(np.bool_, np.ones(len(source), np.bool_))
-        naming = self.names_of(self.relation.values)
+        naming = self.has_any(self.relation.values, NAMING)
         self.mentioned = Column(np.int64, np.bincount(target[naming], minlength=self._rows))
         self.compact()
 

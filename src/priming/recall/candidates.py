@@ -151,6 +151,8 @@ def no_result_reason(
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
         return None
+    if evidence.useful[pool].any():
+        return None
     if query.of_files:  # their paths may match where no text does
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor

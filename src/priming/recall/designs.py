@@ -75,7 +75,10 @@ def _evidence(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
     """The matches and priors of each row, in [0, 1]; 0 for a row without a text."""
     documents = query.working.document[rows]
     has_text, at = documents != NONE, np.maximum(documents, 0)
-    parts = {**query.evidence.matches, **query.evidence.priors}
+    evidence = query.evidence
+    parts = {**evidence.matches, **evidence.priors}
+    if evidence.useful.any():
+        parts["useful"] = evidence.useful
     return {name: np.minimum(1.0, np.where(has_text, values[at], 0.0)) for name, values in parts.items()}
 
 

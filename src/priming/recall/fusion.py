@@ -30,6 +30,25 @@ def combined_evidence(fused: Floats, priors: Floats) -> Floats:
     return np.asarray(scaled(fused + priors), dtype=np.float64)
 
 
+def raised(h: Floats, gain: Floats, below: float) -> Floats:
+    """Evidence with what earlier use adds to it, up to just below the best: max(h, min(h + gain, 1 − below)).
+
+    What was useful for other cues may bring a memory among the best, but what this cue matches best stays first.
+
+    Args:
+        h: evidence relative to the best, in [0, 1], shape (n,).
+        gain: what is added to each, ≥ 0, shape (n,).
+        below: how far below the best a memory is raised at the most, in [0, 1].
+
+    Returns:
+        The evidence, in [0, 1], shape (n,).
+
+    >>> raised(np.array([1.0, 0.5, 0.4]), np.array([0.2, 0.0, 0.8]), 0.125).tolist()
+    [1.0, 0.5, 0.875]
+    """
+    return np.asarray(np.maximum(h, np.minimum(h + gain, 1.0 - below)), dtype=np.float64)
+
+
 def fuse(parts: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
     """The weighted sum of matches: r = Σ w·s(x), over the parts that have a weight.
 

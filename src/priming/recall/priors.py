@@ -19,7 +19,7 @@ from priming.index.columns import NONE
 from priming.index.conversation_context import windowed
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
-from priming.recall.fusion import combined_evidence
+from priming.recall.fusion import combined_evidence, raised
 from priming.recall.retrieval import Retrieval, marked_words
 from priming.text.dates import cue_date, date_match
 from priming.text.tokens import terms
@@ -182,8 +182,13 @@ class Priors(ContextEvidence):
 
     @cached_property
     def h(self) -> Floats:
-        """The evidence for each memory with a text, relative to the best."""
-        return combined_evidence(self.match, self._living(self.prior))
+        """The evidence for each memory with a text, relative to the best; what was useful before is raised."""
+        p = self.params
+        h = combined_evidence(self.match, self._living(self.prior))
+        if not self.useful.any():
+            return h
+        best = float((self.match + self._living(self.prior)).max())
+        return raised(h, p.bm25 * self.useful / best if best > 0 else self.useful, p.useful_below)
 
     @cached_property
     def naming(self) -> Floats:
@@ -247,14 +252,14 @@ class Priors(ContextEvidence):
         return values
 
     def _base(self) -> Floats:
-        """Base level of each memory by its uses, times its match; 0 for a memory that was never used.
+        """Base level of each memory by its uses, times the square of the share of the cue that it was useful for.
 
-        Frequent use does not make a memory relevant to every cue.
+        Frequent use does not make a memory relevant to every cue; 0 for a memory that was never used.
         """
         values = np.zeros(self.working.documents)
         documents, practices = self._practice
         values[documents] = base_levels(practices, self.now, self.base_level.d)
-        return np.asarray(values * scaled(self.match))
+        return values * self.useful_share**2
 
     @cached_property
     def _practice(self) -> tuple[list[int], list[Practice]]:

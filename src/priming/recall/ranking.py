@@ -22,7 +22,15 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
-from priming.index.topology import NAMING, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
+from priming.index.topology import (
+    FOLLOWING,
+    NAMING,
+    SIMILAR,
+    CompressedLinks,
+    Topology,
+    WeightedLinks,
+    stretches,
+)
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
 from priming.types import EMPTY, MemoryRecord
@@ -65,7 +73,7 @@ class RankingQuery:
 
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
-        off = {"next": ("next", "next-but-one"), "names": NAMING}
+        off = {"next": FOLLOWING, "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         profile = self.profile
         if "titled" in self.ablate:
@@ -94,9 +102,9 @@ def weighted_graph(
 ) -> WeightedGraph:
     """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    titles = working.title_entity_of, working.is_spoken, working.titled
+    described = working.title_entity_of, working.is_spoken, working.titled, working.is_turn
     return WeightedGraph(
-        working.topology, factors, profile.recall, *titles, working.memories, now.timestamp()
+        working.topology, factors, profile.recall, *described, working.memories, now.timestamp()
     )
 
 
@@ -122,8 +130,8 @@ class WeightedGraph:
 
     A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
     are weighed once for all recalls. ``title_entity`` returns, for rows, the entities that their own headings or
-    speakers name (−1: none), ``is_spoken`` marks those whose title is their speaker, and ``titled`` the rows that the
-    heading of any memory names.
+    speakers name (−1: none), ``is_spoken`` marks those whose title is their speaker, ``titled`` the rows that the
+    heading of any memory names, and ``is_turn`` the turns of conversations.
     """
 
     def __init__(
@@ -134,6 +142,7 @@ class WeightedGraph:
         title_entity: Callable[[Ints], Ints],
         is_spoken: Callable[[Ints], NDArray[np.bool_]],
         titled: Callable[[Ints], NDArray[np.bool_]],
+        is_turn: Callable[[Ints], NDArray[np.bool_]],
         documents: int,
         now: float,
     ) -> None:
@@ -142,6 +151,7 @@ class WeightedGraph:
         self._title_entity = title_entity
         self._is_spoken = is_spoken
         self._titled = titled
+        self._is_turn = is_turn
         self._now = now
         self.n = topology.rows
         self.relations = tuple(topology.relations)
@@ -155,8 +165,8 @@ class WeightedGraph:
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        titles = self._title_entity, self._is_spoken, self._titled
-        constants = (self._factors, self._recall, self._documents, *titles, both)
+        described = self._title_entity, self._is_spoken, self._titled, self._is_turn
+        constants = (self._factors, self._recall, self._documents, *described, both)
         if both not in self._all_links:
             every_row = np.arange(self.n)
             self._all_links[both] = self._topology.weight_cache.get(
@@ -203,10 +213,14 @@ class WeightedGraph:
         if topology.has_relation(SIMILAR) and factors.similar != 1.0:
             by_rule = (code == topology.code(SIMILAR)) & ~topology.explicit[link]
             weight[by_rule] *= factors.similar
+        if factors.no_turn != 1.0:
+            by_rule = np.flatnonzero(topology.has_any(code, FOLLOWING) & ~topology.explicit[link])
+            turns = self._is_turn(topology.source[link[by_rule]])
+            weight[by_rule] *= np.where(turns, 1.0, factors.no_turn)
         if factors.terms != 1.0:
             weight[topology.words[topology.target[link]]] *= factors.terms
         if factors.fan_out_names:
-            named = np.flatnonzero(topology.names_of(code) & ~topology.explicit[link])
+            named = np.flatnonzero(topology.has_any(code, NAMING) & ~topology.explicit[link])
             weight[named] *= self._name_factor(link[named])
         return weight
 

@@ -15,9 +15,10 @@ from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, 
 from priming.config.params.recall import RecallParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
-from priming.core.lexical import idf, scaled
+from priming.core.lexical import idf, okapi, scaled
 from priming.embedding.protocol import Embedder, Vectors
 from priming.embedding.semantic import SemanticEmbedder
+from priming.index.columns import NONE
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
@@ -227,6 +228,57 @@ class Retrieval:
         """r: the fused matches, without the priors."""
         fused = fuse(self.matches, self.match_weights) if self.matches else np.zeros(self.working.documents)
         return self._living(fused)
+
+    @cached_property
+    def useful_words(self) -> tuple[Occurrences, Floats]:
+        """The cue's terms in the cues for which memories were useful, and the idf of each (``docs/recall.md``, 4).
+
+        A document has a term as often as it was useful for a cue with it.
+        """
+        working = self.working
+        names = list(dict.fromkeys(self.terms.ordered)) if working.cue_feedback else []
+        term, rows, counts = list[int](), list[int](), list[float]()
+        for at, name in enumerate(names):
+            for memory_id, count in working.cue_feedback.uses(name).items():
+                row = working.row_of.get(memory_id, NONE)
+                if row != NONE and working.document[row] != NONE:
+                    term.append(at)
+                    rows.append(int(working.document[row]))
+                    counts.append(count)
+        judged = Occurrences(np.array(term, np.int64), np.array(rows, np.int64), np.array(counts), len(names))
+        return judged.only(self.texts[judged.rows]), self._idf(names)
+
+    @cached_property
+    def useful(self) -> Floats:
+        """What the words for which each memory was useful add to its BM25, relative to the best BM25 with them."""
+        words, rarity = self.useful_words
+        added = np.zeros(self.working.documents)
+        if not len(words.rows) or not self.params.useful or "useful" in self.ablate:
+            return added
+        own = self._own_counts(words)
+        norms, rare = self.working.lexicon.norms[words.rows], rarity[words.term]
+        more = okapi(own + self.params.useful * words.tf, norms, rare) - okapi(own, norms, rare)
+        added = summed(words.rows, more, self.working.documents)
+        return np.asarray(added / (self.bm25 + added).max())
+
+    def _own_counts(self, words: Occurrences) -> Floats:
+        """How often the text of each document has the term of each occurrence in ``words``."""
+        own = np.zeros(len(words.rows))
+        for at, name in enumerate(dict.fromkeys(self.terms.ordered)):
+            code, here = self.working.lexicon.code(name), np.flatnonzero(words.term == at)
+            if code is not None and len(here):
+                counts = np.zeros(self.working.documents)
+                postings = self.working.lexicon.postings(code)
+                counts[postings.rows] = postings.tf
+                own[here] = counts[words.rows[here]]
+        return own
+
+    @cached_property
+    def useful_share(self) -> Floats:
+        """The share of the cue, by the idf of its terms, that is in cues for which each memory was useful."""
+        words, rarity = self.useful_words
+        shares = summed(words.rows, rarity[words.term], self.working.documents)
+        return shares / rarity.sum() if len(words.rows) else shares
 
     @cached_property
     def rarities(self) -> dict[str, float]:

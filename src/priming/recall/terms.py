@@ -31,6 +31,7 @@ TERMS = (
     "context",
     "positive_feedback",
     "negative_feedback",
+    "useful",
     "retention",
     "base",
     "coverage",

@@ -65,11 +65,23 @@ class RecallParams(Checked):
     negative_feedback: float = param(
         0.15, low=0.0, doc="penalty for a memory that received negative verdicts for a similar cue"
     )
+    useful: float = param(
+        1.0,
+        low=0.0,
+        unit="occurrences",
+        doc="how much a word counts in a memory's BM25 for each cue with it for which the memory was useful",
+    )
+    useful_below: float = param(
+        0.1,
+        low=0.0,
+        high=1.0,
+        doc="how far below the evidence for the best memory such words can raise another",
+    )
     retention: float = param(0.05, low=0.0, doc="penalty for reviewed memories as they are forgotten")
     base: float = param(
-        0.05,
+        0.02,
         low=0.0,
-        doc="bonus for memories by how often and how recently they were used, scaled by their match",
+        doc="bonus for memories by how often and how recently they were used, for words of the cue",
     )
     same_cue: float = param(
         0.5,
@@ -123,7 +135,7 @@ class RecallParams(Checked):
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
     bridge: float = param(
-        1.0,
+        1.3,
         low=0.0,
         doc="bonus for sharing a name with the best hit, scaled by the match with the rest of the cue",
     )
@@ -137,7 +149,7 @@ class RecallParams(Checked):
         16, low=1, unit="names", doc="number of names of the best hit that count for that, the rarest first"
     )
     covered: float = param(
-        0.2,
+        0.25,
         low=0.0,
         doc="penalty for a hit outside any session whose matching words all occur in better hits",
     )
@@ -207,6 +219,11 @@ class LinkFactors(Checked):
     others: float = param(1.0, low=0.0, doc="factor of every other relation")
     similar: float = param(
         1.0, low=0.0, doc="factor of `similar-to` links made by rule; links made by hand count whole"
+    )
+    no_turn: float = param(
+        1.0,
+        low=0.0,
+        doc="factor of `next` and `next-but-one` links made by rule whose memories are no turns of a conversation",
     )
     fan_out_names: bool = param(
         False,

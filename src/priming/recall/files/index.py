@@ -14,6 +14,7 @@ from priming.config.values import dataclass
 from priming.config.words import REMOVED, TOUCHES
 from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.index.columns import NONE
+from priming.index.topology import NAMING
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.files.law import path_terms
@@ -73,7 +74,7 @@ def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
     touch, removal = links_of(working, TOUCHES), links_of(working, REMOVED)
     rows = distinct(topology.target[touch])
     is_file = row_mask(rows, n)
-    naming = topology.alive.values & topology.names_of(topology.relation.values)
+    naming = topology.alive.values & topology.has_any(topology.relation.values, NAMING)
     naming &= working.document[topology.source.values] != NONE
     links = np.flatnonzero(naming & is_file[topology.target.values])
     # Two links between the same ends count once: the stronger one.

@@ -1,0 +1,122 @@
+"""What a memory was useful for is a field of words by which it is found."""
+
+from datetime import timedelta
+
+import pytest
+
+TEXTS = {
+    "pool": "The connection limit was raised to forty.",
+    "cache": "Answers are kept for an hour.",
+    "queue": "Jobs wait in Valkey until a worker is free.",
+    "disk": "The third host has little space left.",
+}
+JUDGED = "why does checkout time out at noon"
+OTHER_WORDS = "timeouts in the checkout"
+"""It shares a word with the judged cue, and none with the memory."""
+
+
+@pytest.fixture
+def store(memory):
+    memory.remember_many({"content": text, "key": key} for key, text in TEXTS.items())
+    return memory
+
+
+def found(memory, cue=OTHER_WORDS, ablate=(), **arguments):
+    """What is found by words alone."""
+    return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", *ablate], **arguments).hits]
+
+
+def judge(memory, cue=JUDGED, **verdicts):
+    return memory.feedback(memory.recall(cue, floor=0).recall_id, **verdicts)
+
+
+def useful(memory, key, cue=OTHER_WORDS):
+    hits = {hit.memory.key: hit for hit in memory.recall(cue, floor=0).hits}
+    return hits[key].components.get("useful", 0.0) if key in hits else 0.0
+
+
+def teach(memory, **verdicts):
+    """Judge a cue whose recall returns the memory: its words, and those of the text."""
+    return judge(memory, f"{JUDGED}, connection limit", **verdicts)
+
+
+def test_a_memory_is_found_by_words_that_only_a_judged_cue_has(store):
+    assert found(store) == []
+    teach(store, used=["pool"])
+    assert found(store) == ["pool"]
+    assert found(store, ablate=["useful", "base"]) == []
+
+
+def test_undo_takes_the_words_back_and_redo_gives_them_again(store):
+    operation = teach(store, used=["pool"])
+    undone = store.undo(operation.id)
+    assert found(store) == []
+    store.undo(undone.id)
+    assert found(store) == ["pool"]
+
+
+def test_roll_back_takes_the_words_back(store, clock):
+    clock.at += timedelta(minutes=1)
+    teach(store, used=["pool"])
+    store.rollback(since=clock.at)
+    assert found(store) == []
+
+
+def test_a_past_time_has_the_words_of_that_time(store, clock):
+    early = clock.at
+    clock.at += timedelta(days=1)
+    operation = teach(store, used=["pool"])
+    between = clock.at
+    clock.at += timedelta(days=1)
+    store.undo(operation.id)
+    answers = {when: found(store, known_at=when) for when in (early, between, clock.at)}
+    assert answers == {early: [], between: ["pool"], clock.at: []}
+
+
+def test_words_last_over_a_restart_and_go_with_what_is_purged(open_memory, url):
+    first = open_memory(url)
+    first.remember_many({"content": text, "key": key} for key, text in TEXTS.items())
+    teach(first, used=["pool"])
+    first.close()
+    again = open_memory(url)
+    assert found(again) == ["pool"]
+    again.purge("pool")
+    assert found(again) == []
+
+
+def test_words_are_exported_and_imported(store, open_memory, tmp_path):
+    teach(store, used=["pool"])
+    store.export(tmp_path / "all.jsonl")
+    other = open_memory()
+    other.import_(tmp_path / "all.jsonl")
+    assert found(other) == ["pool"]
+
+
+def test_a_verdict_against_a_memory_takes_off_the_words_of_its_cue(store):
+    teach(store, used=["pool"])
+    before = useful(store, "pool")
+    judge(store, "checkout of books, connection limit", not_relevant=["pool"])
+    assert useful(store, "pool") < before
+
+
+def test_an_automatic_verdict_counts_less(open_memory):
+    share = {}
+    for tier in ("conscious", "automatic"):
+        memory = open_memory(namespace=tier)
+        memory.remember_many({"content": text, "key": key} for key, text in TEXTS.items())
+        teach(memory, confirmed=["pool"], tier=tier)
+        share[tier] = useful(memory, "pool", "connection of the checkout")
+    assert 0 < share["automatic"] < share["conscious"]
+
+
+def test_what_matches_the_cue_best_stays_first(store):
+    for cue in ("host with a full limit", "which host broke the connection", "third limit of a host"):
+        judge(store, cue, used=["pool"])
+    assert found(store, "How much space has the third host left?")[0] == "disk"
+
+
+def test_a_use_for_another_cue_does_not_raise_a_memory(memory):
+    memory.remember("We paint walls.", key="older")
+    memory.remember("They paint walls.", key="used")
+    memory.feedback(memory.recall("which walls are blue").recall_id, used=["used"])
+    assert found(memory, "who can paint") == ["older", "used"]
