@@ -1,7 +1,8 @@
-"""How soon the first answer of ``priming mcp`` comes, against importing the protocol library alone.
+"""How soon ``priming mcp`` answers, against importing the protocol library alone.
 
-Each run is a process from nothing. The client writes its first request at once and waits for the answer to it:
-``initialize``, or ``server/discover`` from a client of the newest protocol. The store holds 10,000 memories.
+Each run is a process from nothing. The client writes its first requests at once and waits for the answers:
+``initialize`` and the list of tools, or ``server/discover`` from a client of the newest protocol. The store holds
+10,000 memories.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "benchmark", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-FIRST: Mapping[str, Mapping[str, Any]] = {
-    "initialize": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "benchmark", "version": "1"},
-    },
-    "server/discover": {"_meta": META},
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "benchmark", "version": "1"},
 }
+FIRST: Mapping[str, tuple[float, Mapping[str, Mapping[str, Any]]]] = {
+    "initialize and tools/list": (0.5, {"initialize": HELLO, "tools/list": {}}),
+    "server/discover": (1.3, {"server/discover": {"_meta": META}}),
+}
+"""The first requests with their parameters, and what their answers may take, as a multiple of the import."""
 
 
 def main() -> None:
@@ -42,38 +45,40 @@ def main() -> None:
         url = f"sqlite:///{folder}/memory.db"
         with Memory.open(url) as memory:
             memory.remember_many(corpus.memories(count))
-        cases = {method: lambda _, method=method: first_answer(url, method) for method in FIRST}
+        cases = {name: lambda _, sent=sent: first_answers(url, sent) for name, (_, sent) in FIRST.items()}
         taken = common.medians(
             {**cases, "import": lambda _: import_alone()}, [None] * times, warm_up=1, block=times
         )
     rows = [
         common.Row(
-            f"priming mcp, {method}",
-            taken[method],
+            f"priming mcp, {name}",
+            taken[name],
             taken["import"],
-            1.3,
+            most,
             "python -c 'import mcp.server'",
             growth=True,
         )
-        for method in FIRST
+        for name, (most, _) in FIRST.items()
     ]
     common.show("The first answer of MCP, from a cold start", rows)
     common.write("mcp_start", rows, packages=("mcp",), memories=count)
 
 
-def first_answer(url: str, method: str) -> None:
-    """Start the command, ask, read one line, and end it."""
+def first_answers(url: str, requests: Mapping[str, Mapping[str, Any]]) -> None:
+    """Start the command, ask, read a line for each request, and end it."""
     command = [str(SHELL), "--url", url, "mcp"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": FIRST[method]}
-        process.stdin.write(json.dumps(request).encode() + b"\n")
+        for number, (method, params) in enumerate(requests.items()):
+            request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
-        assert "result" in answer, answer
+        for _ in requests:
+            answer = json.loads(process.stdout.readline())
+            assert "result" in answer, answer
         process.kill()
 
 

@@ -25,7 +25,7 @@ MOST_FILES = 8
 FIRST = 5
 MOVED = (
     ("Where are dates in a cue handled?", 1, "src/priming/text/dates.py"),
-    ("Where are chat transcripts read?", 2, "src/priming/transfer/chat.py"),
+    ("Where are chat transcripts read?", 1, "src/priming/transfer/chat.py"),
 )
 """Questions about this repository, how many files to show, and the best, which is right when read."""
 

@@ -16,9 +16,9 @@ from priming.results import Recall
 STORY = Path(__file__).resolve().parent / "story"
 WHY = "Why were no tickets printed?"
 REASON = "printer"
-WRONG_QUESTION = "Why did passengers wait at the wrong pier?"
-IN_OTHER_WORDS = "Why did people stand at another pier than their boat?"
-WRONG, RIGHT = "summer-boat", "timetable-load"
+CARDS = "Who refused the cards of our customers, and why?"
+IN_OTHER_WORDS = "Why were cards refused?"
+WRONG, RIGHT = "bluefin-contract", "bluefin-hour"
 TASK = "charge a dog and a child only once"
 RULE = "Restart the fare-api in the lunch break."
 REVERSED = "Never restart the fare-api in the lunch break."
@@ -79,14 +79,14 @@ def verdict(stage: Stage, memory: Memory) -> None:
     """A wrong hit is marked; the same matter, asked in other words, before and after."""
     stage.scene("A wrong hit, marked")
     before = memory.recall(IN_OTHER_WORDS)
-    line = f'priming recall "{WRONG_QUESTION}"'
-    recall = stage.command(line, lambda: memory.recall(WRONG_QUESTION))
+    line = f'priming recall "{CARDS}"'
+    recall = stage.command(line, lambda: memory.recall(CARDS))
     for rank, hit in enumerate(recall.hits, 1):
         if hit.memory.key in (WRONG, RIGHT):
             stage.hit(
                 rank,
                 hit,
-                "wrong: it only sails to the same island" if hit.memory.key == WRONG else "the reason",
+                "wrong: what payments cost" if hit.memory.key == WRONG else "the reason",
             )
     marked = stage.command(
         f"priming not-relevant {WRONG}", lambda: memory.feedback(recall.recall_id, not_relevant=[WRONG])
@@ -97,7 +97,7 @@ def verdict(stage: Stage, memory: Memory) -> None:
         places = [_place(answer, key) for answer in (before, after)]
         old, new = (str(place) if place else "none" for place in places)
         stage.inside(
-            f"{key:<{len(RIGHT)}}  place {old} before, place {new} now", "green" if key == RIGHT else "red"
+            f"{key:<{len(WRONG)}}  place {old} before, place {new} now", "green" if key == RIGHT else "red"
         )
     stage.say(
         "The links that led to the wrong note are weaker for questions like this. 'priming undo last' takes it back."

@@ -99,11 +99,11 @@ def test_the_reason_is_the_second_hit_over_a_name_and_no_plain_method_brings_it_
 
 def test_the_wrong_hit_stood_above_the_reason_and_stands_below_it_after_the_verdict(history):
     told = scenes(demo("--repository", history))[NOTES[1]]
-    assert "summer-boat Ruth, 10 Mar wrong: it only sails to the same island" in told
-    assert "wrong-pier ─mentions→ entity:skarholm ─mentions→ summer-boat" in told
+    assert "bluefin-contract Ruth, 09 Feb wrong: what payments cost" in told
+    assert "cards-refused ─mentions→ entity:bluefin ─mentions→ bluefin-contract" in told
     (right_before, right_now), (wrong_before, wrong_now) = (
-        map(int, re.search(rf"{key} place (\d+) before, place (\d+) now", told).groups())
-        for key in ("timetable-load", "summer-boat")
+        map(int, re.search(rf"{key} +place (\d+) before, place (\d+) now", told).groups())
+        for key in ("bluefin-hour", "bluefin-contract")
     )
     assert wrong_before < right_before
     assert right_now < wrong_now

@@ -34,6 +34,7 @@ class Project:
     folder: Path
     session: str = "s1"
     embedder: object = None
+    attended: bool | None = False
 
     @property
     def database(self):
@@ -58,7 +59,7 @@ class Project:
 
     def hook(self, event, **more):
         """The output of a hook as an object; None where it has none."""
-        output = respond(event, self.payload(**more), server=False)
+        output = respond(event, self.payload(**more), server=False, attended=self.attended)
         return json.loads(output) if output else None
 
     def text(self, event, **more):

@@ -179,20 +179,63 @@ def test_turns_in_which_nothing_was_shown_are_one_run(project):
         assert [run.ended_at is None for run in memory.run_list()] == [False, True]
 
 
-def test_feedback_on_what_was_shown_is_asked_for_at_the_end_and_once(project):
-    assert len(project.text("session-start").splitlines()) > HOOK.remind
-    assert project.hook("stop", stop_hook_active=True) is None
-    output = project.hook("stop", stop_hook_active=False)
-    assert output["decision"] == "block"
-    assert "never-push-to-main" in output["reason"]
-    assert project.hook("stop", stop_hook_active=False) is None
+ASKED = "Report once, with Priming's tool `feedback`"
 
 
-def test_feedback_that_was_given_is_not_asked_for(project):
-    project.text("session-start")
-    with project.memory() as memory:
+@pytest.fixture
+def attended(project, monkeypatch):
+    """The project, whose agent may have a person before it: its environment says otherwise or nothing."""
+    for name in ("CI", "CLAUDE_CODE_ENTRYPOINT", "PRIMING_UNATTENDED"):
+        monkeypatch.delenv(name, raising=False)
+    project.attended = None
+    return project
+
+
+def test_feedback_on_what_was_shown_is_asked_for_with_the_next_prompt_and_once(attended):
+    assert len(attended.text("session-start").splitlines()) > HOOK.remind
+    assert ASKED not in attended.text("prompt", prompt="Add a page about billing")
+    assert attended.hook("stop") is None
+    asked = attended.text("prompt", prompt="Now translate that page")
+    assert ASKED in asked
+    assert "never-push-to-main (recall " in asked
+    assert attended.hook("stop") is None
+    assert ASKED not in attended.text("prompt", prompt="Now print that page")
+
+
+def test_feedback_that_was_given_is_not_asked_for(attended):
+    attended.text("session-start")
+    attended.text("prompt", prompt="Add a page about billing")
+    with attended.memory() as memory:
         memory.feedback(confirmed=["never-push-to-main"])
-    assert project.hook("stop") is None
+    assert ASKED not in attended.text("prompt", prompt="Now translate that page")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("CI", "true"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("PRIMING_UNATTENDED", "1")],
+)
+def test_where_nobody_reads_the_answer_nothing_is_asked(attended, monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    attended.text("session-start")
+    for prompt in ("Add a page about billing", "Now translate that page", "Now print that page"):
+        assert ASKED not in attended.text("prompt", prompt=prompt)
+        assert attended.hook("stop") is None
+
+
+def test_a_person_at_the_terminal_of_claude_code_is_asked(attended, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_ENTRYPOINT", "cli")
+    attended.text("session-start")
+    attended.text("prompt", prompt="Add a page about billing")
+    assert ASKED in attended.text("prompt", prompt="Now translate that page")
+
+
+@pytest.mark.parametrize("source", ["claude-code", "codex", "cursor"])
+def test_the_end_of_a_turn_takes_nothing_from_the_answer(attended, source):
+    more = {"codex": {"turn_id": "t"}, "cursor": {"conversation_id": "s1"}}.get(source, {})
+    for _ in range(2):
+        attended.hook("session-start", **more)
+        attended.hook("prompt", prompt="Where do the tests live, and what must I never push?", **more)
+        assert attended.hook("stop", **more) is None
 
 
 def test_the_store_of_all_projects_is_read_beside_the_projects(project, home):

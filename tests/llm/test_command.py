@@ -95,6 +95,11 @@ def test_its_complaints_are_no_part_of_the_answer(programs):
     assert programs.agent(source, output=1_000).answer(PROMPT, SCHEMA) == ANSWER
 
 
+def test_it_learns_that_nobody_reads_its_answer(programs):
+    source = "import json, os; print(json.dumps({'gist': os.environ['PRIMING_UNATTENDED']}))"
+    assert programs.agent(source).answer(PROMPT, SCHEMA) == {"gist": "1"}
+
+
 def test_arguments_are_split_as_a_shell_would_and_no_shell_is_run():
     agent = CommandAgent('printf %s \'{"gist": "$HOME; ls"}\'')
     assert agent.arguments == ("printf", "%s", '{"gist": "$HOME; ls"}')

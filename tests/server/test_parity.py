@@ -20,6 +20,7 @@ from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import error_payload
 from priming.server.mcp.protocol import server
+from priming.server.mcp.tools import PACKED
 
 from .conftest import DEADLINE
 
@@ -221,7 +222,8 @@ def test_mcp_answers_as_the_library(by_library, tmp_path):
         async with Client(server(lambda: service, lambda _: "default", "all")) as client:
             for operation, request, _ in SCRIPT:
                 budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
-                answers.append((operation, await client.call_tool(operation, {**request, **budget})))
+                whole = {"explain": True} if operation in PACKED else {}
+                answers.append((operation, await client.call_tool(operation, {**request, **budget, **whole})))
         return [alike(operation, content(operation, result)) for operation, result in answers]
 
     with closing(LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())) as service:

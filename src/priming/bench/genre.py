@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from priming.bench.sets import BenchItem, BenchPart, BenchQuery, BenchSet
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.reading import checked_entry, label, lines, parse_json, title
 

@@ -20,6 +20,9 @@ else:
 - ``FASTEMBED_CACHE_PATH``: that cache; ``models`` in ``PRIMING_HOME`` if it is not set
 - ``PRIMING_SERVER``: ``off`` to work on the file itself even if a server of the store is running
 - ``PRIMING_DEBUG``: set to anything, a failing hook prints a traceback
+- ``PRIMING_UNATTENDED``: set to anything, hooks ask nothing of an agent, as nobody reads what it answers; set for the
+  commands of the loop
+- ``CI``, ``CLAUDE_CODE_ENTRYPOINT``: set by others, to the same effect
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
@@ -39,8 +42,12 @@ VERSION = "0.1.0"
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 ACTOR, USER = "PRIMING_ACTOR", "user"
-OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DOWNLOAD", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
-"""Variables that are not settings: a key, a permission, a switch of hooks, where benchmark sets are, the caller."""
+UNATTENDED = "PRIMING_UNATTENDED"
+OTHERS = (
+    *("PRIMING_EMBEDDER_KEY", "PRIMING_DOWNLOAD", "PRIMING_DEBUG", "PRIMING_BENCH_DATA"),
+    *(ACTOR, UNATTENDED),
+)
+"""Variables that are not settings: a key, a permission, switches of hooks, where benchmark sets are, the caller."""
 
 _LONGEST_ACTOR = 120
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
@@ -96,8 +103,9 @@ def embedder_key() -> str | None:
 
 
 def variables() -> dict[str, str]:
-    """All variables that begin with PRIMING_."""
-    return {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
+    """All variables that begin with PRIMING_ and say something about a store."""
+    mine = {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
+    return {name: value for name, value in mine.items() if name != UNATTENDED}
 
 
 def all_variables() -> dict[str, str]:
@@ -160,6 +168,21 @@ def models_folder() -> Path:
 def is_debugging() -> bool:
     """Whether a failing hook prints a traceback: if ``PRIMING_DEBUG`` is set."""
     return bool(os.environ.get("PRIMING_DEBUG"))
+
+
+def is_attended() -> bool:
+    """Whether a person reads what an agent answers, as far as its environment says.
+
+    Not in a command of the loop, not in a job of continuous integration, and not in Claude Code run by a program
+    (``claude -p``), whose variable then begins with ``sdk``.
+    """
+    by_program = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+    return not (by_program or os.environ.get(UNATTENDED) or os.environ.get("CI"))
+
+
+def unattended() -> dict[str, str]:
+    """The environment of a command whose answer goes to a program."""
+    return {**os.environ, UNATTENDED: "1"}
 
 
 def folder_named(variable: str) -> Path | None:

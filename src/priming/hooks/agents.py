@@ -25,8 +25,8 @@ _SHELLS = ("sh", "bash", "zsh", "fish")
 class Event:
     """An event of an agent's session, whichever agent reports it.
 
-    ``context_cleared`` is true where the agent's context no longer holds what hooks injected before; ``continued``
-    where the agent goes on because a hook asked it to, or where a person interrupted it. ``output`` is the tool's.
+    ``context_cleared`` is true where the agent's context no longer holds what hooks injected before. ``output`` is
+    the tool's.
     """
 
     session: str
@@ -37,7 +37,6 @@ class Event:
     command: str = ""
     output: str = ""
     context_cleared: bool = True
-    continued: bool = False
 
 
 def agent_of(payload: Mapping[str, Any]) -> str:
@@ -70,8 +69,6 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
         command=_command(tool_input) or _command(payload),
         output=next((_plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
         context_cleared=payload.get("source") != "resume",
-        continued=bool(payload.get("stop_hook_active") or payload.get("loop_count"))
-        or payload.get("status") in ("aborted", "error"),
     )
 
 
@@ -80,9 +77,9 @@ def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
     return _FORMATS[agent](event, text)
 
 
-def accepts_text(agent: str, event: str) -> bool:
-    """Whether an agent accepts a text at an event at all."""
-    return event != "post-tool" and (agent, event) != ("opencode", "stop")
+def accepts_text(event: str) -> bool:
+    """Whether a text can be injected at an event: at the end of a turn it would take the place of the answer."""
+    return event in _CLAUDE_EVENTS
 
 
 _CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-tool": "PreToolUse"}
@@ -90,14 +87,10 @@ _CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit",
 
 def _claude_format(event: str, text: str) -> dict[str, Any]:
     """The format of Claude Code, which Codex shares."""
-    if event == "stop":
-        return {"decision": "block", "reason": text}
     return {"hookSpecificOutput": {"hookEventName": _CLAUDE_EVENTS[event], "additionalContext": text}}
 
 
 def _cursor_format(event: str, text: str) -> dict[str, Any]:
-    if event == "stop":
-        return {"followup_message": text}
     context = {"additional_context": text}
     return {"continue": True, **context} if event == "prompt" else context
 

@@ -227,7 +227,10 @@ class HookServer:
         try:
             with _working_in(str(request["folder"])):
                 event, agent = str(request["event"]), request["agent"]
-                output = command.respond(event, data, agent, request["store"], server=False, work=work)
+                attended = bool(request.get("attended"))
+                output = command.respond(
+                    event, data, agent, request["store"], server=False, work=work, attended=attended
+                )
         except NotServed as error:
             self._ended = self._ended or error.args[0] == OFF
             return {"refused": error.args[0]}

@@ -167,6 +167,7 @@ def _handed_over(options: Mapping[str, Any], data: bytes, call: str) -> dict[str
         "store": store,
         "folder": folder,
         "call": call,
+        "attended": environment.is_attended(),
         **identity(),
     }
     answer = ask(database, request, data)

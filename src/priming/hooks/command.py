@@ -94,11 +94,12 @@ def respond(
     *,
     server: bool = True,
     work: Work | None = None,
+    attended: bool | None = None,
 ) -> str:
     """The standard output of a hook for its standard input; empty if there is nothing to inject.
 
-    ``store`` are the options ``url``, ``namespace``, ``profile`` and ``embedder``. The working directory becomes the
-    agent's.
+    ``store`` are the options ``url``, ``namespace``, ``profile`` and ``embedder``. ``attended`` says whether a person
+    reads the agent's answers; None: as the environment says. The working directory becomes the agent's.
 
     Raises:
         PrimingError, OSError: whatever fails.
@@ -120,8 +121,9 @@ def respond(
         if work is None:
             work = Work(client.new_call())
             exits.callback(work.hosts.close)
-        text = _text(name, event, agent, options, work, server=server)
-    if not text or not agents.accepts_text(agent, name):
+        attended = environment.is_attended() if attended is None else attended
+        text = _text(name, event, agent, options, work, server=server, attended=attended)
+    if not text or not agents.accepts_text(name):
         return ""
     return json.dumps(agents.format_output(agent, name, text))
 
@@ -138,7 +140,14 @@ def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
 
 
 def _text(
-    name: str, event: Event, agent: str, options: Mapping[str, str | None], work: Work, *, server: bool
+    name: str,
+    event: Event,
+    agent: str,
+    options: Mapping[str, str | None],
+    work: Work,
+    *,
+    server: bool,
+    attended: bool,
 ) -> str:
     """The text that an event injects; empty if there is no store yet, and no correction to create one for."""
     from priming.config import settings
@@ -172,7 +181,7 @@ def _text(
             calling(Caller(agent, f"hook {name}", event.session)),
         ):
             if work.call not in state.answers:
-                call = events.HookCall(event, state, folder, project, existing)
+                call = session.HookCall(event, state, folder, project, existing, attended)
                 if name in LAUNCHING:
                     events.learn_left_behind(call, database, work.call)
                 state.answer(work.call, events.handle(name, call))

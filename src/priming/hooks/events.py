@@ -6,17 +6,14 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
-from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, StoreError
 from priming.hooks import context
-from priming.hooks.agents import Event
 from priming.hooks.context import Candidate
-from priming.hooks.session import SessionState
+from priming.hooks.session import HookCall, count_tokens
 from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
 
@@ -31,40 +28,12 @@ ASK = (
     " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
 )
 REMINDER = (
-    "Before you finish, report once, with Priming's tool `feedback`, whether the memories shown in this session were"
-    " useful (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
+    "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
+    " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
 )
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
-_BYTES_PER_TOKEN = 4
 _LINE_TOKENS = 64
 """Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
-
-
-@dataclass(slots=True)
-class HookCall:
-    """An event being handled: the session, the project, its stores (the project's first), and the text so far."""
-
-    event: Event
-    session: SessionState
-    folder: Path
-    project: Path
-    stores: Sequence[HookStore]
-    tokens_left: int = HOOK.tokens
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def own_store(self) -> HookStore:
-        """The store that is written to."""
-        return self.stores[0]
-
-    def cue(self, **context: Any) -> dict[str, Any]:
-        """A cue with the project and all other non-empty fields."""
-        return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
-
-    def add(self, *lines: str) -> None:
-        """Inject lines, and take their tokens from the budget."""
-        self.lines += lines
-        self.tokens_left -= count_tokens("\n".join([*lines, ""]))
 
 
 def handle(name: str, call: HookCall) -> str:
@@ -89,7 +58,7 @@ def _session_start(call: HookCall) -> None:
 
 
 def _prompt(call: HookCall) -> None:
-    """A person writes a prompt: learn a correction in it, and inject the relevant rules and memories."""
+    """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
     from priming.hooks import corrections
 
     session = call.session
@@ -98,6 +67,7 @@ def _prompt(call: HookCall) -> None:
         _confirm_rules(call)
     session.prompts += 1
     _start_run(call)
+    reminder = _reminder(call)
     if correction is not None:
         _learn(call, correction)
     text = call.event.prompt[: HOOK.read]
@@ -105,6 +75,7 @@ def _prompt(call: HookCall) -> None:
         language = language_of(session.file) if session.file and session.is_new_file else None
         cue = call.cue(language=language or context.languages_of(call.project))
         _inject_rules(call, {**cue, "text": text})
+        _remind(call, reminder)
         _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
         _inject_files(call, text)
     session.is_new_file, session.task = False, None
@@ -138,14 +109,28 @@ def _post_tool(call: HookCall) -> None:
 
 
 def _stop(call: HookCall) -> None:
-    """The agent stops: end its run, and ask once for feedback on what was shown, if there is none."""
-    session = call.session
+    """The agent stops: end its run. Its answer is left as it is, so nothing is asked."""
     _end_run(call)
+
+
+def _reminder(call: HookCall) -> str:
+    """What asks for feedback on the memories of earlier prompts: once a session, if enough have none; else empty.
+
+    Where nobody reads the answers, as in a script or in the loop, nothing is asked: the answer itself is the result.
+    """
+    session = call.session
     shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
-    if call.event.continued or session.reminded or len(shown) < HOOK.remind or _has_feedback(call):
-        return
-    session.reminded = True
-    call.add(REMINDER + "; ".join(shown[-HOOK.named :]))
+    if not call.attended or session.reminded or session.prompts < 2 or len(shown) < HOOK.remind:
+        return ""
+    session.reminded = _has_feedback(call)
+    return "" if session.reminded else REMINDER + "; ".join(shown[-HOOK.named :])
+
+
+def _remind(call: HookCall, reminder: str) -> None:
+    """Ask for feedback, if that fits beside the rules; otherwise a later prompt asks."""
+    if reminder and count_tokens(f"{reminder}\n") <= call.tokens_left:
+        call.session.reminded = True
+        call.add(reminder)
 
 
 _HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
@@ -306,11 +291,6 @@ def _notice(missing: Sequence[str]) -> str:
     return (
         f"{which} left out for lack of space; `priming active` lists {'it' if len(missing) == 1 else 'them'}."
     )
-
-
-def count_tokens(text: str) -> int:
-    """The tokens of a text, counted as packing counts them."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 def _learn(call: HookCall, correction: Correction) -> None:

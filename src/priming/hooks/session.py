@@ -1,19 +1,23 @@
-"""The record of what a session was shown: a small file for each beside the store, locked by one hook at a time."""
+"""What a session was shown: a file for each, beside the store, locked by one hook at a time; and a hook's call."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import Busy
+
+if TYPE_CHECKING:
+    from priming.hooks.agents import Event
+    from priming.hooks.stores import HookStore
 
 try:
     import fcntl
@@ -24,6 +28,7 @@ _DAY = 86_400.0
 _PAUSE = 0.005
 _SHOWN_FIELDS, _LONGEST_NAME = 5, 64
 _ANSWERS = 8
+_BYTES_PER_TOKEN = 4
 QUEUED, SERVER_LOCK = ".queued", "server.lock"
 """Files in the folder that belong to no session: corrections not yet learned, and the lock of the server."""
 
@@ -188,3 +193,39 @@ def _sweep(folder: Path) -> None:
             of_session = path.suffix != QUEUED and path.name != SERVER_LOCK
             if of_session and path.stat().st_mtime < oldest:
                 path.unlink()
+
+
+@dataclass(slots=True)
+class HookCall:
+    """An event being handled: the session, the project, its stores (the project's first), and the text so far.
+
+    ``attended`` says whether a person reads what the agent answers.
+    """
+
+    event: Event
+    session: SessionState
+    folder: Path
+    project: Path
+    stores: Sequence[HookStore]
+    attended: bool = True
+    tokens_left: int = HOOK.tokens
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def own_store(self) -> HookStore:
+        """The store that is written to."""
+        return self.stores[0]
+
+    def cue(self, **context: Any) -> dict[str, Any]:
+        """A cue with the project and all other non-empty fields."""
+        return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
+
+    def add(self, *lines: str) -> None:
+        """Inject lines, and take their tokens from the budget."""
+        self.lines += lines
+        self.tokens_left -= count_tokens("\n".join([*lines, ""]))
+
+
+def count_tokens(text: str) -> int:
+    """The tokens of a text, counted as packing counts them."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)

@@ -12,6 +12,7 @@ from threading import Thread
 from time import monotonic
 from typing import IO
 
+from priming.config import environment
 from priming.config.params.llm import AGENT, AgentParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError, shown
@@ -69,6 +70,7 @@ class CommandAgent:
                 stdin=prompt,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                env=environment.unattended(),
                 start_new_session=True,
             )
         except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from priming.config.values import dataclass
@@ -264,6 +264,39 @@ def shown(op: Op, answer: Any) -> str:
     if answer["degraded"]:
         parts.append(f"degraded: {', '.join(answer['degraded'])}")
     return "\n".join(parts)
+
+
+def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
+    """A recall for programs: what its text says of each memory, quoted as there, within the same budget.
+
+    Clients hand this to the model instead of the text.
+    """
+    lines = answer["text"].splitlines()
+    first = next((place for place, line in enumerate(lines) if line.startswith("- [")), len(lines))
+    about = {"about": "\n".join(lines[:first]), "reason": answer["reason"], "degraded": answer["degraded"]}
+    reply = {name: value for name, value in about.items() if value}
+    if answer["hits"] and answer["recorded"]:
+        reply["recall_id"] = answer["recall_id"]
+    reply["hits"] = hits = list[dict[str, Any]]()
+    for line, hit in _shown_lines(lines[first:], answer["hits"]):
+        key = hit["memory"]["key"]
+        text = line.partition("] " if f"[{key}] " in line else "]")[2].lstrip()
+        hits.append({"key": key, "text": text, "relevance": round(hit["score"], 3)})
+        if isinstance(tokens, int) and len(json.dumps(reply, ensure_ascii=False).encode()) > 4 * tokens:
+            hits.pop()
+            break
+    return reply
+
+
+def _shown_lines(lines: Iterable[str], hits: Iterable[Fields]) -> Iterator[tuple[str, Fields]]:
+    """The lines of a packed text, each with its memory: both are in one order."""
+    remaining = iter(hits)
+    for line in lines:
+        for hit in remaining:
+            key = hit["memory"]["key"]
+            if line.startswith((f"- [{key}]", f"- [{json.dumps(key, ensure_ascii=False)}]")):
+                yield line, hit
+                break
 
 
 def _night_lines(night: Fields) -> Iterator[str]:

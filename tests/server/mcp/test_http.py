@@ -41,7 +41,7 @@ def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode)
             kept = await client.call_tool(
                 "remember", {"content": "The gateway listens on 8080.", "key": "port"}
             )
-            found = await client.call_tool("recall", {"query": "gateway port"})
+            found = await client.call_tool("recall", {"query": "gateway port", "explain": True})
             refused = await client.call_tool("forget", {"key": "nowhere"})
             return tools, kept, found, refused
 

@@ -33,7 +33,7 @@ def text() -> str:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return json.dumps(value, ensure_ascii=False)
 
 
 async def _answers() -> dict[str, Any]:

@@ -30,12 +30,11 @@ from priming.operations.service import Service, call_here, reason_of, without_ot
 from priming.operations.table import BY_NAME, tools
 from priming.results import no_memories
 from priming.serialization import error_payload
+from priming.server.mcp.tools import PACKED, TOKENS, is_object, tool
 from priming.server.mcp.wording import REFLECT, instructions
 
 ACTIVE, MEMORY = "priming://active", "priming://memory/"
 TEXT, JSON = "text/plain", "application/json"
-TOKENS = 2000
-"""The budget of a recall whose caller names none, as that of ``active``."""
 PROMPTS = {
     "recall": types.Prompt(
         name="recall",
@@ -113,7 +112,7 @@ class _Handlers:
         return types.ListToolsResult(tools=await to_thread.run_sync(self._tools, ops))
 
     def _tools(self, ops: Iterable[Op]) -> list[types.Tool]:
-        return [_tool(op, own=self._agent is not None) for op in ops]
+        return [types.Tool.model_validate(tool(op, own=self._agent is not None)) for op in ops]
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Carry out an operation. Its error is the tool's own error, for the model to read."""
@@ -122,17 +121,19 @@ class _Handlers:
         if op is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops))
         try:
-            return await self._result(context, op, _budgeted(op, params.arguments or {}))
+            return await self._result(context, op, params.arguments or {})
         except PrimingError as error:
             text = json.dumps({"error": self._payload(context, error)}, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
     async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
         """The answer of an operation; of an operation that writes, a short one with its id in the log."""
+        if op.name in PACKED:
+            return await self._packed(context, op, dict(request))
         if not replies.is_short(op):
             answer = replies.without_rows(op, await self._call(context, op.name, request))
             reason = await self._reason(context, op, answer)
-            structured = answer if _is_object(op) else replies.wrapped(answer, reason)
+            structured = answer if is_object(op) else replies.wrapped(answer, reason)
             return _tool_result(reason or replies.shown(op, answer), structured)
         operation_id = uuid7(datetime.now(UTC))
         answer = await self._call(context, op.name, request, operation_id)
@@ -141,6 +142,17 @@ class _Handlers:
             logged = await self._call(context, "operation", {"operation_id": operation_id})
         reply = replies.short(op, answer, logged)
         return _tool_result(reply.text, dict(reply.fields))
+
+    async def _packed(self, context: Context, op: Op, request: dict[str, Any]) -> types.CallToolResult:
+        """Memories or rules: for programs no more than the text says, unless they ask for the evidence."""
+        explain = request.pop("explain", None) or False
+        if not isinstance(explain, bool):
+            raise ParamError("explain", explain, "must be true or false")
+        named = [name for name in request if op.other_names.get(name, name) == "tokens"]
+        tokens = request[named[0]] if named else TOKENS
+        answer = await self._call(context, op.name, request if named else {**request, "tokens": tokens})
+        structured = answer if explain else replies.packed(answer, tokens)
+        return _tool_result(replies.shown(op, answer), structured)
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
         """The resources that need no key."""
@@ -268,68 +280,6 @@ def _no_tool(name: str, ops: Collection[str]) -> str:
     message = f"no tool {name!r}: there are {', '.join(ops)}"
     op = BY_NAME.get(name)
     return message if op is None or op.local else f"{message}; it is in the group {op.group!r} of tools"
-
-
-def _budgeted(op: Op, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A recall with a budget of tokens, unless the model names its own."""
-    if op.name != "recall" or any(op.other_names.get(name, name) == "tokens" for name in request):
-        return request
-    return {**request, "tokens": TOKENS}
-
-
-@cache
-def _tool(op: Op, *, own: bool = False) -> types.Tool:
-    from priming.operations import schema
-
-    about = "\n\n".join(part for part in (schema.summary(op), schema.details(op)) if part)
-    return types.Tool(
-        name=op.name,
-        title=op.name.replace("_", " "),
-        description=about.replace("``", ""),
-        input_schema=_input(op, own=own),
-        output_schema=_answer(op),
-        annotations=types.ToolAnnotations(
-            read_only_hint=not op.writes,
-            destructive_hint=op.destructive if op.writes else None,
-            idempotent_hint=op.idempotent if op.writes else None,
-            open_world_hint=False,
-        ),
-    )
-
-
-def _input(op: Op, *, own: bool) -> dict[str, Any]:
-    """The schema of a tool's arguments."""
-    from priming.operations.schema import request_schema
-
-    schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
-    if op.name == "recall":
-        schema["properties"]["tokens"]["default"] = TOKENS
-    return schema
-
-
-@cache
-def _answer(op: Op) -> dict[str, Any]:
-    """The schema of a structured answer: an object, with any other answer under ``result``.
-
-    It is shallow: a model reads the list of tools before any work begins.
-    """
-    from priming.operations.schema import answer_schema
-
-    schema = answer_schema(op.name)
-    if _is_object(op):
-        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
-        if replies.is_short(op):
-            return replies.short_schema(op, fields)
-    else:
-        fields = {"result": replies.shallow(schema, schema)}
-    return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-@cache
-def _is_object(op: Op) -> bool:
-    from priming.operations.schema import answer_schema
-
-    return bool(answer_schema(op.name).get("type") == "object")
 
 
 def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:

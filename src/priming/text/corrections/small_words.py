@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
+from priming.config.values import dataclass
 from priming.text.corrections.wording import written
 from priming.text.word_lists import read_word_groups, read_words
 from priming.text.word_values import stem_of
