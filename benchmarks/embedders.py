@@ -61,7 +61,7 @@ def main() -> None:
         print(folder.name, json.dumps(sets[folder.name]), flush=True)
     content = {
         "machine": machine(),
-        "versions": versions("wordllama", *OWN["semantic"]),
+        "versions": versions(("wordllama", *OWN["semantic"])),
         "costs": costs,
         "sets": sets,
     }

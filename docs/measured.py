@@ -46,6 +46,7 @@ COMMANDS = {
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
+    "embedders": "python benchmarks/embedders.py --genre FOLDER",
 }
 """What makes each file."""
 OTHERS = 5
@@ -220,6 +221,20 @@ def tokens(of: str) -> str:
     whole = next(cost["whole"] for one in _whole(of) for cost in one["costs"])
     heads = ("contestant", "evidence held", "tokens", "less than all", "plain top-k: k", "its tokens")
     return f"All memories that a question could be about: {whole:,.0f} tokens.\n\n{table(heads, rows)}"
+
+
+def costs() -> str:
+    """What each embedder adds to an installation, a command and a text, and what it finds on sets of other genres."""
+    found = read("embedders", "embedders")
+    few = sum(one["few"] for one in found["sets"].values())
+    rows = []
+    for name, cost in found["costs"].items():
+        low = sum(one["few"] * (one[name]["few_r10"] or 0.0) for one in found["sets"].values()) / few
+        figures = (f"{one[name]['ndcg']:.1f} / {one[name]['r10']:.1f}" for one in found["sets"].values())
+        own = (f"{cost['mib']:.0f}", f"{cost['command_ms']:.0f}", f"{cost['text_us']:,.0f}")
+        rows.append((f"`{name}`", *own, *figures, f"{low:.1f}"))
+    heads = ("MiB beside the base", "ms a recall as a command", "µs a text", *found["sets"])
+    return table(("embedder", *heads, f"R@10 of {few} questions with few words in common"), rows)
 
 
 def embedders() -> str:
@@ -434,6 +449,7 @@ KINDS: dict[str, Callable[..., str]] = {
             reliability,
             floors,
             tokens,
+            costs,
             embedders,
             shuffled,
         ),

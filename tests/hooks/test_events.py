@@ -1,12 +1,14 @@
 """What each event injects and writes, in process, on a store of the test's own."""
 
 import json
+import os
 
 import pytest
 
 from priming import Cue, Memory
 from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
+from priming.errors import StoreError
 from priming.hooks.events import ASK, count_tokens
 
 from .project import DEPLOY, Project
@@ -268,6 +270,23 @@ def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_rep
     assert (project.folder / ".priming" / ".gitignore").read_text() == "*\n"
     assert list(deep.iterdir()) == list(home.iterdir()) == []
     assert "Use tabs instead of spaces" in project.text("session-start")
+
+
+def test_a_first_correction_that_waits_makes_the_store_with_the_next_prompt(tmp_path, home, monkeypatch):
+    project = Project(tmp_path / "fresh")
+    (project.folder / ".git").mkdir(parents=True)
+    home.mkdir()
+    with monkeypatch.context() as broken:
+        broken.setattr("priming.hooks.stores.HookStore.create", refused)
+        with pytest.raises(StoreError):
+            project.hook("prompt", prompt="No, use tabs instead of spaces")
+    (waiting,) = project.folder.glob(".priming/*/*.queued")
+    os.utime(waiting, (0, 0))  # its own hook has long ended
+    assert "Use tabs instead of spaces" in project.text("prompt", prompt="Thanks, go on")
+
+
+def refused(_):
+    raise StoreError("the disk is full")
 
 
 def test_a_first_correction_is_the_projects_own_although_all_projects_have_a_store(tmp_path, home, project):

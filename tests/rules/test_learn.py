@@ -450,3 +450,27 @@ def test_a_correction_learned_too_late_is_not_in_force_either(memory, clock):
     memory.learn("Answer the phone in Welsh")
     late = memory.learn("Answer the phone in Basque", cue=Cue(at=clock.at - timedelta(hours=1)))
     assert (late.placement, memory.get(late.correction).status) == ("overtaken", "deprecated")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No, ship the crates 90 minutes before noon",
+        "Nope! Ship the crates 90 minutes before noon",
+        "Actually, ship the crates 90 minutes before noon",
+        "wait - ship the crates 90 minutes before noon",
+        "No. Sorry: please ship the crates 90 minutes before noon",
+    ],
+)
+def test_how_an_objection_begins_is_no_part_of_the_rule(memory, words):
+    memory.learn("Ship the crates 60 minutes before noon")
+    done = memory.learn(words)
+    assert done.placement == "supersede", done.reasons
+    assert done.content.casefold() == "ship the crates 90 minutes before noon"
+
+
+@pytest.mark.parametrize(
+    "words", ["No spaces in names", "Well-known ports only", "Wait 3 seconds", "No, never"]
+)
+def test_what_only_looks_like_an_objection_stays(memory, words):
+    assert memory.learn(words).content == words

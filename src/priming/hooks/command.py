@@ -166,14 +166,16 @@ def _text(
             prefer_served=name != "session-start",
             call=work.call,
         )
-        if chosen["hooks.create"] == "on" and teaching.certain_correction(name, event) is not None:
-            created = stores.created_store(chosen, exits, work.hosts, server=server, call=work.call)
-            existing = existing if created is None else [created, *existing]
+        if (created := _new_store(chosen, name, event, work, server=server)) is not None:
+            existing = [created, *existing]
+            exits.callback(created.close)
         if not existing:
             return ""
         work.admit(chosen, existing)
         database = existing[0].database
         work.queued = teaching.put(database, work.call, name, event)
+        if created is not None:
+            created.create()  # the correction waits in its file by now
         folder = Path.cwd()
         project = context.project_of(folder)
         with (
@@ -188,6 +190,18 @@ def _text(
             text = state.answers[work.call]
         teaching.remove(database, work.call)
         return text
+
+
+def _new_store(settings: Settings, name: str, event: Event, work: Work, *, server: bool) -> HookStore | None:
+    """The store that a project gets at its first correction, with its folder; None where it needs none."""
+    from priming.hooks import stores, teaching
+
+    place = stores.place_of_new_store(settings) if settings["hooks.create"] == "on" else None
+    if place is None or place.path is None or not teaching.is_due(place.path, name, event):
+        return None
+    created = stores.HookStore(place, settings, work.hosts, server=server, call=work.call)
+    created.make_folder()
+    return created
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class Hosts:
 
 
 class HookStore:
-    """A store of a hook: one that exists, or one that ``created_store`` made for a first correction."""
+    """A store of a hook: one that exists, or one to ``create`` for a first correction."""
 
     def __init__(
         self, location: Location, settings: Settings, hosts: Hosts, *, server: bool, call: str
@@ -114,6 +114,17 @@ class HookStore:
             if operation_id is None or operation_id not in str(error):
                 raise
             return self._earlier_answer(operation, operation_id)
+
+    def make_folder(self) -> None:
+        """Make the folder of a new store, so that a correction can wait in it; the store keeps it out of git."""
+        self.database.parent.mkdir(parents=True, exist_ok=True)
+
+    def create(self) -> None:
+        """Create the file of a new store."""
+        from priming.memory import Memory
+
+        with Memory.open(places.url_of(self._location)) as empty, empty.writing():
+            pass  # the first write creates it
 
     def warm(self) -> None:
         """Open the store in this process and load what recalls need."""
@@ -213,32 +224,16 @@ def find_stores(
     return stores
 
 
-def created_store(
-    settings: Settings, exits: ExitStack, hosts: Hosts, *, server: bool, call: str
-) -> HookStore | None:
-    """A new store for the project of the working folder, for its first correction; None if it has one already.
+def place_of_new_store(settings: Settings) -> Location | None:
+    """Where the project of the working folder gets its store; None if it has one, or not in a file.
 
-    Without a setting for the store it is at the root of the repository, else in the working folder. Its folder keeps
-    itself out of git.
-
-    Raises:
-        StoreError: the folder cannot be created.
-
+    Without a setting for the store it is at the root of the repository, else in the working folder.
     """
-    from priming.memory import Memory
-
     location = places.real(settings["store.url"])
     if location is None or location.path is None or is_store(location.path):
         return None
-    if settings["store.url"] is None:
-        location = places.real(environment.url_of(_root() / environment.DEFAULT_PATH))
-        assert location is not None
-        assert location.path is not None
-    with Memory.open(places.url_of(location)) as empty, empty.writing():
-        pass  # the first write creates the file
-    store = HookStore(location, settings, hosts, server=server, call=call)
-    exits.callback(store.close)
-    return store
+    chosen = settings["store.url"] is not None
+    return location if chosen else places.real(environment.url_of(_root() / environment.DEFAULT_PATH))
 
 
 def _root() -> Path:

@@ -52,6 +52,12 @@ def certain_correction(name: str, event: Event) -> Correction | None:
     return correction if correction is not None and correction.certain else None
 
 
+def is_due(database: Path, name: str, event: Event) -> bool:
+    """Whether there is something to learn: a certain correction in a prompt, or a file of one that waits."""
+    waiting = name == "prompt" and any(folder_of(database).glob(f"*{QUEUED}"))
+    return waiting or certain_correction(name, event) is not None
+
+
 def put(database: Path, call: str, name: str, event: Event) -> bool:
     """Queue the correction in a prompt, if it is certain; returns whether there is one."""
     correction = certain_correction(name, event)

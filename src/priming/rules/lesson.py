@@ -15,7 +15,7 @@ from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
 from priming.rules.trust import least
-from priming.text.rule_kinds import rule_kind_of
+from priming.text.rule_kinds import rule_kind_of, without_objection
 from priming.types import Cue
 
 
@@ -50,7 +50,7 @@ def check_lesson(
 
 def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
     """The texts of a correction, checked."""
-    right = _check_lesson_text("right", right)
+    right = without_objection(_check_lesson_text("right", right))
     wrong = None if wrong is None else _check_lesson_text("wrong", wrong)
     if wrong is not None and wrong.split() == right.split():
         raise ParamError("wrong", wrong, "must differ from what is right, or be left out")

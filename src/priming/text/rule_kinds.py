@@ -14,6 +14,12 @@ from priming.errors import ParamError
 
 Rule = Literal["directive", "constraint", "preference", "procedure"]
 
+_OBJECTION = re.compile(
+    r"(?:(?:no|nope|nah|wrong|incorrect|not quite|hey|ugh|argh|oh|oops|hm+|well|wait|sorry"
+    r"|ok(?:ay)?|actually|right|please|remember)(?:\s*[,.:;!]+\s+|\s+[–—-]+\s+)|(?:actually|please)\s+)+(?=\S+\s+\S)",
+    re.IGNORECASE,
+)
+"""How somebody begins who objects to what was done: "No, …", "Wait: …"."""
 _CLAUSE = r"(?P<clause>^|[.;:,!?()\n—–-]\s*|\b(?:and|but|or|then|please|also)\s+)"
 _WE_DENY = (
     r"(?:i|we)\s+(?:(?:really|just|also)\s+)?(?:do\s+not|don't|dont)\s+(?:ever|want|wish|like|allow|accept|permit|tolerate|use|do)\b"
@@ -55,6 +61,19 @@ _STANCE = frozenset({"always", "do", "must", "please", "should"})
 
 _READ = 2_000
 """Characters that are looked at: the beginning of a rule shows its kind."""
+
+
+def without_objection(text: str) -> str:
+    """A correction without how it begins when somebody objects; what follows is the rule.
+
+    >>> without_objection("No, wait, send it at nine"), without_objection("No spaces in names")
+    ('Send it at nine', 'No spaces in names')
+    """
+    match = _OBJECTION.match(text)
+    if match is None:
+        return text
+    rest = text[match.end() :]
+    return rest[0].upper() + rest[1:] if text[0].isupper() and rest[1:2].islower() else rest
 
 
 def rule_kind_of(text: str) -> Rule:

@@ -328,6 +328,7 @@ def test_a_letter_is_a_name_where_no_noun_follows():
 def test_another_place_for_a_thing_that_has_one_is_unclear_rather_than_unseen():
     for old, new in (
         ("Put crates next to the door", "Put crates in the cellar"),
+        ("Put fixtures next to the tests", "Put fixtures in a shared folder"),
         ("Sort crates alphabetically", "Sort crates by weight"),
         ("The porter locks up", "The driver locks up"),
     ):

@@ -199,7 +199,7 @@ class RelevanceParams(Checked):
         high=1.0,
         doc="least relevance of a hit of the date named, or proved for a similar cue; most for such links",
     )
-    sure: float = param(0.8, low=0.0, high=1.0, doc="relevance from which the best hit is sure")
+    sure: float = param(0.65, low=0.0, high=1.0, doc="relevance from which the best hit is sure")
     floor: float = param(0.0375, low=0.0, high=1.0, doc="hits of less relevance are left out")
     least: int = param(
         5, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"

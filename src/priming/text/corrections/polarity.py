@@ -230,7 +230,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
         else:
             joins |= {token} & {"and", "or"}
             before = len(clause.words)
-            clause.read(token, text)
+            clause.read(token, text.lower() if token == "A" else text)
             chooses |= clause.chooses
             if only and not limited and len(clause.words) > before:
                 limited = clause.words[-1].stem

@@ -71,7 +71,8 @@ class ValueChange(ChangeOf):
         if (exception := self._exceptional_number(removed, added)) is not None:
             return exception
         if (has_target(removed) or has_target(added)) and not expressed(removed, added, self.new.words[0]):
-            return self._other_target(removed, added, replaced)
+            displaced = None if has_target(removed) == has_target(added) else self._displaced()
+            return displaced or self._other_target(removed, added, replaced)
         typed = self._typed_value(removed, added)
         if typed is not None:
             bounded = [[word for word in words if bounds(word)] for words in (removed, added)]
