@@ -28,12 +28,15 @@ from priming.recall.terms import TERMS
 from priming.storage import filters, sqlite_backup
 from priming.text.corrections.change import compare
 from priming.text.corrections.text_change import ChangeKind
+from priming.text.name_forms.kinds import DATE
+from priming.text.names import find, normal
 from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
 _PAIRS = Path(__file__).parents[1] / "tests" / "text" / "corrections" / "correction_pairs.tsv"
+_SENTENCES = Path(__file__).parents[1] / "tests" / "text" / "names_in_sentences.tsv"
 _MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
@@ -284,8 +287,33 @@ def corrections() -> str:
     return table(["the later is", *head], lines)
 
 
+def names() -> str:
+    """Precision and recall of names, from the labelled sentences of the tests."""
+    lines = _SENTENCES.read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")][1:]
+    cells = []
+    for half in dict.fromkeys(half for half, *_ in rows):
+        right = wrong = wanted = sentences = 0
+        for other, *listed, sentence in rows:
+            if other == half:
+                labels, either = ({normal(name) for name in cell.split(" | ") if name} for cell in listed)
+                seen = {normal(name.text) for name in find(sentence) if name.kind != DATE}
+                right += len(labels & seen)
+                wrong += sum(not any(_is_part(name, whole) for whole in labels | either) for name in seen)
+                wanted += len(labels)
+                sentences += 1
+        shares = f"{right / (right + wrong):.2f}", f"{right / wanted:.2f}"
+        cells.append([half, str(sentences), str(wanted), *shares])
+    return table(["half", "sentences", "names", "precision", "recall"], cells)
+
+
+def _is_part(name: str, whole: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole) is not None
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "corrections": corrections,
+    "names": names,
     "parameters": parameters,
     "profiles": designs,
     "spreading": spreading,

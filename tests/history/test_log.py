@@ -769,11 +769,11 @@ def test_an_operation_shows_its_rows_as_json(memory):
 
 
 def test_every_operation_says_who_by_what_and_why(memory):
-    memory.remember("Gulls nest.", key="gulls")
+    memory.remember("Gulls nest in Oslo.", key="gulls")
     memory.remember("Terns nest.", key="terns")
     memory.link("gulls", "terns")
     memory.set_strength("gulls", "terns", 0.7)
-    memory.supersede("gulls", "Gulls nest upon cliffs.")
+    memory.supersede("gulls", "Gulls nest upon cliffs in Oslo.")
     memory.feedback(used=["gulls"])
     memory.undo(memory.forget("terns").id)
     memory.learn("Count the gulls.")

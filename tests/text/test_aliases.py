@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.text.aliases import alias_statements, is_short_form
-from priming.text.capitalised_names import expansion_of
+from priming.text.name_forms.capitals import expansion_of
 
 
 def pairs(text, known=lambda name: name != "yesterday robert smith"):

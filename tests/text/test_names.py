@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.names import FILE, FORMS, Name, find, heading_name, names, normal
+from priming.text.name_forms.kinds import FILE, FORMS, Name
+from priming.text.names import find, heading_name, names, normal
 
 
 def kinds(text):
@@ -39,7 +40,6 @@ def test_capitalised_words_are_names_but_not_function_words_and_greetings(text, 
         ("saw The Lord of the Rings", "Lord of the Rings", {"Lord", "Rings"}),
         ("Vincent van Gogh painted", "Vincent van Gogh", {"Vincent", "Gogh"}),
         ("in Rio de la Plata", "Rio de la Plata", {"Rio", "Plata"}),
-        ("Caroline and Melanie came", "Caroline and Melanie", {"Caroline", "Melanie"}),
         ("the Society for Ethics", "Society for Ethics", {"Society", "Ethics"}),
         ("about Apollo 11 again", "Apollo 11", {"Apollo"}),
         ("after World War II", "World War II", {"World War", "World", "War"}),
@@ -59,6 +59,7 @@ def test_spans_are_joined_and_their_parts_are_names_too(text, whole, parts):
 
 SENTENCES = [
     # dialogue
+    ("Caroline and Melanie came", "Caroline Melanie"),
     ("Great job, Bob! Let's ship it.", "Bob"),
     ("Kate: Hi Tom! How's Max?", "Kate Tom Max"),
     ("Agreed! Sounds good, Mel.", "Mel"),
@@ -78,11 +79,11 @@ SENTENCES = [
     ("Rose was here.", "Rose"),
     # commits
     ("Fixed the login bug in src/auth/session.py", "src/auth/session.py session.py"),
-    ("Refs #123: bump numpy to 2.0.0", "#123 2.0.0"),
+    ("Refs #123: bump numpy to 2.0.0", "#123 numpy 2.0.0"),
     ("feat(api): add retry_after to HTTPError (#42)", "retry_after HTTPError #42"),
     ("Reverted in 7b71b9d after review", "7b71b9d"),
     ("Moved config to /etc/app/config.yaml:12", "/etc/app/config.yaml config.yaml"),
-    ("Running pytest fails with KeyError: 'name'.", "KeyError"),
+    ("Running pytest fails with KeyError: 'name'.", "pytest KeyError"),
     ("Closes psf/requests#88", "psf/requests#88"),
     ("the colour #123456 and # 5", ""),
     ("dead beef and deadbeef", ""),
@@ -107,7 +108,7 @@ SENTENCES = [
     # days and months are no names, people called so are
     ("on Tuesday, or Fridays, or in June", ""),
     ("since July 1 or May 2nd", ""),
-    ("I met June and April.", "June and April June April"),
+    ("I met June and April.", "June April"),
     ("On Monday Bob left", "Bob"),
     ("the Black Friday sale", "Black Friday Black Friday"),
     # real names whose endings or first words are those of common ones

@@ -35,7 +35,7 @@ from priming.storage.rows import (
     ends_of,
     identity,
 )
-from priming.text.names import FORMS
+from priming.text.name_forms.kinds import FORMS
 from priming.types import Operation
 
 _VERDICTS = ("feedback", "done")

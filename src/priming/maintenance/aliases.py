@@ -24,7 +24,8 @@ from priming.results import Alias, AliasEvidence
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
-from priming.text.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
+from priming.text.name_forms.kinds import HANDLE, IDENTIFIER, NAME, QUOTED
+from priming.text.names import normal
 from priming.text.statements import values_differ
 from priming.text.word_lists import PLACES_AND_INSTITUTIONS, is_given_name
 from priming.types import MemoryRecord

@@ -28,7 +28,8 @@ from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
 from priming.text.gists import GIST_LETTERS, gist_of_rule, gist_of_steps, sentences
-from priming.text.names import Name, find
+from priming.text.name_forms.kinds import Name
+from priming.text.names import find
 from priming.types import EMPTY
 
 _RULE, _PROCEDURE = "behavior", "procedure"

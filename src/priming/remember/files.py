@@ -8,7 +8,7 @@ from dataclasses import field
 from priming.config.values import dataclass
 from priming.index.document import RULES
 from priming.remember.drafts import Draft
-from priming.text.names import FILE
+from priming.text.name_forms.kinds import FILE
 
 __all__ = ["FILE", "file_draft", "file_key"]
 

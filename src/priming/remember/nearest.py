@@ -117,3 +117,9 @@ class NearestLinker:
         stored = self._changes[ends].before if ends in self._changes else before
         self._changes[ends] = RowChange(stored, after)
         return self._changes[ends]
+
+
+def similar_ends(change: RowChange) -> tuple[str, str] | None:
+    """The ends of the ``similar-to`` link that a change writes; None for another row."""
+    row = change.after
+    return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None

@@ -35,14 +35,15 @@ from priming.index.document import (
     slot_of,
 )
 from priming.index.working_set import WorkingSet
+from priming.remember.any_case import AnyCaseNames
 from priming.remember.drafts import Draft, bare_text
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.entity_resolution import entity_key, equivalent_names, resolve_entity
 from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bare_name
-from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
+from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-from priming.text.names import Name
+from priming.text.name_forms.kinds import Name
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 
@@ -109,6 +110,7 @@ class RememberPlan:
     """Whether text that a recall emitted is an echo."""
 
     def __post_init__(self) -> None:
+        self._any_case = AnyCaseNames(self.working, self._entities, self._holders)
         self._linker = NearestLinker(
             self.store, self.working, self.now, self.params, self.plasticity.increment
         )
@@ -191,7 +193,7 @@ class RememberPlan:
         changes = self._linker.strengthen_nearest(memory_id, vector, near)
         links = tuple(change.after for change in changes if isinstance(change.after, LinkRow))
         touched = {(link.source, link.target) for link in links}
-        self.rows = [change for change in self.rows if _similar_ends(change) not in touched] + changes
+        self.rows = [change for change in self.rows if similar_ends(change) not in touched] + changes
         self.strengthened = self.strengthened or bool(changes)
         return links
 
@@ -277,6 +279,7 @@ class RememberPlan:
     def _mention_links(self, memory_id: str, draft: Draft, text: PlannedText) -> Iterator[LinkRow]:
         """``mentions`` links to each name in the text, and to each word that hardly any other memory contains."""
         targets = dict.fromkeys(self._entity(name.kind, name.text, draft.trust) for name in text.names)
+        targets |= dict.fromkeys(self._any_case.entities(draft.content))
         for word in self._rare_words(text):
             slot = slot_of(TERM, word)
             entity = self._entities.get(slot) or self._stored_entity(slot)
@@ -289,6 +292,7 @@ class RememberPlan:
             self._holders.setdefault(word, []).append(memory_id)
         for target in targets:
             if target != memory_id:
+                self._any_case.add(target)
                 yield self._link(memory_id, target, "mentions")
         for file in dict.fromkeys(self._file(file, draft.trust) for file in draft.files):
             yield self._link(memory_id, file, TOUCHES)
@@ -391,9 +395,3 @@ class RememberPlan:
         return any(
             self.store.present(namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
         )
-
-
-def _similar_ends(change: RowChange) -> tuple[str, str] | None:
-    """The ends of the ``similar-to`` link that a change writes; None for another row."""
-    row = change.after
-    return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
@@ -12,8 +13,10 @@ from priming.index.document import TERM, slot_of
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
+from priming.remember.entity_resolution import entity_key, resolve_entity
 from priming.remember.planner import PlannedText, RememberPlan
 from priming.storage.rows import RowChange, VersionRow
+from priming.text.name_forms.kinds import FILE, Name
 from priming.text.tokens import terms
 
 
@@ -54,6 +57,55 @@ def relink(
         by_rule = [link for link in before if link.source == old.id and not link.given]
         changes += [RowChange(link, None) for link in by_rule if link.target not in targets]
     return changes
+
+
+def missing_mentions(
+    memory: Namespace, ids: Sequence[str], now: datetime, most: int
+) -> tuple[list[str], list[RowChange]]:
+    """Which of these memories lack links to names in their texts, at most ``most``, and the rows that make them.
+
+    A store that was written under other rules for names has such memories, and so has one in which a name was written
+    in small letters before it was the name of anything.
+    """
+    working = memory.working(now)
+    plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo)
+    linked = {(link.source, link.target) for link in memory.store.links(memory.namespace, relation=MENTIONS)}
+    none = np.zeros(memory.embedder.dimension, np.float32)
+    changed: list[str] = []
+    links: list[RowChange] = []
+    for record in memory.store.records(memory.namespace, ids, now).values():
+        draft = Draft(record.content, record.heading, record.kind, speaker=record.speaker, trust=record.trust)
+        names = [name for name in draft.names[: plan.params.names] if name.kind != FILE]
+        rows = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in names]
+        if all(row != NONE and (record.id, working.ids[row]) in linked for row in rows):
+            names = []
+        elif NONE in rows:
+            names = _without_forgotten(memory, names, now)
+        fresh = [
+            RowChange(None, link)
+            for link in plan.mention_links(record.id, draft, PlannedText(names, (), none))
+            if (link.source, link.target) not in linked
+        ]
+        if fresh:
+            changed.append(record.id)
+            links += fresh
+        if len(changed) >= most:
+            break
+    return changed, [*plan.rows, *links]
+
+
+def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) -> list[Name]:
+    """Names without those whose entities somebody forgot: a night makes none of them again."""
+    keys = {name: entity_key(name.kind, name.text) for name in names}
+    holders = memory.store.keys(memory.namespace, keys.values())
+    entities = memory.working(now).entities
+    remaining = []
+    for name, key in keys.items():
+        slot, holder = slot_of(name.kind, name.text), holders.get(key)
+        merged = resolve_entity(memory.store, memory.namespace, holder, slot, now)
+        if slot in entities or holder is None or merged is not None:
+            remaining.append(name)
+    return remaining
 
 
 def _rare_word_entity(plan: RememberPlan, word: str) -> str | None:

@@ -26,7 +26,8 @@ from priming.recall.formatting import format_full
 from priming.remember.drafts import SENTENCE_END
 from priming.rules.trust import INSTRUCTING
 from priming.sleep.clustering import centroid
-from priming.text.names import FILE, IDENTIFIER, Name, find, normal
+from priming.text.name_forms.kinds import FILE, IDENTIFIER, Name
+from priming.text.names import find, normal
 from priming.text.tokens import terms
 from priming.types import MemoryRecord
 

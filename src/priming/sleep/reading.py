@@ -19,6 +19,7 @@ from priming.index.columns import NONE
 from priming.llm.protocol import Agent
 from priming.maintenance.merge import LEARNED, RANKED, MergePlan
 from priming.namespace import Namespace
+from priming.remember.relink import missing_mentions
 from priming.sleep.clustering import centroid
 from priming.sleep.gist import GistWriter
 from priming.sleep.plan import (
@@ -191,6 +192,9 @@ class StageReader:
         """Read the failures and patterns to merge, and all vectors."""
         candidates, space = self._merge_candidates(), self._vector_space()
         linked, conflicts = self._linked(space), self.conflicts()
+        texts = [
+            memory_id for memory_id, kind in zip(space.ids, space.kinds, strict=True) if kind != "entity"
+        ]
 
         def plan(step: ProgressStep) -> Sequence[Planned]:
             merges = self._without_restored(
@@ -212,7 +216,13 @@ class StageReader:
                 step=step,
                 linking=self.memory.profile.linking,
             )
-            return [*merges, *links]
+            named = link.plan_mentions(
+                [text for text in texts if text not in gone],
+                lambda ids, most: missing_mentions(self.memory, ids, self.now, most),
+                self.now,
+                params=self.params,
+            )
+            return [*merges, *links, *named]
 
         return plan
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 
 from priming.config.values import dataclass
-from priming.text.capitalised_names import UPPER, expansion_of, initialisms, strip_markup
+from priming.text.name_forms.capitals import UPPER, expansion_of, initialisms, strip_markup
 from priming.text.names import normal
 from priming.text.word_lists import is_given_name, is_short_for
 
-_WORD = rf"[{UPPER}][\w’'&+-]*+"
-_NAME = rf"[\"“‘'`]?(?:@\w[\w-]*+|{_WORD}(?:[ ]{_WORD}){{0,3}}|[a-z]\d{{1,2}}[a-z])[\"”’'`]?"
+_WORD = rf"[{UPPER}][\w’'&+-]{{0,63}}(?![\w’'&+-])"
+_NAME = rf"[\"“‘'`]?(?:@\w[\w-]{{0,63}}(?![\w-])|{_WORD}(?:[ ]{_WORD}){{0,3}}|[a-z]\d{{1,2}}[a-z])[\"”’'`]?"
 _KNOWN_AS = (
     r"(?:(?:is|was)[ ])?(?:also[ ](?:known[ ]as|called)|better[ ]known[ ]as|a\.?k\.?a\.?|nicknamed|goes[ ]by)"
 )

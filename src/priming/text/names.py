@@ -5,21 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from priming.config.values import dataclass
-from priming.text.capitalised_names import UPPER, initialisms, spans, strip_markup
 from priming.text.dates import dates
+from priming.text.name_forms.capitals import UPPER, initialisms, spans
+from priming.text.name_forms.components import components
+from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LETTERS, QUOTED, Name
+from priming.text.name_forms.packages import versioned
+from priming.text.name_forms.technical import is_file, technical_names
 from priming.text.tokens import is_stop
+from priming.text.word_lists import COMPONENT_NOUNS
 
-NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = FORMS = (
-    "name",
-    "file",
-    "identifier",
-    "quoted",
-    "handle",
-    "date",
-)
-
-NAME_LETTERS = 256
 QUOTED_WORDS = 5
 QUOTED_LETTERS = 80
 
@@ -30,54 +24,10 @@ _TYPEWRITTEN = re.compile(rf"(?<![\w'])'([{UPPER}][^'\n]{{1,{QUOTED_LETTERS}}})'
 _CORNERED = re.compile(rf"[「『《]([^「」『』《》\n]{{1,{QUOTED_LETTERS}}})[」』》]")
 _SINGLE = re.compile(rf"‘([^‘’\n]{{1,{QUOTED_LETTERS}}}(?:’\w[^‘’\n]{{0,{QUOTED_LETTERS}}}){{0,3}})’(?!\w)")
 _QUOTE = re.compile(r"[\"'“‘「『《]")
+_JOINED = re.compile("[-_]")
+_CAMEL = re.compile("[A-Z][a-z]+")
+_PIN = re.compile(r"(?<=[\w\]])(?:===?|@)[vV]?(?=\d+\.\d)")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
-_HOST = re.compile(
-    r"(?:https?|ftp|wss?|ssh|git)://(?:[\w.-]{1,64}@)?((?:[\w-]+\.)*[\w-]+(?!\.|[\w-]))", re.IGNORECASE
-)
-
-_FOLDER = r"[\w.~@+()-]+"
-_SPACED = r"(?:[A-Z(][\w.()-]*[ ](?:and[ ])?){1,3}[A-Z(][\w.()-]*"
-_DRIVEN = rf"[A-Za-z]:\\(?:(?:{_SPACED}|{_FOLDER})\\)*{_FOLDER}"
-_WORD = re.compile(
-    rf"{_DRIVEN}(?=[\s\"'`,;:?!)\]>]|$)"
-    r"|\S(?:(?!\]\(|\)\[|(?<=[\"'`(\[<])[A-Za-z]:\\)\S)*"
-)
-"""What stands between spaces, or in one half of a Markdown link; in a path of Windows folders may hold spaces."""
-_ODD = re.compile(r"[_/\\@\d]|[.:>]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
-_EDGE = "\"'`“”‘’«»()[]{}<>,;:!?*|…"
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_AT = re.compile(r"@\w(?:[\w.-]*\w)?")
-_LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
-_ROOTED = re.compile(
-    r"(?:~|\.{1,2})?[/\\][\w.~/\\@+-]*\w[\w.~/\\@+-]*|[A-Za-z]:[/\\][\w.~/\\@+-]+"
-    rf"|{_DRIVEN}"
-)
-_PATH = re.compile(r"(?:[\w.@+-]+[/\\])+[\w@+-]*\.[A-Za-z]\w{0,7}|(?:[A-Za-z_.][\w.@+-]*[/\\]){2,}[\w.@+-]*")
-_FILE = re.compile(
-    r"(?:[\w+-]+\.)+(?:py|pyi|ipynb|js|jsx|mjs|ts|tsx|vue|svelte|java|kt|scala|c|h|cc|cpp|hpp|cs|go|rs|rb|php|pl|lua"
-    r"|jl|ex|exs|erl|hs|ml|swift|sh|bash|zsh|ps1|bat|sql|md|rst|txt|tex|json|jsonl|yaml|yml|toml|ini|cfg|conf|env"
-    r"|lock|xml|html|htm|css|scss|csv|tsv|parquet|db|sqlite|log|proto|graphql|tf|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif"
-    r"|svg|webp|mp3|mp4|wav|zip|tar|gz|whl|jar|so|dll|exe|wasm|patch|diff)",
-    re.IGNORECASE,
-)
-_ISSUE = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}")
-_VERSION = re.compile(r"(?:[vV]\d|\d+\.\d+\.\d)\w*(?:[-+.]\w+)*")
-_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
-_HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_NUMBERED = re.compile(r"(?:[\w.-]{1,64}/[\w.-]{1,64})?#\d{1,5}")
-_SLASHED = re.compile(rf"[{UPPER}]\w+(?:/[{UPPER}]\w+){{1,3}}")
-_DEGREES = frozenset(("Ph.D", "M.Sc", "B.Sc", "M.D", "Ed.D", "D.Phil", "M.Phil", "LL.M", "LL.B"))
-_CODE = re.compile(r"(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]+")
-_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_$]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as it stands in the text, and what kind of thing it is by its form."""
-
-    text: str
-    kind: str
 
 
 def names(text: str, heading: str | None = None) -> tuple[str, ...]:
@@ -103,15 +53,19 @@ def names(text: str, heading: str | None = None) -> tuple[str, ...]:
 def find(text: str, heading: str | None = None) -> tuple[Name, ...]:
     """Find the names of a text by their form.
 
-    Capitalised words make a name, joined over of, the, de, la, von, van, for, and, over a year before and
+    Capitalised words make a name, joined over of, the, de, la, von, van, for, over a year before and
     numbers after it. The shorter names inside it, down to single words, are names too, and so are two
     neighbours with a comma between ("Rochester, New York"). Function words are taken off its ends, and
     openers such as "Thanks" where a sentence begins. A single word that begins a sentence is no name if it
     is a common word, has the ending of a verb or adverb, or stands in small letters elsewhere in the text.
-    Days and months are none either. Besides: files (``src/app.py``), identifiers (``snake_case``,
-    ``camelCase``, ``dotted.name``, anything in backticks, ``ABC-123``, ``#42``, ``v1.2.3``, hashes), short
-    quotations with a capital, handles (``@name``, e-mail addresses, hosts of web addresses), and dates with
-    a year, in the form 2024-05-17 or 2024-05.
+    Days, months, units ("GB") and common acronyms ("API") are none either.
+
+    In any case: software (``redis``, ``sqlalchemy 2.0.31``), components by a noun for what they are
+    (``billing service``), machines and packages by a hyphen or a digit (``worker-3``, ``auth-proxy``,
+    ``lb3``), flags, environment variables, files and folders, branches, hosts and ports, web addresses,
+    identifiers (``snake_case``, ``camelCase``, ``dotted.name``, anything in backticks, ``ABC-123``, ``#42``,
+    ``v1.2.3``, hashes), short quotations with a capital, handles (``@name``, ``#channel``, e-mail addresses),
+    and dates with a year, in the form 2024-05-17 or 2024-05.
 
     Parameters
     ----------
@@ -166,18 +120,36 @@ def normal(name: str) -> str:
 
     Returns
     -------
-    Case-folded, spaces collapsed, a leading article and the possessive dropped; empty for nothing.
+    Case-folded, spaces collapsed, a leading article and the possessive dropped; empty for nothing. A component is one
+    name however its words are joined, and so is software with its version.
 
     Examples
     --------
-    >>> normal("The  Beatles’"), normal("Caroline's")
-    ('beatles', 'caroline')
+    >>> normal("The  Beatles’"), normal("Caroline's"), normal("numpy==1.26.4")
+    ('beatles', 'caroline', 'numpy 1.26.4')
+    >>> {normal(name) for name in ("the Ledger Service", "ledger-service", "ledger_service", "LedgerService")}
+    {'ledger service'}
     """
-    words = name.casefold().replace("’", "'").split()
+    words = _apart(name).casefold().replace("’", "'").split()
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         del words[0]
     joined = " ".join(words)
     return joined[:-2] if joined.endswith("'s") else joined.rstrip("'")
+
+
+def _apart(name: str) -> str:
+    """Put spaces between the words of a component and before the version of software."""
+    if " " in name:
+        return name
+    parts = _CAMEL.findall(name) if name.isalpha() else _JOINED.split(name)
+    if (
+        len(parts) > 1
+        and sum(map(len, parts)) + name.count("-") + name.count("_") == len(name)
+        and parts[-1].casefold() in COMPONENT_NOUNS
+        and all(map(str.isalnum, parts))
+    ):
+        return " ".join(parts)
+    return _PIN.sub(" ", name, count=1)
 
 
 def _in_order(text: str) -> list[Name]:
@@ -187,10 +159,15 @@ def _in_order(text: str) -> list[Name]:
         names += _ticked(text)
     if _QUOTE.search(text):
         names += _quoted(text)
-    if "://" in text:
-        names += ((m.start(1), Name(m[1].lower().removeprefix("www."), HANDLE)) for m in _HOST.finditer(text))
-    if _ODD.search(text):
-        names += _tokens(text)
+    versions = list(versioned(text))
+    numbers = {name.text.split()[-1] for _, name in versions}
+    names += versions
+    names += (pair for pair in technical_names(text) if pair[1].text.lstrip("vV") not in numbers)
+    names += components(text)
+    if not text.isascii():
+        from priming.text.name_forms.scripts import names_without_case  # large patterns, which few texts need
+
+        names += names_without_case(text)
     if ")" in text:
         names += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
     written_dates = dates(text)
@@ -205,7 +182,7 @@ def _ticked(text: str) -> Iterator[tuple[int, Name]]:
     for match in _TICKED.finditer(text):
         inside = match[1].strip()
         if inside:
-            kind = FILE if _is_file(inside) else IDENTIFIER
+            kind = FILE if is_file(inside) else IDENTIFIER
             yield match.start(1), Name(inside.removesuffix("()"), kind)
 
 
@@ -219,55 +196,3 @@ def _quoted(text: str) -> Iterator[tuple[int, Name]]:
             inside = match[1].strip(" ,.;:!?")
             if inside and len(inside.split()) <= QUOTED_WORDS and not is_stop(inside):
                 yield match.start() + 1, Name(inside, QUOTED)
-
-
-def _tokens(text: str) -> Iterator[tuple[int, Name]]:
-    """Yield what a token between spaces shows by its letters: files, identifiers, handles."""
-    for match in _WORD.finditer(text):
-        token = match[0]
-        if token.isalpha() and (token.islower() or token.istitle()):
-            continue
-        if len(token) > NAME_LETTERS or "://" in token or not _ODD.search(token):
-            continue
-        token = token.strip(_EDGE)
-        token = strip_markup(token.rstrip(f".{_EDGE}") or token)
-        for name in _classified(token):
-            yield match.start(), name
-
-
-def _classified(token: str) -> Iterator[Name]:
-    if "@" in token and (_EMAIL.fullmatch(token) or _AT.fullmatch(token)):
-        yield Name(token, HANDLE)
-    elif _is_file(path := _LINE.sub("", token)):
-        yield Name(path, FILE)
-        base = re.split(r"[/\\]", path)[-1]
-        if "." in base[1:]:
-            yield Name(base, FILE)
-    elif _is_code(token):
-        yield Name(token, IDENTIFIER)
-    elif _SLASHED.fullmatch(token):
-        yield from (Name(part, NAME) for part in token.split("/") if not is_stop(part))
-    else:
-        for match in _IDENTIFIER.finditer(token):
-            if _is_identifier(match[0]):
-                yield Name(match[0], IDENTIFIER)
-
-
-def _is_file(token: str) -> bool:
-    if "/" in token or "\\" in token:
-        return bool(_ROOTED.fullmatch(token) or _PATH.fullmatch(token))
-    return bool("." in token and _FILE.fullmatch(token))
-
-
-def _is_code(token: str) -> bool:
-    if any(form.fullmatch(token) for form in (_ISSUE, _CODE, _HASH, _NUMBERED)):
-        return True
-    return bool(_VERSION.fullmatch(token)) and not _DATE.fullmatch(token)
-
-
-def _is_identifier(word: str) -> bool:
-    parts = re.split(r"\.|::|->", word)
-    if len(parts) > 1:
-        # "e.g", "p.m" and "U.S" are abbreviations.
-        return any(len(part) > 1 for part in parts) and word not in _DEGREES
-    return "_" in word.strip("_") or word.startswith("__") or bool(_INNER_CAPITAL.search(word))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from priming.core.when import stem, stemmer
-from priming.text.word_lists import read_words
+from priming.text.word_lists import is_common, read_words
 
 TERM_CACHE = 1 << 16
 STOP_WORDS = frozenset(read_words("stop_words"))
@@ -37,6 +37,7 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 """The language by whose rules words of a script are stemmed."""
+_CYRILLIC = _SCRIPTS["russian"]
 _NOT_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff]")
 LATIN_LANGUAGES = tuple(
     "catalan czech danish dutch finnish french german hungarian indonesian italian norwegian polish portuguese"  # noqa: SIM905
@@ -44,6 +45,28 @@ LATIN_LANGUAGES = tuple(
 )
 """Languages other than English that are recognised by their function words (``words/function_words``)."""
 LANGUAGES = ("english", *LATIN_LANGUAGES)
+_ASCII = frozenset(map(chr, range(128)))
+_LETTERS = {
+    language: frozenset(letters)
+    for language, letters in {
+        "german": "äöüß",
+        "french": "éèêçàœûîô",
+        "spanish": "ñáéíóú",
+        "portuguese": "ãõçáéê",
+        "italian": "àèòùì",
+        "catalan": "çàèòíï",
+        "polish": "ąęłńśźżć",
+        "czech": "ěščřžýů",
+        "turkish": "ğışçüö",
+        "hungarian": "őűáéö",
+        "romanian": "ășțâî",
+        "swedish": "åäö",
+        "finnish": "äö",
+        "danish": "æøå",
+        "norwegian": "æøå",
+    }.items()
+}
+"""Letters with marks that a language uses; beside a function word of it they count as another."""
 _ELIDING = ("french", "italian", "catalan")
 _LANGUAGE_WORDS = 200
 """Words of a text that are read for its language."""
@@ -104,9 +127,10 @@ def language_of(text: str) -> str | None:
 
     Notes
     -----
-    A function word that several languages share counts for each by its part, a single letter for none. A language
-    other than English needs two function words that count as one or more, and as more than those of English, and
-    three in twenty of all words.
+    A function word that several languages share counts for each by its part, but wholly for English; a single letter
+    counts for none. A language other than English needs two function words that count as one or more, and as more
+    than those of English, and three in twenty of all words. Letters with the marks of a language count as one of its
+    words beside another.
 
     Examples
     --------
@@ -116,17 +140,32 @@ def language_of(text: str) -> str | None:
     words = _TOKEN.findall(_folded(text).replace("'", " "))[:_LANGUAGE_WORDS]
     scores: defaultdict[str, float] = defaultdict(float)
     hits: Counter[str] = Counter()
+    marked: set[str] = set()
     for word, number in Counter(word for word in words if len(word) > 1).items():
         for language in (languages := _function_words().get(word, ())):
             scores[language] += 1 / len(languages)
             hits[language] += number
-    english = scores.pop("english", 0.0)
+    letters = {*"".join(words)} - _ASCII
+    for language, own in _LETTERS.items() if letters and len(words) > 2 else ():
+        if hits[language] and not letters.isdisjoint(own):
+            scores[language] += 1
+            hits[language] += 1
+            marked.add(language)
+    scores.pop("english", None)
+    english = sum("english" in _function_words().get(word, ()) for word in {*words})
     best = max(scores, key=lambda language: (scores[language], language), default="english")
-    distinct = sum(best in _function_words().get(word, ()) for word in {*words})
+    distinct = sum(best in _function_words().get(word, ()) for word in {*words}) + (best in marked)
     is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
-    if is_prose and scores[best] >= 1.0 and scores[best] > english:
+    if distinct == 2 and _is_plainly_english(words):
+        english += 1
+    if is_prose and ((scores[best] >= 1.0 and scores[best] > english) or distinct > max(2, english + 1)):
         return best
     return "english" if english else None
+
+
+def _is_plainly_english(words: list[str]) -> bool:
+    """Whether a third of the words are common English ones."""
+    return 3 * sum(word in STOP_WORDS or is_common(word) for word in words) >= len(words)
 
 
 def spelled(text: str, language: str | None = None) -> dict[str, str]:
@@ -174,6 +213,20 @@ def is_stop(word: str) -> bool:
     (True, True, False)
     """
     return _term(_plain(word).lower()) == ""
+
+
+def is_function_word(word: str, language: str | None) -> bool:
+    """Tell whether a word in any case is a function word of a language, or of any where the language is None.
+
+    >>> is_function_word("Der", "german"), is_function_word("Los", None), is_function_word("Der", "french")
+    (True, True, False)
+    """
+    plain = _folded(word)
+    if _CYRILLIC.match(plain):
+        return plain in _function_words_of("russian")
+    return len(plain) > 1 and (
+        plain in _function_words() if language is None else plain in _function_words_of(language)
+    )
 
 
 def _plain(text: str) -> str:

@@ -55,11 +55,53 @@ MONTHS = frozenset(read_words("months"))
 MONTHS_AS_NAMES = frozenset(("april", "august", "june", "may"))
 """Months that are also given names."""
 
+COMMON_WORDS = frozenset(read_words("common_words"))
+"""Common words in their plain form: one that begins a sentence is no name by its capital."""
+
+GERMAN_NOUNS = frozenset(read_words("german_nouns"))
+GERMAN_DETERMINERS = frozenset(read_words("german_determiners"))
+"""Words after which a German word has its capital for being a noun."""
+
+NAMES_LIKE_WORDS = frozenset(read_words("names_like_words"))
+
+UNITS = frozenset(read_words("units"))
+GENERIC_ACRONYMS = frozenset(read_words("generic_acronyms"))
+"""Acronyms that are common nouns: "API", "CPU"."""
+
+SOFTWARE = frozenset(read_words("software"))
+"""Names of software that are often written in small letters."""
+
+COMPONENT_NOUNS = frozenset(read_words("component_nouns"))
+"""Nouns that make a name with the words before them: "service", "queue"."""
+
+PLAIN_MODIFIERS = frozenset(read_words("plain_modifiers"))
+"""Words before such a noun that name nothing: "slow", "restarted"."""
+
+MEASURED_NOUNS = frozenset(read_words("measured_nouns"))
+"""Words after which a number is a measure, and no version of a thing."""
+
+COMPOUND_PARTS = frozenset(read_words("compound_parts"))
+"""First parts, with a hyphen, and last parts of compounds that are no names: "well-", "level"."""
+
+INDEFINITE_WORDS = frozenset(read_words("indefinite_words"))
+"""Words before a noun that mean no particular thing."""
+
+PREFIXES = frozenset(read_words("prefixes"))
+"""First parts of compounds that are no names, whatever follows."""
+
+SOURCE_FOLDERS = frozenset(read_words("source_folders"))
+"""Folders of a checkout."""
+
+COUNTED_NOUNS = frozenset(read_words("counted_nouns"))
+"""Words that with a number count or date something: "top-10", "mid-2023"."""
+
 SHORT_FORMS = {
     name: tuple(short for short in shorts.split(",") if short)
     for name, shorts in (entry.split(":") for entry in dict.fromkeys(read_words("given_names")))
 }
 """Given names, each with its short forms."""
+
+_OTHER_GIVEN_NAMES = frozenset(read_words("other_given_names"))
 
 PLACES_AND_INSTITUTIONS = frozenset(read_words("places_and_institutions"))
 """Last words of names of places and institutions, which may begin with a given name: "Victoria Park"."""
@@ -78,13 +120,29 @@ def is_formed(word: str) -> bool:
     return _FORMED.fullmatch(plain) is not None and plain not in _NAMES_SO_FORMED
 
 
-def is_given_name(word: str) -> bool:
-    """Tell whether the table of given names lists a word.
+def is_common(word: str) -> bool:
+    """Tell whether a word, or the word that it is the plural or third person of, is common.
 
-    >>> is_given_name("Robert"), is_given_name("Bob"), is_given_name("York")
-    (True, True, False)
+    >>> is_common("Deploys"), is_common("Queries"), is_common("Boxes"), is_common("Redis")
+    (True, True, True, False)
     """
-    return word.casefold() in SHORT_FORMS
+    plain = word.casefold()
+    return any(form in COMMON_WORDS or form in SENTENCE_OPENERS for form in _plain_forms(plain))
+
+
+def _plain_forms(word: str) -> tuple[str, ...]:
+    if len(word) < 4 or not word.endswith("s"):
+        return (word,)
+    return word, word[:-1], word.removesuffix("es"), f"{word[:-3]}y" if word.endswith("ies") else word
+
+
+def is_given_name(word: str) -> bool:
+    """Tell whether the tables of given names list a word.
+
+    >>> is_given_name("Robert"), is_given_name("Łukasz"), is_given_name("Bob"), is_given_name("York")
+    (True, True, True, False)
+    """
+    return word.casefold() in SHORT_FORMS or word.casefold() in _OTHER_GIVEN_NAMES
 
 
 def is_short_for(short: str, name: str) -> bool:

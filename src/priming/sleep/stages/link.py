@@ -33,6 +33,8 @@ MERGED_KINDS = ("failure", "pattern")
 NOT_LINKED = ("behavior", "correction", "entity")
 """The kinds that are not linked by their vectors: rules have their own links, entities those of their mentions."""
 _BLOCK = 256
+_EXAMINED = 10
+"""How many memories are examined for names for each that may get links in a night."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +203,27 @@ def _link(
     reason = f"no similar memory was linked, and {others} {'is' if len(weights) == 1 else 'are'}"
     reason += f" at least {min(weights.values()):.2f} alike"
     return PlannedItem("link", (space.ids[here], *weights), None, reason, {"cosines": weights}, rows)
+
+
+def plan_mentions(
+    ids: Sequence[str],
+    missing: Callable[[Sequence[str], int], tuple[Sequence[str], Sequence[RowChange]]],
+    now: datetime,
+    *,
+    params: SleepParams = SLEEP,
+) -> list[PlannedItem]:
+    """Plan links from memories to the names in their texts that they lack; ``missing`` makes their rows.
+
+    All are one item, since several memories may name what has no entity yet. Of a large namespace a random sample is
+    examined, seeded by the time.
+    """
+    most = params.linked * _EXAMINED
+    if len(ids) > most:
+        rng = np.random.default_rng(abs(int(now.timestamp())))
+        ids = [ids[i] for i in np.sort(rng.choice(len(ids), most, replace=False)).tolist()]
+    changed, rows = missing(ids, params.linked)
+    if not changed:
+        return []
+    count = sum(isinstance(row.after, LinkRow) for row in rows)
+    reason = f"{count} {'name in the text was' if count == 1 else 'names in the texts were'} not linked"
+    return [PlannedItem("link", tuple(changed), None, reason, {}, tuple(rows))]

@@ -6,15 +6,22 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from priming.text.tokens import is_stop
+from priming.text.name_forms.german import names_in_german
+from priming.text.tokens import is_function_word, is_stop, language_of
 from priming.text.word_lists import (
+    COMPOUND_PARTS,
     DAYS,
+    GENERIC_ACRONYMS,
     LONE_OPENERS,
     MONTHS,
     MONTHS_AS_NAMES,
     PRONOUNS_AND_NUMERALS,
     SENTENCE_OPENERS,
+    SOFTWARE,
+    UNITS,
+    is_common,
     is_formed,
+    is_given_name,
 )
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
@@ -29,11 +36,11 @@ UPPER = "A-Z" + "".join(
     for letter in map(chr, range(start, end))
     if letter.isupper()
 )
-_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for", "and"))
+_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for"))
 _GAP = r"[ \t]{1,3}"
 _ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
 _INITIALS = rf"(?:[{UPPER}]\.){{2,4}}|[{UPPER}]\.(?=[ ]?[{UPPER}])"
-_PLAIN = rf"[{UPPER}]\w*+(?:['’&-]\w++)*(?!['’&-]\w|[@\\/_]|\.\w|:[\\/])"
+_PLAIN = rf"[{UPPER}]\w{{0,63}}(?:(?:['’&]|-(?!\d))\w{{1,63}}){{0,8}}(?!\w|['’&-]\w|[@\\/_]|\.\w|:[\\/])"
 _CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
 _LINK = rf"(?:(?:{'|'.join(sorted(_JOINERS))}){_GAP}){{0,2}}"
 _NUMBER = r"\d+(?:[.,:-]\d+)*(?![\w%]|[.,:-]\d)"
@@ -52,6 +59,13 @@ _AT_A_TIME = re.compile(
 )
 _BEFORE = 24
 """Letters before a word that tell whether it begins a sentence or names a time."""
+_NEXT = re.compile("[ ]([a-z]{2,20})(?![\\w-])")
+_PLURAL_LETTERS = 4
+_PLURAL_VERBS = frozenset(("are", "were", "have", "do", "don"))
+_WORDS_TOO = frozenset(("AM", "PM", "AD", "BC", "BCE", "CE", "Mi", "Gi", "Ti", "Pa", "IST", "MP", "EST"))
+"""Units that are words or names where no number is before them."""
+_BARE_LANGUAGES = ("czech", "finnish", "indonesian", "polish", "turkish")
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u052f\u1f00-\u1fff]")
 _ROMAN = re.compile("[IVX]+")
 
 
@@ -73,15 +87,25 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     doubtful: dict[str, list[tuple[int, int, list[str]]]] = {}
     candidates: list[tuple[int, int, list[str]]] = []
     sure: set[str] = set()
+    unsure: list[tuple[int, str]] = []
+    language = language_of(text)
     for match in _SPAN.finditer(text):
         start, end = match.span()
         opening = _opens(text, start)
-        words = _trimmed(match[0].split(), opening=opening)
+        words = _trimmed(match[0].split(), opening=opening, language=language)
+        if words and language == "german":
+            words = names_in_german(words, text, start + match[0].index(words[0]))
         if not words or _is_time(text, start, end, words) or _lies_in(start, end, taken):
             continue
+        if all(word in GENERIC_ACRONYMS or word in _JOINERS for word in words):
+            continue
+        if len(words) == 1 and _is_unit(text, start, words[0]):
+            continue
         if opening and len(words) == 1 and words[0] == match[0]:
-            if _only_opens(words[0]):
+            if _only_opens(words[0], text, end):
                 continue
+            if _may_be_any_word(words[0], language):
+                unsure.append((start, words[0].lower()))
             doubtful.setdefault(strip_markup(words[0]).lower(), []).append((start, end, words))
         else:
             sure.update(strip_markup(word).lower() for word in words)
@@ -89,7 +113,14 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     # "Coffee is good. I drink coffee": what stands in small letters too is a word, unless it is a name elsewhere.
     common = doubtful.keys() & set(_SMALL.findall(text)) - sure if doubtful else ()
     dropped = {start for word in common for start, _, _ in doubtful[word]}
+    dropped |= {start for start, word in unsure if word not in sure}
     yield from (candidate for candidate in candidates if candidate[0] not in dropped)
+
+
+def _may_be_any_word(word: str, language: str | None) -> bool:
+    """Tell whether a bare word that begins a sentence may be any noun or verb in its language."""
+    bare = language in _BARE_LANGUAGES or _GREEK_OR_CYRILLIC.match(word) is not None
+    return bare and not (word.isupper() or is_given_name(strip_markup(word)))
 
 
 def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
@@ -97,9 +128,40 @@ def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
     return at > 0 and start < taken[at - 1][1]
 
 
-def _only_opens(word: str) -> bool:
+def _is_unit(text: str, start: int, word: str) -> bool:
+    """Tell whether a word is the unit of the number before it."""
+    return word in UNITS and (
+        (len(word) > 1 and word not in _WORDS_TOO) or text[max(0, start - 2) : start].strip()[-1:].isdigit()
+    )
+
+
+def _only_opens(word: str, text: str, end: int) -> bool:
     """Tell whether a word has its capital only because it begins a sentence."""
-    return word.lower() in LONE_OPENERS or is_formed(word)
+    plain = word.lower()
+    if plain in LONE_OPENERS or is_formed(word):
+        return True
+    if is_given_name(word) or plain in SOFTWARE or word.isupper() or strip_markup(word) != word:
+        return False
+    if "-" in word:
+        first, _, rest = plain.partition("-")
+        return word[1:].islower() and (
+            is_common(first) or f"{first}-" in COMPOUND_PARTS or rest in COMPOUND_PARTS
+        )
+    return is_common(word) or _is_plural(word, text, end)
+
+
+def _is_plural(word: str, text: str, end: int) -> bool:
+    """Tell whether the verb after a word shows it to be a plural: "Printers are", "Thumbnails go"."""
+    if not word.endswith("s") or len(word) < _PLURAL_LETTERS or word.endswith(("ss", "us", "is", "os", "as")):
+        return False
+    verb = _NEXT.match(text, end)
+    if verb is None:
+        return False
+    if verb[1] in _PLURAL_VERBS:
+        return True
+    return not (
+        verb[1].endswith(("s", "ed")) or is_stop(verb[1]) or verb[1] in SENTENCE_OPENERS
+    ) and is_common(verb[1])
 
 
 def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
@@ -122,11 +184,16 @@ def _opens(text: str, start: int) -> bool:
     return _BULLET.search(text, max(0, start - _BEFORE), start) is not None
 
 
-def _trimmed(words: list[str], *, opening: bool) -> list[str]:
+def _trimmed(words: list[str], *, opening: bool, language: str | None) -> list[str]:
     """Take function words off both ends, and openers off the start of a sentence."""
     first, last = 0, len(words)
     while first < last and (
         _dull(words[first], opening=opening and first == 0)
+        or (
+            _foreign(words, first, language)
+            if opening and first == 0
+            else language == "german" and is_function_word(words[first], language)
+        )
         or (opening and words[first].lower() in SENTENCE_OPENERS)
         or (
             0 < first < last - 1 and words[first].lower() in (DAYS | MONTHS) and words[first + 1][0].isalpha()
@@ -137,6 +204,16 @@ def _trimmed(words: list[str], *, opening: bool) -> list[str]:
         last -= 1
     # What is left of "In 2023" is a number, which names nothing.
     return words[first:last] if any(word[0].isalpha() for word in words[first:last]) else []
+
+
+def _foreign(words: list[str], first: int, language: str | None) -> bool:
+    """Tell whether a word that begins a sentence is a function word of the language of the text, or of any."""
+    word = words[first]
+    if language == "english" or word.isupper() or is_given_name(word):
+        return False
+    if language is None and len(words) > 1:
+        return len(word) == 1 and not word.isascii()
+    return len(word) == 1 or is_function_word(word, language)
 
 
 def _dull(word: str, *, opening: bool = True) -> bool:

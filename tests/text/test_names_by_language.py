@@ -1,0 +1,92 @@
+"""Names in other languages than English: what a capital means there, and what marks a name without any."""
+
+from time import process_time
+
+import pytest
+
+from priming.text.name_forms.scripts import names_without_case
+from priming.text.names import names
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Die Kiste mit den alten Büchern steht neben der Treppe.", ""),
+        ("Jeder Mieter bekommt eine neue Rechnung für das Jahr.", ""),
+        ("Gestern hat Jürgen die Pumpe in Augsburg repariert.", "Jürgen Augsburg"),
+        ("Das Modul Habicht läuft auf dem Rechner von Frau Brandt.", "Habicht Brandt"),
+        ("Wir kaufen keine Schrauben mehr bei Kestrel.", "Kestrel"),
+        ("Warum steht die Leitung zur TU still?", "TU"),
+    ],
+)
+def test_a_german_noun_is_no_name_by_its_capital(text, expected):
+    assert names(text) == tuple(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Les clés sont chez Étienne, à Nîmes.", ("Étienne", "Nîmes")),
+        ("Los informes de Ramón no están en la carpeta.", ("Ramón",)),
+        ("Il registro è nella stanza di Chiara.", ("Chiara",)),
+        ("Łukasz był wczoraj w biurze, a klucz jest nadal w drzwiach.", ("Łukasz",)),
+        ("Βρήκα την Ελένη στην Πάτρα.", ("Ελένη", "Πάτρα")),
+        ("Журнал ведёт Тамара, ключи лежат в Омске.", ("Тамара", "Омске")),
+        ("Сервер перезапущен ночью.", ()),
+    ],
+)
+def test_capitals_of_every_script_mark_names_and_openers_do_not(text, expected):
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("陈静负责打印机，刘伟明在南京市。", ("陈静", "刘伟明", "南京市")),
+        ("请问黄经理，时间够不够？", ("黄经理",)),
+        ("任务在程序里，方法是旧的。", ()),
+        ("田中さんは横浜市で、皆さんはサーバーを見る。", ("田中", "横浜市")),
+        ("アンナ・ベルク作", ("アンナ・ベルク",)),
+        ("박지훈 님은 다시 부산시에 간다.", ("박지훈", "부산시")),
+        ("الدكتورة ليلى تعمل في مدينة طنجة", ("ليلى", "طنجة")),
+        ("श्रीमती मीरा कल आईं", ("मीरा",)),
+        ("“白鹭”计划", ("白鹭",)),
+    ],
+)
+def test_scripts_without_case_have_marks_of_their_own(text, expected):
+    assert names(text) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "王",
+        "王a",
+        "在北京",
+        "市",
+        "さん",
+        "ア・",
+        "“王",
+        "님 ",
+        "가시",
+        "بن ",
+        "عبد ال",
+        "श्री ",
+        "जी ",
+        "Ä",
+        "Das ",
+    ],
+)
+def test_reading_takes_time_in_proportion_to_the_length(unit):
+    def seconds(length):
+        text = unit * (length // len(unit))
+        best = float("inf")
+        for _ in range(3):
+            start = process_time()
+            list(names_without_case(text))
+            names(text)
+            best = min(best, process_time() - start)
+        return best
+
+    assert seconds(80_000) < 3.0 * seconds(40_000) + 0.05
