@@ -134,7 +134,7 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
     for _ in range(30):
         memory.remember(" ".join(rng.sample(words, 4)))
     for cue in ("word1 word2 word3", "word7", "word11 word0"):
-        assert keys(memory.recall(cue)) == keys(memory.recall(cue, spread=False))
+        assert keys(memory.recall(cue, floor=0)) == keys(memory.recall(cue, floor=0, spread=False))
 
 
 # Scores
