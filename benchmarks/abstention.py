@@ -1,4 +1,4 @@
-"""How sure an answer is: fits the weights of the confidence, and says what each floor would silence.
+"""How sure an answer is: fits the weights of the confidence, and says how well it tells what was said.
 
 Answerable: every question as it stands. Unanswerable: LoCoMo's questions about what was never said (category 5), and
 each other question once more with the memories that answer it taken out of the pool. What is reported as held out is
@@ -26,14 +26,14 @@ from priming.config.profiles import PRIMING
 from priming.embedding.registry import named
 from priming.learning.metrics import auc
 from priming.memory import Memory
-from priming.recall.candidates import RecallQuery, confidence_figures, eligible_candidates
+from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
+from priming.recall.relevance.confidence import confidence_figures
 from priming.types import Cue
 
 FIGURES = ("score", "covered", "cosine", "rivalry")
-FLOORS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
 HITS = 20
 UNSAID = 3.0
 """How much more a question about what was never said weighs than one whose answer was taken out."""
@@ -118,16 +118,6 @@ def aucs(some: Sequence[Case], sure: np.ndarray) -> dict[str, float]:
     return found
 
 
-def silenced(some: Sequence[Case], sure: np.ndarray) -> list[dict[str, Any]]:
-    """What share of each kind of case every floor would silence."""
-    groups = sorted({(one.set, one.kind) for one in some})
-    at = {group: np.array([(one.set, one.kind) == group for one in some]) for group in groups}
-    return [
-        {"floor": floor, **{f"{a}, {b}": float(np.mean(sure[at[a, b]] < floor)) for a, b in groups}}
-        for floor in FLOORS
-    ]
-
-
 def main() -> None:
     options = given(of_sets(__doc__.splitlines()[0]))
     shelf, some, digests = Shelf("priming", named("wordllama")), [], {}
@@ -144,10 +134,9 @@ def main() -> None:
         "benchmark": "abstention",
         "cases": len(some),
         "fitted": weights,
-        "in_force": {name: getattr(CONFIDENCE, name) for name in (*FIGURES, "constant", "floor")},
+        "in_force": {name: getattr(CONFIDENCE, name) for name in (*FIGURES, "constant")},
         "auc": aucs(some, sure),
         "auc_held_out": aucs(some, held_out(some)),
-        "silenced": silenced(some, sure),
         "data": digests,
         "versions": versions(["scikit-learn"]),
         "machine": machine(),
@@ -159,21 +148,15 @@ def main() -> None:
 
 
 def show(content: dict[str, Any]) -> None:
-    """Print the fit and what each floor silences."""
+    """Print the fit, and how well it tells what was said from what was not."""
     console = Console()
     console.print("fitted", {name: round(value, 2) for name, value in content["fitted"].items()})
     console.print("in force", content["in_force"])
-    table = Table(title="share silenced, by floor; and how well the confidence tells (AUC, held out)")
-    groups = [name for name in content["silenced"][0] if name != "floor"]
-    table.add_column("")
-    for name in groups:
-        table.add_column(name, justify="right")
-    for row in content["silenced"]:
-        table.add_row(f"{row['floor']:g}", *(f"{100 * row[name]:.1f} %" for name in groups))
-    for title, kind in (("AUC", "auc"), ("AUC, held out", "auc_held_out")):
-        table.add_row(
-            title, *(f"{content[kind][name]:.3f}" if name in content[kind] else "" for name in groups)
-        )
+    table = Table(title="how well the confidence tells (AUC)")
+    for column in ("", "in force", "fitted on other parts"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name in content["auc"]:
+        table.add_row(name, *(f"{content[kind][name]:.3f}" for kind in ("auc", "auc_held_out")))
     console.print(table)
 
 

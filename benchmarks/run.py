@@ -9,7 +9,7 @@ from pathlib import Path
 from common import arguments
 
 SPEED = ("spread", "memory", "recall", "near", "sleep", "mcp_start", "serving", "hooks")
-QUALITY = ("quality", "learning", "abstention")
+QUALITY = ("quality", "learning", "abstention", "relevance")
 
 
 def main() -> None:

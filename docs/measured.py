@@ -44,6 +44,7 @@ COMMANDS = {
     "designs": "python benchmarks/designs.py --data FOLDER",
     "learning": "python benchmarks/learning.py --data FOLDER --histories FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
+    "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
 }
@@ -169,25 +170,40 @@ def abstention() -> str:
     return table(("contestant", "AUC", "silent, answerable", "silent, never said"), rows)
 
 
-def floors() -> str:
-    """What share of each kind of question every floor would silence; and how well confidence tells them apart."""
-    found = read("abstention", "abstention")
-    groups = [name for name in found["silenced"][0] if name != "floor"]
-    told = ("AUC, weights in force", "auc"), ("AUC, weights fitted on other parts", "auc_held_out")
-    areas = [
-        (title, *(f"{found[kind][one]:.3f}" if one in found[kind] else "" for one in groups))
-        for title, kind in told
-    ]
-    rows = [
-        _bold(
-            row["floor"] == found["in_force"]["floor"],
-            f"floor {row['floor']:g}",
-            *(f"{100 * row[one]:.1f} %" for one in groups),
+def relevance() -> str:
+    """How true the relevance of hits is, by genre, on questions that were not fitted."""
+    found = read("relevance", "relevance")
+    rows = []
+    for genre, one in (*found["genres"].items(), ("all", found["all"])):
+        half, apart = one["half"], one["genre"]
+        shares = (f"{half['hits']:,}", f"{100 * half['relevant']:.1f} %", f"{100 * half['stated']:.1f} %")
+        rows.append(
+            (genre, *shares, *(f"{value:.3f}" for value in (half["base"], half["brier"], apart["brier"])))
         )
-        for row in found["silenced"]
+    heads = ("genre", "hits", "relevant", "mean relevance", "base", "Brier", "Brier, genre not fitted")
+    return table(heads, rows)
+
+
+def reliability() -> str:
+    """The relevance that hits have, beside the share of them that is relevant."""
+    rows = [
+        (f"{low:g} to {high:g}", f"{100 * stated:.1f} %", f"{100 * share:.1f} %", f"{count:,}")
+        for low, high, stated, share, count in read("relevance", "relevance")["all"]["half"]["bins"]
     ]
-    heads = ("", *(f"{SETS[of]}, {kind}" for of, kind in (one.split(", ") for one in groups)))
-    return table(heads, [*areas, *rows])
+    return table(("relevance", "mean", "relevant", "hits"), rows)
+
+
+def floors() -> str:
+    """What the floor leaves out, by set and in small stores."""
+    found = read("relevance", "relevance")
+    sizes = {f"stores of {size}": one for size, one in found["sizes"].items()}
+    rows = []
+    for name, one in {**found["sets"], **sizes}.items():
+        shares = ("precision", "precision_floor", "recall", "recall_floor")
+        hits = (f"{one[key]:.1f}" for key in ("hits", "hits_floor"))
+        rows.append((name, *(f"{100 * one[key]:.1f}" for key in shares), *hits))
+    heads = ("set", "precision", "with the floor", "R@10", "with the floor", "hits", "with the floor")
+    return table(heads, rows)
 
 
 def tokens(of: str) -> str:
@@ -422,7 +438,21 @@ def _bold(whether: bool, *cells: str) -> Sequence[str]:
 KINDS: dict[str, Callable[..., str]] = {
     one.__name__: one
     for one in (
-        *(quality, failed, aims, categories, summary, abstention, floors, tokens, costs, embedders, shuffled),
+        *(
+            quality,
+            failed,
+            aims,
+            categories,
+            summary,
+            abstention,
+            relevance,
+            reliability,
+            floors,
+            tokens,
+            costs,
+            embedders,
+            shuffled,
+        ),
         *(designs, fit, moves, flatness, learning, latency, steps, conditions),
     )
 }

@@ -134,15 +134,29 @@ def test_silence_is_counted_for_both_kinds_of_questions(measured, put):
     assert lines(measured.abstention()) == [["**priming**", "**0.750**", "**1 of 4**", "**1 of 2**"]]
 
 
-def test_the_floor_in_force_is_bold_among_those_that_were_tried(measured, put):
-    tried = [{"floor": floor, "locomo, said": floor, "locomo, unsaid": 1.0} for floor in (0.1, 0.2)]
-    areas = {"auc": {"locomo, unsaid": 0.75}, "auc_held_out": {"locomo, unsaid": 0.5}}
-    put("abstention", {"silenced": tried, "in_force": {"floor": 0.2}, **areas})
-    assert lines(measured.floors())[0][1:] == ["", "0.750"]
-    assert lines(measured.floors())[2:] == [
-        ["floor 0.1", "10.0 %", "100.0 %"],
-        ["**floor 0.2**", "**20.0 %**", "**100.0 %**"],
-    ]
+def test_the_relevance_stated_stands_beside_what_was_relevant(measured, put):
+    one = {
+        "hits": 1000,
+        "relevant": 0.1,
+        "stated": 0.11,
+        "brier": 0.05,
+        "base": 0.09,
+        "bins": [[0.4, 0.6, 0.5, 0.48, 25]],
+    }
+    each = {"half": one, "genre": one}
+    cut = {
+        "precision": 0.1,
+        "precision_floor": 0.3,
+        "recall": 0.9,
+        "recall_floor": 0.89,
+        "hits": 10.0,
+        "hits_floor": 3.0,
+    }
+    put("relevance", {"genres": {"code": each}, "all": each, "sets": {"cosqa": cut}, "sizes": {"5": cut}})
+    assert lines(measured.relevance())[0] == ["code", "1,000", "10.0 %", "11.0 %", "0.090", "0.050", "0.050"]
+    assert lines(measured.reliability()) == [["0.4 to 0.6", "50.0 %", "48.0 %", "25"]]
+    assert [row[0] for row in lines(measured.floors())] == ["cosqa", "stores of 5"]
+    assert lines(measured.floors())[0][1:] == ["10.0", "30.0", "90.0", "89.0", "10.0", "3.0"]
 
 
 def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):

@@ -308,8 +308,8 @@ def _mends(lived: Lived, one: MemoryRecord, mistake: str) -> bool:
 
 
 def _rank(memory: Memory, question: str, is_right: Callable[[MemoryRecord], bool]) -> int | None:
-    """At which rank the first right hit of an answer stands."""
-    hits = memory.recall(question).hits
+    """At which rank the first right hit of an answer stands, however relevant it seems."""
+    hits = memory.recall(question, floor=0.0).hits
     return next((rank for rank, hit in enumerate(hits, 1) if is_right(hit.memory)), None)
 
 

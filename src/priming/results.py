@@ -62,6 +62,8 @@ class Hit:
     distance: int = 0
     origin: str | None = None
     """The name of the store, where several are read together; None is the queried one."""
+    relevance: float | None = None
+    """The probability that the memory is relevant to the cue; None if the profile computes none."""
     superseded_by: int | None = None
     """The number of the version that followed; None if this version holds at the queried time."""
     tier: str | None = None
@@ -93,7 +95,7 @@ class Recall:
     notice: str | None = None
     """What comes first: which constraints apply but did not fit into the tokens."""
     confidence: float | None = None
-    """The confidence in the best hit, in [0, 1]; None if the profile does not measure it."""
+    """The confidence that the cue is answered at all, in [0, 1]; None if the profile computes none."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
     """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""

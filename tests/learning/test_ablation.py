@@ -33,7 +33,7 @@ def words(number):
 def judge(memory, clock, text, gold, **given):
     """Ask, and say of a memory that it was what was meant."""
     clock.at += MINUTES
-    found = memory.recall(text, limit=100, **given)
+    found = memory.recall(text, limit=100, floor=0.0, **given)
     clock.at += MINUTES
     memory.feedback(found.recall_id, used=[gold])
     return [hit.memory.key for hit in found.hits]
@@ -161,7 +161,9 @@ def test_a_verdict_does_not_vouch_for_itself(memory, clock):
     for i, cue in enumerate(cues):
         judge(memory, clock, cue, f"day-{11 - i}")
     # Asked again, each cue has the answer that it was told: by that verdict alone.
-    assert [memory.recall(cue).hits[0].memory.key for cue in cues] == [f"day-{11 - i}" for i in range(6)]
+    assert [memory.recall(cue, floor=0.0).hits[0].memory.key for cue in cues] == [
+        f"day-{11 - i}" for i in range(6)
+    ]
     for term in ("positive_feedback", "negative_feedback"):
         (worth,) = memory.ablate([term], propose=False).terms
         assert (worth.worth, worth.better, worth.worse) == (0.0, 0, 0)
@@ -186,7 +188,7 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
 def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
     for i in range(12):
         memory.remember("The barges were loaded.", occurred_at=START - timedelta(days=i + 1), key=f"day-{i}")
-    found = memory.recall("barges kestrel", limit=100)
+    found = memory.recall("barges kestrel", limit=100, floor=0.0)
     memory.feedback(found.recall_id, used=["day-11"])
     (worth,) = memory.ablate(["positive_feedback"], propose=False).terms
     assert worth.worth == 0.0

@@ -61,7 +61,7 @@ def test_a_rarer_name_leads_further(memory):
             *({"content": f"A story of number{i} and Ada."} for i in range(6)),
         ]
     )
-    hits = {hit.memory.key: hit for hit in memory.recall(CUE, limit=20).hits}
+    hits = {hit.memory.key: hit for hit in memory.recall(CUE, limit=20, floor=0.0).hits}
     assert hits["rare"].components["bridge"] > hits["common"].components["bridge"] > 0
 
 

@@ -120,7 +120,7 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
     cue = "word1 word2 word3 word4"
     evidence = Priors(memory.working(memory.now()), memory.embedder, cue, profiles.PRIMING.recall, NOW)
     documents, activation = softmax_anchors(evidence.h, 20, 0.08)
-    answer = memory.recall(cue, spread=False, ablate=["prior", "coverage", "covered"], limit=20)
+    answer = memory.recall(cue, spread=False, ablate=["prior", "coverage", "covered"], limit=20, floor=0)
     assert [hit.memory.id for hit in answer.hits] == [
         memory._working.ids[memory._working.row[document]] for document in documents
     ]
@@ -130,11 +130,11 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
 
 def test_where_nothing_is_linked_spreading_changes_no_order(memory):
     rng = random.Random(6)
-    words = [f"w{letter * 3}" for letter in "abcdefghijkl"]
+    words = [f"word{letter}" for letter in "abcdefghijkl"]
     for _ in range(30):
         memory.remember(" ".join(rng.sample(words, 4)))
-    for cue in ("wbbb wccc wddd", "whhh", "wlll waaa"):
-        assert keys(memory.recall(cue)) == keys(memory.recall(cue, spread=False))
+    for cue in ("wordb wordc wordd", "wordh", "wordl worda"):
+        assert keys(memory.recall(cue, floor=0)) == keys(memory.recall(cue, floor=0, spread=False))
 
 
 # Scores
@@ -475,7 +475,7 @@ def test_scripts_without_spaces_are_recalled(memory, cue, wanted):
         moscow="Москва, столица.",
         bread="stale bread",
     )
-    answer = memory.recall(cue, ablate=["cosine"])
+    answer = memory.recall(cue, ablate=["cosine"], floor=0.001)
     assert keys(answer)[0] == wanted
     assert "bread" not in keys(answer)
 

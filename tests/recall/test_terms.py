@@ -25,7 +25,7 @@ def test_every_alias_names_a_term_or_a_parameter_of_one():
 def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
     for n, text in enumerate(["Ada met Grace in Oslo in 1843.", "So kind of you!", "Ada met Alan."]):
         memory.remember(text, session="s", key=f"k{n}")
-    memory.feedback(memory.recall("whom did Ada meet?").recall_id, used=["k0"], not_relevant=["k1"])
+    memory.feedback(memory.recall("whom did Ada meet?", floor=0).recall_id, used=["k0"], not_relevant=["k1"])
     by_alias, by_term = (memory.recall("whom did Ada meet?", ablate=name) for name in (alias, [term]))
     assert [(hit.score, hit.components) for hit in by_alias.hits] == [
         (hit.score, hit.components) for hit in by_term.hits

@@ -14,7 +14,13 @@ from typing import Any
 from priming.config.params.checked import rule_of
 from priming.config.params.laws import ForgettingParams, PlasticityParams
 from priming.config.params.learning import LearningParams, LinkParams
-from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
+from priming.config.params.recall import (
+    AnchorParams,
+    ConfidenceParams,
+    LinkFactors,
+    RecallParams,
+    RelevanceParams,
+)
 from priming.config.profiles import ALL, Profile
 from priming.config.settings_files import DEFAULT, Resolved, Setting, nearest
 from priming.config.values import dataclass
@@ -37,6 +43,7 @@ FIELDS: Mapping[str, str] = {
     "learning": "learning",
     "tiers": "tiers",
     "confidence": "confidence",
+    "relevance": "relevance",
 }
 """The field of ``Profile`` that each section sets."""
 _BASE_LEVEL = {
@@ -122,6 +129,7 @@ def used(profile: Profile) -> dict[str, tuple[str, ...]]:
         "learning": _names(LearningParams),
         "tiers": () if profile.tiers is None else _names(type(profile.tiers)),
         "confidence": _names(ConfidenceParams) if profile.confidence else (),
+        "relevance": _names(RelevanceParams) if profile.relevance else (),
     }
     return {section: names for section, names in sections.items() if names}
 

@@ -16,7 +16,13 @@ from priming.config.params.laws import (
     TierParams,
 )
 from priming.config.params.learning import LearningParams, LinkParams
-from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
+from priming.config.params.recall import (
+    AnchorParams,
+    ConfidenceParams,
+    LinkFactors,
+    RecallParams,
+    RelevanceParams,
+)
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_choice
 from priming.errors import ParamError
@@ -42,7 +48,7 @@ class Profile:
 
     ``base_level`` and ``forgetting`` name the laws (``docs/laws.md``, 3 and 4) that the score uses, with their
     parameters beside them. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
-    what is below epsilon in between. ``confidence`` is None where the design does not say how sure it is.
+    what is below epsilon in between. ``confidence`` and ``relevance`` are None where the design has no probabilities.
     ``linking`` decides which links a new memory gets, ``learning`` which laws move links later and let them fade.
     """
 
@@ -66,6 +72,7 @@ class Profile:
     learning: LearningParams = field(default_factory=LearningParams)
     tiers: TierParams | None = None
     confidence: ConfidenceParams | None = None
+    relevance: RelevanceParams | None = None
 
     @property
     def spreads(self) -> bool:
@@ -95,6 +102,7 @@ PRIMING = Profile(
         fan_out_names=True,
     ),
     confidence=ConfidenceParams(),
+    relevance=RelevanceParams(),
 )
 FLOOP = Profile(
     name="floop",

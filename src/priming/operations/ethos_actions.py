@@ -118,12 +118,12 @@ def _spreading(fields: dict[str, Any]) -> bool:
 
 
 def _refuse_floor(request: Mapping[str, Any]) -> None:
-    """Refuse a floor, which applies only in profiles with a confidence."""
+    """Refuse a floor, which applies only in profiles with a relevance."""
     name = request["profile"]
     profile = ALL.get(name) if isinstance(name, str) else None
-    if request.get("floor") and profile is not None and profile.confidence is None:
+    if request.get("floor") and profile is not None and profile.relevance is None:
         raise ParamError(
-            "floor", request["floor"], f"has no effect: the profile {name} does not compute a confidence"
+            "floor", request["floor"], f"has no effect: the profile {name} computes no relevance"
         )
 
 

@@ -1,8 +1,8 @@
-"""The query of a recall, the memories that can answer it, and whether the best of them is a confident answer."""
+"""The query of a recall, the memories that can answer it, and the floor of their relevance."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any
@@ -10,24 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.recall import ConfidenceParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS
-from priming.core.arguments.arrays import Floats, distinct
 from priming.core.arguments.checks import check_text
 from priming.errors import ParamError
 from priming.history.moments import Moment, naming_versions
 from priming.index.arrays import ENTITY
-from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.files.index import files_of
-from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
-from priming.recall.ranking import Ranked
-from priming.recall.rule_relevance import context_of, fit_of
+from priming.recall.relevance.rules import context_of, fit_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue
@@ -167,88 +162,12 @@ def no_result_reason(
     return f"nothing above the floor: {why}"
 
 
-def confidence_floor(query: RecallQuery, evidence: Priors) -> float:
-    """The confidence floor. It does not apply to filtered recalls, nor to small namespaces."""
+def relevance_floor(query: RecallQuery, evidence: Priors) -> float:
+    """The relevance below which hits are left out. By default, filtered recalls and tiny namespaces have none."""
     if query.floor is not None:
         return query.floor
-    law = query.profile.confidence
+    law, moment = query.profile.relevance, query.moment
     narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
-    return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor
-
-
-Figures = tuple[float, float, float, float]
-"""A hit's score less the lift, its share of the cue, its cosine, and the rivalry."""
-
-
-def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams) -> float | None:
-    """The confidence that ``ranked`` answers the cue; None without a best memory that has a text.
-
-    The best hit decides, or a hit of more confidence that contains the whole cue: it answers at any rank.
-    """
-    best = confidence_figures(evidence, ranked)
-    if best is None:
-        return None
-    *_, rivalry = best
-    whole = [_figures(evidence, ranked, place, rivalry) for place in _whole_cue(evidence, ranked)]
-    return max(confidence(*figures, params) for figures in (best, *whole))
-
-
-def confidence_figures(evidence: Priors, ranked: Ranked) -> Figures | None:
-    """The evidence for the best hit; None if no hit has a text there."""
-    if not len(ranked.rows) or evidence.working.document[ranked.rows[0]] < 0:
-        return None
-    return _figures(evidence, ranked, 0, _rivalry(evidence))
-
-
-def _figures(evidence: Priors, ranked: Ranked, place: int, rivalry: float) -> Figures:
-    document = int(evidence.working.document[ranked.rows[place]])
-    score = float(ranked.scores[place]) - evidence.lift(document)
-    return score, _share(evidence, document), float(evidence.cosine[document]), rivalry
-
-
-def _whole_cue(evidence: Priors, ranked: Ranked) -> list[int]:
-    """The places of the hits that contain every term of the cue."""
-    terms = len(evidence.terms.codes)
-    if not terms or terms < len(evidence.rarities):
-        return []
-    documents = evidence.working.document[ranked.rows]
-    matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
-    whole: list[int] = np.flatnonzero((documents >= 0) & (matched[documents] == terms)).tolist()
-    return whole
-
-
-def _share(evidence: Priors, best: int) -> float:
-    """The share of the cue's terms that a memory contains, weighted by rarity."""
-    own, total = evidence.literal_occurrences, sum(evidence.rarities.values())
-    rarity = evidence.working.lexicon.rarity(evidence.terms.codes)
-    return float(rarity[own.term[own.rows == best]].sum()) / total if total else 0.0
-
-
-def _rivalry(evidence: Priors) -> float:
-    """How much better the speaker whom the cue names matches the rest of the cue than all other speakers do.
-
-    A heading that is no speaker's has no rivals: a question of two hops finds the rest of the cue elsewhere.
-    """
-    working = evidence.working
-    titles = working.title.values
-    named = (evidence.naming > 0) & (titles != NONE)
-    named[named] = evidence.speakers[titles[named]]
-    own, others = named & evidence.texts, ~named & evidence.texts
-    if not own.any() or not others.any():
+    if law is None or narrowed or evidence.working.memories < law.least or (moment and moment.superseded):
         return 0.0
-    names = {term for title in distinct(titles[named]).tolist() for term in working.title_terms[title]}
-    match = _shares(evidence, names) + evidence.cosine
-    return float(match[own].max() - match[others].max())
-
-
-def _shares(evidence: Priors, without: Collection[str]) -> Floats:
-    """The share of the cue's terms that each memory contains, weighted by rarity, ``without`` some of the terms."""
-    lexicon = evidence.working.lexicon
-    covered = np.zeros(evidence.working.documents)
-    rarities = {term: rarity for term, rarity in evidence.rarities.items() if term not in without}
-    for term, rarity in rarities.items():
-        code = lexicon.code(term)
-        if code is not None:
-            covered[lexicon.postings(code).rows] += rarity
-    total = sum(rarities.values())
-    return covered / total if total else covered
+    return law.floor

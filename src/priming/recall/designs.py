@@ -30,9 +30,9 @@ from priming.index.columns import NONE
 from priming.index.document import success_estimate
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
+from priming.recall.relevance.rules import counts_of, cue_relevance, fit_of
 from priming.recall.reranking import diversify, multi_hop
 from priming.recall.retrieval import marked_words
-from priming.recall.rule_relevance import counts_of, cue_relevance, fit_of
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 

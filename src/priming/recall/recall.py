@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from math import isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +20,7 @@ from priming.config.ids import uuid7
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
+from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import (
     check_choice,
     check_count,
@@ -34,13 +36,12 @@ from priming.recall import traces
 from priming.recall.candidates import (
     RecallQuery,
     anchor_pool,
-    answer_confidence,
-    confidence_floor,
     cue_text,
     cue_texts,
     eligible_candidates,
     no_result_reason,
     recall_context,
+    relevance_floor,
 )
 from priming.recall.designs import rank
 from priming.recall.files.index import files_of
@@ -48,6 +49,8 @@ from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
+from priming.recall.relevance.confidence import answer_confidence
+from priming.recall.relevance.hits import hit_relevance, hits_above
 from priming.recall.terms import RETIRED_TERMS, TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
@@ -93,7 +96,7 @@ def recall(
     ablate: Collection[str] = (),
     trace: bool = False,
 ) -> Recall:
-    """Return the memories that are relevant to a cue, each with its score, its components and its path.
+    """Return the memories that are relevant to a cue, each with its relevance, its score and its path.
 
     Args:
         text: the question, or what the agent sees; ``cue`` can add a context, or replace the text.
@@ -104,8 +107,8 @@ def recall(
         session: the session under which the recall is recorded.
         filters: conditions on the memories to return (see ``priming.storage.filters``).
         profile: another profile for this recall.
-        floor: the least confidence of the best hit, in [0, 1], below which nothing is returned; None: the profile's.
-            A profile whose answers have no confidence takes only 0, by which nothing is kept back.
+        floor: the least relevance of a hit, in [0, 1]: others are left out; None: the profile's.
+            A profile whose hits have no relevance takes only 0, by which nothing is left out.
         valid_at: recall what was true at this time.
         known_at: recall what was known at this time, by the clock of that time.
         include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
@@ -142,11 +145,11 @@ def recall(
 
 
 def _floor(memory: Namespace, profile: profiles.Profile, floor: Any) -> float:
-    """A confidence floor, checked: a profile without confidence has none but 0."""
+    """The floor of relevance, checked: a profile without relevance has none but 0."""
     least = check_number("floor", floor, low=0.0, high=1.0)
-    if least and profile.confidence is None:
-        others = ", ".join(name for name, other in memory.profiles.items() if other.confidence)
-        rule = f"must be 0, or left out, in the profile {profile.name}, whose answers have no confidence"
+    if least and profile.relevance is None:
+        others = ", ".join(name for name, other in memory.profiles.items() if other.relevance)
+        rule = f"must be 0, or left out, in the profile {profile.name}, whose hits have no relevance"
         raise ParamError("floor", floor, f"{rule}; it counts in {others}")
     return least
 
@@ -273,15 +276,17 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
         ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
-    floor = confidence_floor(query, evidence)
-    if confidence is not None and confidence < floor:
-        reason = f"nothing above the floor: confidence {confidence:.3f}, less than {floor:g}"
-        ranked = _NO_ROWS
+    relevance = hit_relevance(evidence, ranked, confidence, profile.relevance)
+    floor, most = relevance_floor(query, evidence), past_room(memory, query.limit)
+    if len(relevance) and (relevance < floor).all():
+        reason = f"nothing above the floor: the best relevance is {relevance.max():.3f}, less than {floor:g}"
+    ranked, relevance = hits_above(ranked, relevance, floor, most)
     watch.lap("rank")
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    hits = describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
+    ranked_hits = _to_hits(memory, working, ranked, relevance, flow, valid)
+    hits = describe_moment(memory, ranked_hits, query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
@@ -309,7 +314,7 @@ def _ranking_query(
         query.profile,
         eligible,
         anchor_pool(query.profile, working, pool),
-        limit=past_room(memory, query.limit),
+        limit=_most_ranked(memory, query),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
@@ -318,6 +323,12 @@ def _ranking_query(
         context=query.context,
         activations=lambda records: memory.activations(query.profile.name, [record.id for record in records]),
     )
+
+
+def _most_ranked(memory: Namespace, query: RecallQuery) -> int:
+    """The number of hits to rank: their relevance depends on more hits than a short answer returns."""
+    most, law = past_room(memory, query.limit), query.profile.relevance
+    return most if law is None or query.of_files else max(most, law.width)
 
 
 def _log_steps(steps: Sequence[Mapping[str, float]]) -> None:
@@ -341,7 +352,12 @@ def _records(
 
 
 def _to_hits(
-    memory: Namespace, working: WorkingSet, ranked: Ranked, flow: traces.StoredTrace, valid: datetime
+    memory: Namespace,
+    working: WorkingSet,
+    ranked: Ranked,
+    relevance: Floats,
+    flow: traces.StoredTrace,
+    valid: datetime,
 ) -> tuple[Hit, ...]:
     records = _records(memory, working, ranked.rows.tolist(), valid)
     paths = traces.steps_of(memory, flow, [record.id for record in records.values()])
@@ -351,9 +367,16 @@ def _to_hits(
         if row in records:
             values = {name: float(column[i]) for name, column in columns.items()}
             shown = {name: value for name, value in values.items() if value == value}  # not NaN
-            score = float(ranked.scores[i])
-            path = paths.get(records[row].id, ())
-            hits.append(Hit(records[row], score, MappingProxyType(shown), path, distance=len(path)))
+            path, probability = paths.get(records[row].id, ()), float(relevance[i])
+            hit = Hit(
+                records[row],
+                score=float(ranked.scores[i]),
+                components=MappingProxyType(shown),
+                path=path,
+                distance=len(path),
+                relevance=None if isnan(probability) else probability,
+            )
+            hits.append(hit)
     return tuple(hits)
 
 

@@ -27,7 +27,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import rule_kind
 from priming.recall.ranking import Ranked, signed, weighted_graph
-from priming.recall.rule_relevance import Fit, fit_of
+from priming.recall.relevance.rules import Fit, fit_of
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
 from priming.rules.trust import instructs

@@ -271,8 +271,8 @@ def two(shell, prepared):
 
 
 def test_an_export_is_imported_elsewhere_with_nothing_lost(two):
-    assert two.ask("export", "all.jsonl") == {"path": "all.jsonl", "memories": 3, "reason": None}
-    assert two.ask("import", "priming", "all.jsonl", "--namespace", "copy")["stored"] == 3
+    assert two.ask("export", "all.jsonl") == {"path": "all.jsonl", "memories": 4, "reason": None}
+    assert two.ask("import", "priming", "all.jsonl", "--namespace", "copy")["stored"] == 4
     mine, copied = (two.ask("list", *place) for place in ((), ("--namespace", "copy")))
     assert [{**one, "namespace": ""} for one in mine] == [{**one, "namespace": ""} for one in copied]
 

@@ -144,7 +144,7 @@ def test_purge_for_programs_needs_the_word(two):
     done = two.run("purge", CACHE_KEY, "--json")
     assert done.exit_code == 2
     assert "must be given with --json" in json.loads(done.stderr)["error"]["message"]
-    assert two.ask("purge", CACHE_KEY, "--yes")["erased"]["memories"] == 1
+    assert two.ask("purge", CACHE_KEY, "--yes")["erased"]["memories"] == 2
 
 
 def test_a_stored_memory_is_shown_with_its_links_from_its_side(shown):

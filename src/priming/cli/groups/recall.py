@@ -50,7 +50,7 @@ def recall(
     tokens: Tokens = None,
     floor: Annotated[
         float | None,
-        Option("--floor", metavar="X", help="Minimum confidence, 0 to 1; return nothing below it"),
+        Option("--floor", metavar="X", help="Minimum relevance, 0 to 1; hits below it are left out"),
     ] = None,
     session: Session = None,
     filter: Annotated[
@@ -82,7 +82,7 @@ def recall(
 ) -> Answer:
     """Recall the memories that matter for a question.
 
-    Prints rank, key, text and the path that led to each memory.
+    Prints rank, relevance, key, text and the path that led to each memory.
     """
     filters, times = parse.filters(filter), then.times()
     question, cue = parse.optional_text(text, "text"), context.cue()
@@ -190,7 +190,8 @@ def _summary(result: Recall) -> Iterator[Part]:
 def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
     score = f"  {hit.score:.3f}" if explain else ""
     title = f"{hit.memory.title}: " if hit.memory.title else ""
-    yield line((f"{rank:>2}  ", DIM), (hit.memory.key, KEY), score, *_superseded(hit))
+    relevance = "" if hit.relevance is None else f"{_relevance(hit.relevance)}  "
+    yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_superseded(hit))
     yield line((title, DIM), _text(hit.memory), indent=4)
     values = [
         f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"
@@ -201,6 +202,17 @@ def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
         yield line((f"version {hit.memory.version}  {records.version_times(hit.memory)}", DIM), indent=4)
     if hit.path:
         yield line((records.path(hit.path, amounts=explain), OK), indent=4)
+
+
+def _relevance(probability: float) -> str:
+    """A probability as a percentage, of four places; what rounds to a certainty is not certain.
+
+    >>> [_relevance(probability) for probability in (0.004, 0.071, 0.5, 0.999)]
+    [' <1%', '  7%', ' 50%', '>99%']
+    """
+    if probability < 0.005:
+        return " <1%"
+    return ">99%" if probability > 0.99 else f"{probability:4.0%}"
 
 
 def _text(memory: MemoryRecord) -> str:

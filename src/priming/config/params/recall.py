@@ -1,4 +1,4 @@
-"""The parameters of recall: its recipe (``docs/recall.md``), anchors, links and confidence, and what is active."""
+"""The parameters of recall: its recipe (``docs/recall.md``), anchors, links, probabilities, and what is active."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class RecallParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceParams(Checked):
-    """The confidence of an answer, and its floor (fitted: ``docs/quality.md``)."""
+    """The confidence that a recall answers its cue (fitted: ``docs/quality.md``)."""
 
     constant: float = param(-1.8, doc="log-odds of an answer without evidence")
     score: float = param(5.4, doc="weight of the best hit's score, less what its neighbourhood adds")
@@ -177,9 +177,42 @@ class ConfidenceParams(Checked):
     rivalry: float = param(
         1.2, doc="weight of how much better the speaker named meets the cue than the others"
     )
-    floor: float = param(0.06, low=0.0, high=1.0, doc="the confidence floor: nothing is returned below it")
+    extreme: float = param(700.0, low=1.0, high=700.0, doc="limit of the exponent, against overflow")
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceParams(Checked):
+    """The relevance of a hit, a probability, and its floor (fitted by ``benchmarks/relevance.py``)."""
+
+    constant: float = param(-3.88, doc="log-odds of a hit without evidence")
+    confidence: float = param(0.38, doc="weight of the log-odds of the confidence that there is an answer")
+    match: float = param(16.7, doc="weight of BM25, as a share of the idf of the cue and of ln n")
+    memories: float = param(0.18, doc="weight of ln n, n the memories of the namespace")
+    lead: float = param(2.0, doc="weight of the score above that of the hit at the rank `rival`, 1 at most")
+    behind: float = param(
+        -1.29, doc="weight of the score below the best, times the log-odds of the confidence"
+    )
+    activation: float = param(0.305, doc="weight of the log of the activation, outside of conversations")
+    bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
+    led: float = param(
+        3.5,
+        low=0.0,
+        doc="relevance of a hit that a sure best hit leads to over links, for each share of its activation",
+    )
+    least_most: float = param(
+        0.05,
+        low=0.0,
+        high=1.0,
+        doc="least relevance of a hit of the date named, or proved for a similar cue; most for such links",
+    )
+    sure: float = param(0.65, low=0.0, high=1.0, doc="relevance from which the best hit is sure")
+    floor: float = param(0.0375, low=0.0, high=1.0, doc="hits of less relevance are left out")
     least: int = param(
-        50, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
+        5, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
+    )
+    rival: int = param(10, low=1, unit="hits", doc="the rank of the hit over which others have a lead")
+    width: int = param(
+        20, low=1, unit="hits", doc="number of hits that are ranked, however few are to be returned"
     )
     extreme: float = param(700.0, low=1.0, high=700.0, doc="limit of the exponent, against overflow")
 
@@ -244,5 +277,6 @@ class FadingParams(Checked):
 
 
 CONFIDENCE = ConfidenceParams()
+RELEVANCE = RelevanceParams()
 ACTIVE = ActiveParams()
 FADING = FadingParams()

@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 
 from priming import Cue, Memory, ParamError
-from priming.config.params.recall import ConfidenceParams
+from priming.config.params.recall import RelevanceParams
 from priming.config.profiles import PRIMING
-from priming.recall.candidates import (
-    RecallQuery,
-    answer_confidence,
-    confidence_figures,
-    eligible_candidates,
-)
+from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
-from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
+from priming.recall.relevance.confidence import answer_confidence, confidence, confidence_figures
 
 PLACES = (
     "harbour",
@@ -133,13 +128,14 @@ def test_a_hit_that_holds_the_whole_cue_makes_an_answer_as_sure_at_any_rank(told
 
 def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told):
     asked = "Which orchestra did Ines conduct in Vienna?"
-    sure = told.recall(asked, floor=0.0).confidence
-    floor = round(sure + 0.05, 2)
+    every = told.recall(asked, floor=0.0, limit=20)
+    best = max(hit.relevance for hit in every.hits)
+    floor = round(best + 0.05, 2)
     silent = told.recall(asked, floor=floor)
     assert silent.hits == ()
     assert silent.text == ""
-    assert silent.reason == f"nothing above the floor: confidence {sure:.3f}, less than {floor:g}"
-    assert silent.confidence == sure
+    assert silent.reason == f"nothing above the floor: the best relevance is {best:.3f}, less than {floor:g}"
+    assert silent.confidence == every.confidence
 
 
 def test_without_a_word_of_the_cue_the_reason_says_how_near_the_nearest_was():
@@ -155,20 +151,12 @@ def test_without_a_word_of_the_cue_the_reason_says_how_near_the_nearest_was():
 
 def test_at_the_floor_it_answers(told):
     asked = "Where did Ines leave the candle at the harbour?"
-    sure = told.recall(asked).confidence
-    assert told.recall(asked, floor=sure).hits
-
-
-def test_a_small_namespace_answers_unless_a_floor_is_asked_for():
-    with Memory.open("sqlite://") as memory:
-        memory.remember("The bread was stale.", key="bread")
-        vague = "was the orchestra of Vienna late again, and who would conduct it in the spring?"
-        assert memory.recall(vague + " bread").hits
-        assert not memory.recall(vague + " bread", floor=0.99).hits
+    best = told.recall(asked, limit=1).hits[0].relevance
+    assert told.recall(asked, floor=best).hits
 
 
 def test_who_narrows_a_recall_is_answered(told):
-    told.profile = replace(told.profile, confidence=ConfidenceParams(floor=0.99))
+    told.profile = replace(told.profile, relevance=RelevanceParams(floor=1.0))
     told.remember("An old stool.", key="odd", tags=["rare"])
     vague = "Which orchestra did Ines conduct in Vienna in the spring, and on what stool did she sit?"
     assert told.recall(vague).hits == ()
@@ -181,6 +169,7 @@ def test_a_profile_that_does_not_say_how_sure_it_is_has_no_confidence_and_no_flo
     found = told.recall("candle at the harbour", profile="ethos")
     assert found.hits
     assert found.confidence is None
+    assert {hit.relevance for hit in found.hits} == {None}
 
 
 @pytest.mark.parametrize("floor", [-0.1, 1.5, float("nan")])

@@ -1,0 +1,183 @@
+"""How relevant a hit is, and which hits are left out."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from priming import Memory
+from priming.config.params.recall import RelevanceParams
+from priming.recall.ranking import Ranked
+from priming.recall.relevance.hits import hits_above, relevance
+
+NOTES = {
+    "allergy": "Vera is allergic to peanuts.",
+    "deploy": "The deploy failed because the disk of Heron was full.",
+    "office": "Our office moves to Linz in May.",
+    "retries": "The billing service retries three times before it gives up.",
+    "birthday": "Tom's birthday is on 4 July.",
+}
+MORE = {
+    "cache": "We switched from Redis to Valkey for the cache.",
+    "heron": "Heron has only 40 GB.",
+    "report": "The quarterly report is due on Friday.",
+    "cat": "The cat is called Miso and hates rain.",
+    "staging": "The staging database is refreshed every Sunday night.",
+    "tea": "Anna prefers tea to coffee.",
+    "backups": "Backups are kept for 30 days in Frankfurt.",
+    "login": "The login page times out after ten minutes.",
+    "lock": "My bike lock code is in the blue notebook.",
+    "printer": "The printer on floor 2 needs toner 78A.",
+}
+GERMAN = {
+    "allergie": "Vera ist gegen Erdnüsse allergisch.",
+    "büro": "Unser Büro zieht im Mai nach Linz um.",
+    "geburtstag": "Tom hat am 4. Juli Geburtstag.",
+    "katze": "Die Katze heißt Miso und hasst Regen.",
+    "sicherung": "Sicherungen werden 30 Tage in Frankfurt aufbewahrt.",
+    "drucker": "Der Drucker im zweiten Stock braucht Toner 78A.",
+}
+
+
+def filled(*stores):
+    memory = Memory.open("sqlite://")
+    for key, text in {key: text for notes in stores for key, text in notes.items()}.items():
+        memory.remember(text, key=key)
+    return memory
+
+
+@pytest.fixture(scope="module")
+def five():
+    with filled(NOTES) as memory:
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def fifteen():
+    with filled(NOTES, MORE) as memory:
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def german():
+    with filled(GERMAN) as memory:
+        yield memory
+
+
+def keys(answer):
+    return [hit.memory.key for hit in answer.hits]
+
+
+@pytest.mark.parametrize(
+    ("store", "cue", "answers"),
+    [
+        ("five", "What is Vera allergic to?", ["allergy"]),
+        ("five", "where is the office going?", ["office"]),
+        ("five", "how often does billing retry?", ["retries"]),
+        ("fifteen", "how long are backups kept?", ["backups"]),
+        ("fifteen", "where is the code of the bike lock?", ["lock"]),
+        ("fifteen", "peanuts", ["allergy"]),
+        ("german", "Wogegen ist Vera allergisch?", ["allergie"]),
+        ("german", "Wann hat Tom Geburtstag?", ["geburtstag"]),
+        ("german", "Wie heißt die Katze?", ["katze"]),
+    ],
+)
+def test_a_small_store_answers_with_what_was_asked_for_and_not_with_everything(request, store, cue, answers):
+    memory = request.getfixturevalue(store)
+    assert keys(memory.recall(cue)) == answers
+    assert len(memory.recall(cue, floor=0.0).hits) > 1
+
+
+@pytest.mark.parametrize(
+    ("store", "cue"),
+    [
+        ("five", "What is the capital of Mongolia?"),
+        ("five", "who won the chess tournament?"),
+        ("fifteen", "how do I bake sourdough bread?"),
+        ("fifteen", "does Peter like jazz?"),
+        ("german", "Wie backe ich Sauerteigbrot?"),
+    ],
+)
+def test_a_cue_without_an_answer_is_met_with_silence_and_a_reason(request, store, cue):
+    answer = request.getfixturevalue(store).recall(cue)
+    assert answer.hits == ()
+    assert answer.reason.startswith("nothing above the floor")
+
+
+def test_what_a_sure_answer_leads_to_stays_though_it_shares_no_word_with_the_cue(fifteen):
+    answer = fifteen.recall("why did the deploy fail?")
+    assert keys(answer) == ["deploy", "heron"]
+    assert answer.hits[1].path
+    assert answer.hits[0].relevance > answer.hits[1].relevance
+
+
+def test_the_right_hit_is_likely_and_the_others_are_not(fifteen):
+    best, *others = fifteen.recall("What is Vera allergic to?", floor=0.0).hits
+    assert best.relevance > 0.8
+    assert max(hit.relevance for hit in others) < 0.1
+
+
+def test_a_better_answer_is_likelier_than_a_worse_one(fifteen):
+    right = fifteen.recall("Where is the code of my bike lock?").hits[0]
+    vague = fifteen.recall("Which lock did the locksmith in Graz replace?", floor=0.0).hits[0]
+    assert right.memory.key == vague.memory.key == "lock"
+    assert right.relevance > vague.relevance
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.02, 0.035, 0.1, 0.5])
+def test_no_hit_is_below_the_floor_and_no_other_is_left_out(fifteen, floor):
+    cue = "does the billing service time out after minutes or days?"
+    every = fifteen.recall(cue, floor=0.0).hits
+    above = [hit.memory.key for hit in every if hit.relevance >= floor]
+    assert keys(fifteen.recall(cue, floor=floor)) == above
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_shorter_answer_is_the_beginning_of_a_longer_one(fifteen, limit):
+    cue = "does the billing service time out after minutes or days?"
+    whole = [(hit.memory.key, hit.relevance) for hit in fifteen.recall(cue, floor=0.0).hits]
+    short = [(hit.memory.key, hit.relevance) for hit in fifteen.recall(cue, floor=0.0, limit=limit).hits]
+    assert short == whole[:limit]
+
+
+def test_each_hit_says_how_relevant_it_is(fifteen):
+    hits = fifteen.recall("What is Vera allergic to, and when does the report come?", floor=0.0).hits
+    assert all(0.0 <= hit.relevance <= 1.0 for hit in hits)
+
+
+def test_it_is_the_logistic_function_of_the_weighted_sum():
+    law = RelevanceParams(constant=-1.0, match=2.0, lead=0.5)
+    figures = {"match": np.array([0.0, 0.5, 1.0]), "lead": np.array([0.0, 0.0, 1.0])}
+    sums = np.array([-1.0, 0.0, 1.5])
+    assert relevance(figures, law) == pytest.approx(1.0 / (1.0 + np.exp(-sums)))
+
+
+def test_extreme_figures_do_not_overflow():
+    assert relevance({"match": np.array([-1e9, 1e9])}).tolist() == pytest.approx([0.0, 1.0])
+
+
+def test_a_hit_of_unknown_relevance_is_kept():
+    ranked = Ranked(np.array([7, 8, 9]), np.array([3.0, 2.0, 1.0]), {"bm25": np.array([1.0, 0.5, 0.2])})
+    kept, values = hits_above(ranked, np.array([0.5, np.nan, 0.01]), 0.1, 10)
+    assert (kept.rows.tolist(), kept.scores.tolist()) == ([7, 8], [3.0, 2.0])
+    assert kept.components["bm25"].tolist() == [1.0, 0.5]
+    assert values.tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
+
+
+def test_what_proved_useful_for_a_cue_is_not_left_out_when_it_is_asked_again():
+    with filled(NOTES, MORE) as memory:
+        cue = "does the billing service time out after minutes or days?"
+        every = memory.recall(cue, floor=0.0)
+        hidden = every.hits[-1].memory.key
+        assert hidden not in keys(memory.recall(cue))
+        memory.feedback(every.recall_id, used=[hidden])
+        assert hidden in keys(memory.recall(cue))
+
+
+def test_what_happened_on_the_day_that_is_named_is_told_though_it_shares_no_word():
+    with filled(NOTES, MORE) as memory:
+        memory.remember("Standup, then pizza.", key="day", occurred_at=datetime(2023, 5, 7, tzinfo=UTC))
+        memory.remember("Standup, then soup.", key="other", occurred_at=datetime(2023, 6, 9, tzinfo=UTC))
+        found = keys(memory.recall("what happened on 7 May 2023?"))
+    assert "day" in found
+    assert "other" not in found
