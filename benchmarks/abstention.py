@@ -30,7 +30,7 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.relevance.confidence import confidence_figures
+from priming.recall.relevance.hits import confidence_figures
 from priming.types import Cue
 
 FIGURES = ("score", "covered", "cosine", "rivalry")

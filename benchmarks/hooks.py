@@ -36,6 +36,7 @@ def main() -> None:
     options = common.arguments(__doc__ or "").parse_args()
     count, times = (500, 7) if options.quick else (10_000, 25)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
+    os.environ["PRIMING_EMBEDDER"] = "wordllama"  # the base install, whatever extras are there
     with tempfile.TemporaryDirectory() as folder:
         url, database = f"sqlite:///{folder}/memory.db", Path(folder).resolve() / "memory.db"
         asked = filled(url, count)

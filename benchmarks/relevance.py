@@ -40,8 +40,7 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.relevance.confidence import answer_confidence
-from priming.recall.relevance.hits import hit_figures, led_to, relevance
+from priming.recall.relevance.hits import answer_confidence, hit_figures, led_to, relevance
 from priming.types import Cue
 
 WEIGHTS = ("confidence", "match", "memories", "lead", "behind", "activation", "bridge")

@@ -18,7 +18,7 @@ from priming.transfer.commit_message import read_message
 from priming.transfer.git import open_repository
 from priming.transfer.git_log import Commit, history
 
-LATER = 30
+LATER = 120
 """Commits, merges aside, that are imported only after the memory has said what they touch."""
 MOST_FILES = 8
 """Files of a commit that counts as a task: larger ones move or rename everything."""
@@ -80,11 +80,14 @@ def later(stage: Stage, memory: Memory, point: Split) -> None:
     answer = stage.command(
         f'priming files "{best.text}"', lambda: memory.files(best.text, limit=FIRST, reasons=1)
     )
+    quoted = set[str]()
     for rank, file in enumerate(answer.files, 1):
         mark = "✓ touched" if file.path in best.gold else ""
         stage.say(f"{rank:2}  {file.path}  {mark}", "cyan")
         for reason in file.reasons:
-            stage.inside(f"{reason.key} “{reason.gist}” ─touches→ it", "green")
+            text = "" if reason.key in quoted else f" “{reason.gist}”"
+            quoted.add(reason.key)
+            stage.inside(f"{reason.key}{text} ─touches→ it", "green")
     often = _often(memory)
     ours = 100.0 * sum(task.share for task in tasks) / len(tasks)
     theirs = 100.0 * sum(recall_at(task.gold, often, FIRST) for task in tasks) / len(tasks)

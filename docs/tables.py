@@ -257,7 +257,7 @@ def year(days: str, episodes: str) -> str:
     """What a short life prints, without what is the machine's."""
     life = Path(__file__).resolve().parent.parent / "demo" / "year"
     words = [sys.executable, str(life), "--days", days, "--episodes", episodes, "--plain"]
-    settings = os.environ | {"PYTHONUTF8": "1"}
+    settings = os.environ | {"PYTHONUTF8": "1", "PRIMING_EMBEDDER": "wordllama"}
     finished = subprocess.run(
         words, env=settings, capture_output=True, text=True, encoding="utf-8", check=True
     )

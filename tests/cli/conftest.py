@@ -100,7 +100,7 @@ class Shell:
     def run(self, *arguments, stdin=None, url=None):
         """Inside this process."""
         environment = {"PRIMING_URL": url or self.url, "PRIMING_NAMESPACE": None, "PRIMING_PROFILE": None}
-        environment |= {} if "PRIMING_EMBEDDER" in os.environ else {"PRIMING_EMBEDDER": self.embedder}
+        environment |= {"PRIMING_EMBEDDER": self.embedder} if self.embedder else {}
         return invoke([str(each) for each in arguments], stdin, environment)
 
     def ask(self, *arguments, stdin=None):

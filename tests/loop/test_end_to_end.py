@@ -127,7 +127,11 @@ def test_an_agent_that_cannot_reason_leaves_a_session_that_goes_on(memory, start
 
 
 def environment(folder):
-    saved = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+    saved = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
+    }
     return {**saved, "PRIMING_URL": f"sqlite:///{folder}/memory.db", "PYTHONUTF8": "1"}
 
 

@@ -76,7 +76,11 @@ class Process:
 
     def start(self):
         """Begin, or begin again; it listens when this returns."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
+        }
         command = [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url]
         with (self.folder / "log").open("w") as log:
             self.process = subprocess.Popen(

@@ -4,11 +4,11 @@ import pytest
 
 from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
+from priming.recall.ranking import weighted_profile
 from priming.recall.terms import (
     TERM_ALIASES,
     TERMS,
     current_weights,
-    weighted_profile,
     with_weights,
     write_weights,
 )

@@ -150,7 +150,11 @@ class Process:
 
     def __init__(self, folder, *options):
         self.url = f"sqlite:///{folder}/memory.db"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url, *options],
             env={**environment, "PYTHONUTF8": "1"},

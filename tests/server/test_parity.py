@@ -266,7 +266,11 @@ def content(operation, result):
 @pytest.mark.slow
 def test_the_command_line_answers_as_the_library(tmp_path):
     url = f"sqlite:///{tmp_path}/memory.db"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
+    }
     service = LocalService(url)
 
     def ask(operation, request):

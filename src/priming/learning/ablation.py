@@ -29,7 +29,8 @@ from priming.learning.results import Ablation, Reweighing, Worth
 from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
 from priming.namespace import Namespace
 from priming.recall.priors import Priors
-from priming.recall.terms import TERMS, current_term, weighted_profile, write_weights
+from priming.recall.ranking import weighted_profile
+from priming.recall.terms import TERMS, current_term, write_weights
 from priming.types import Progress
 
 MEASURE = f"average precision at {ABLATION.depth}"

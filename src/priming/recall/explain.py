@@ -15,7 +15,8 @@ from priming.learning.results import Verdict
 from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.terms import NAMES, weighted_profile
+from priming.recall.ranking import weighted_profile
+from priming.recall.terms import NAMES
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
 from priming.rules.trust import instructs

@@ -32,7 +32,9 @@ from priming.index.topology import (
     stretches,
 )
 from priming.index.working_set import WorkingSet
+from priming.namespace import Namespace
 from priming.recall.priors import Priors
+from priming.recall.terms import current_weights, with_weights
 from priming.types import EMPTY, MemoryRecord
 
 EXACT = 12
@@ -89,6 +91,18 @@ class Ranked:
     scores: Floats
     components: Mapping[str, Floats] = field(default_factory=dict)
     activation: Activation | None = None
+
+
+def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
+    """A profile with the weights that this namespace gives it."""
+    weights = namespace_weights(memory, profile.name)
+    return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
+
+
+def namespace_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
+    """The weights that this namespace sets for a profile; empty where it sets none."""
+    rows = memory.store.weights(memory.namespace, profile)
+    return current_weights(rows[0].weights) if rows else {}
 
 
 def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:

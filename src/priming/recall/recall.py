@@ -48,10 +48,9 @@ from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
-from priming.recall.ranking import Ranked, RankingQuery
-from priming.recall.relevance.confidence import answer_confidence
-from priming.recall.relevance.hits import hit_relevance, hits_above
-from priming.recall.terms import RETIRED_TERMS, TERMS, current_term, weighted_profile
+from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
+from priming.recall.relevance.hits import answer_confidence, hit_relevance, hits_above
+from priming.recall.terms import RETIRED_TERMS, TERMS, current_term
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering

@@ -76,18 +76,6 @@ def current_weights(weights: Mapping[str, float]) -> dict[str, float]:
     return {**aliases, **{name: value for name, value in weights.items() if name not in TERM_ALIASES}}
 
 
-def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
-    """A profile with the weights that this namespace gives it."""
-    weights = namespace_weights(memory, profile.name)
-    return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
-
-
-def namespace_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
-    """The weights that this namespace sets for a profile; empty where it sets none."""
-    rows = memory.store.weights(memory.namespace, profile)
-    return current_weights(rows[0].weights) if rows else {}
-
-
 def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
     """The recipe with some of its weights replaced; ``ParamError`` names those that are out of their range."""
     for name, value in weights.items():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from priming.config.params.recall import ConfidenceParams
 from priming.errors import ParamError
-from priming.recall.relevance.confidence import confidence
+from priming.recall.relevance.hits import confidence
 
 share = st.floats(0.0, 1.0)
 

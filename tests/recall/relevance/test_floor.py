@@ -12,7 +12,7 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
-from priming.recall.relevance.confidence import answer_confidence, confidence, confidence_figures
+from priming.recall.relevance.hits import answer_confidence, confidence, confidence_figures
 
 PLACES = (
     "harbour",

@@ -1,6 +1,7 @@
 """MCP with the protocol library's own client: in process, and over stdio with the real command."""
 
 import json
+import os
 import sys
 from contextlib import asynccontextmanager, closing
 from functools import partial
@@ -40,7 +41,8 @@ async def connected(url, groups="core", **options):
 @asynccontextmanager
 async def over_stdio(url, *flags, mode="auto"):
     """A client of the command, in a process of its own."""
-    how = StdioServerParameters(command=PRIMING, args=["--url", url, "mcp", *flags])
+    own = {"PRIMING_EMBEDDER": os.environ["PRIMING_EMBEDDER"]}
+    how = StdioServerParameters(command=PRIMING, args=["--url", url, "mcp", *flags], env=own)
     with Path("/dev/null").open("w", encoding="utf-8") as nowhere:
         async with Client(stdio_client(how, errlog=nowhere), mode=mode) as client:
             yield client
