@@ -72,3 +72,11 @@ def test_a_success_becomes_a_pattern_once(memory):
     assert memory.loop_chunk(**{**said, "outcome": "failed"}).status == "skipped"
     with pytest.raises(ParamError, match="one of the two"):
         memory.loop_chunk("session", task="Mend the gate")
+
+
+def test_a_failure_that_is_stored_again_has_not_helped_and_a_pattern_has(memory):
+    for type_, helped in (("failure", 0), ("pattern", 1)):
+        trigger = f"Publishing the wheel as a {type_} is refused: 403"
+        names = {memory.loop_store(trigger, "Export a token first", type=type_).name for _ in range(2)}
+        (name,) = names
+        assert memory.get(name).use.helped == helped
