@@ -38,10 +38,14 @@ def test_store_answers_with_status_name_and_reason(shell):
     assert said == {"status": "added", "name": "the-gate-hangs-on-grandchildren", "reason": ""}
 
 
-def test_the_same_again_is_merged_and_strengthens(shell, known):
-    said = shell.ask("loop", "store", "--trigger", TRIGGER, "--resolution", RESOLUTION)
-    assert (said["status"], said["name"]) == ("merged", known)
-    assert shell.ask("loop", "get", known)["helped"] == 1
+@pytest.mark.parametrize(("type_", "helped"), [("failure", 0), ("pattern", 1)])
+def test_the_same_again_is_merged_and_strengthens_and_only_a_pattern_has_helped(shell, type_, helped):
+    options = ("--type", type_, "--trigger", TRIGGER, "--resolution", RESOLUTION)
+    name = shell.ask("loop", "store", *options)["name"]
+    said = shell.ask("loop", "store", *options)
+    assert (said["status"], said["name"]) == ("merged", name)
+    assert shell.ask("loop", "get", name)["helped"] == helped
+    assert shell.ask("show", name)["use"]["uses"] == 1
 
 
 @pytest.mark.parametrize(
