@@ -322,7 +322,7 @@ def main() -> None:
         "fitted": {name: getattr(every, name) for name in ("constant", *WEIGHTS)},
         "in_force": {
             name: getattr(RELEVANCE, name)
-            for name in ("constant", *WEIGHTS, "led", "led_near", "least_most", "sure")
+            for name in ("constant", *WEIGHTS, "led", "led_near", "led_surely", "least_most", "sure")
         },
         "all": {
             kind: told(of) for kind, of in (("half", held_out), ("genre", apart), ("in_force", in_force))

@@ -44,11 +44,26 @@ COMMANDS = {
     "designs": "python benchmarks/designs.py --data FOLDER",
     "learning": "python benchmarks/learning.py --data FOLDER --histories FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
+    "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
 }
 """What makes each file."""
+KINDS_OF_SETS = {
+    "locomo": "dialogues",
+    "hotpot": "passages, two hops",
+    "musique": "passages, two to four hops",
+    "realtalk": "chats",
+    "qmsum": "meetings",
+    "cosqa": "web query to function",
+    "nl2bash": "task to shell command",
+    "cran": "abstracts",
+    "git": "release note to commit",
+    "bugs": "bug report to commit",
+    "xquad": "passages, other languages",
+}
+"""What the memories and questions of a set are, by the beginning of its name."""
 OTHERS = 5
 """How many others the short table of the README shows."""
 TWICE = 2.0
@@ -156,6 +171,26 @@ def summary() -> str:
     ]
     heads = (f"{title} {SHORT[of]}" for of, title in SETS.items())
     return table(("contestant", *heads, "ms, LoCoMo"), rows)
+
+
+def genres() -> str:
+    """The default on each kind of material, and how far the plain methods are from it."""
+    found = read("genres", "genres")
+    measure, ours = found["measure"], "priming"
+    others = [name for name in next(iter(found["sets"].values()))["contestants"] if name != ours]
+    rows = []
+    for name, one in found["sets"].items():
+        kind = next((kind for start, kind in KINDS_OF_SETS.items() if name.startswith(start)), "")
+        values = {who: each[measure] for who, each in one["contestants"].items()}
+        differences = []
+        for who in others:
+            over = one["contestants"][who]["over_first"][measure]
+            differences.append(
+                f"{100 * values[who]:.1f} ({_interval(over['mean'], over['low'], over['high'])})"
+            )
+        rows.append((f"{name}: {kind}", str(one["questions"]), _percent(values[ours]), *differences))
+    rows.append(("**mean**", "", *(f"**{_percent(found['means'][who])}**" for who in (ours, *others))))
+    return table(("set", "questions", ours, *(who.removeprefix("priming ") for who in others)), rows)
 
 
 def abstention() -> str:
@@ -444,6 +479,7 @@ KINDS: dict[str, Callable[..., str]] = {
             aims,
             categories,
             summary,
+            genres,
             abstention,
             relevance,
             reliability,

@@ -11,7 +11,7 @@ from priming.config.profiles import get
 from priming.recall.terms import TERMS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = (DOCS / "quality.md").read_text("utf-8")
+PAGE = (DOCS / "quality-tables.md").read_text("utf-8")
 FIGURES = {
     "locomo": ("R@5", "R@10", "R@20", "MRR"),
     "hotpot": ("R@2", "R@5", "MRR"),

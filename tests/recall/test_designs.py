@@ -382,10 +382,10 @@ def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile
     statements = []
 
     def asked(text, limit):
-        told.recall(text, profile=profile, limit=limit)  # what is new is taken in before
+        told.recall(text, profile=profile, limit=limit, floor=0.0)  # what is new is taken in before
         told.store._db._sqlite.set_trace_callback(statements.append)
         try:
-            told.recall(text, profile=profile, limit=limit)
+            told.recall(text, profile=profile, limit=limit, floor=0.0)
         finally:
             told.store._db._sqlite.set_trace_callback(None)
         count = len(statements)

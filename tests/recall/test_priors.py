@@ -242,12 +242,13 @@ SHOWN = {
     ),
     "covered": (
         [
-            item("top", "paint walls brush"),
+            item("top", "paint walls brush for Zed"),
+            item("next", "the sea was wide for Zed"),
             item("wrong", "paint walls"),
-            item("right", "sea salt fish water"),
+            item("right", "salt fish water"),
         ],
-        "paint walls brush sea",
-        ("bm25",),
+        "paint walls brush sea fish",
+        ("bm25", "spread", "names", "bridge"),
         (),
     ),
     "repeated": (
@@ -455,16 +456,24 @@ def test_a_memory_that_is_no_turn_of_a_conversation_lacks_no_news(memory):
     assert evidence(memory, "red").priors["novelty"].tolist()[:4] == [1, 1, 0, 0]
 
 
+def test_where_nothing_leads_on_from_the_best_hit_its_rivals_do_not_give_way(memory):
+    for text in ("paint walls brush", "paint walls", "sea salt fish"):
+        memory.remember(text)
+    answer = memory.recall("paint walls brush sea", floor=0.0)
+    assert [hit.components["covered"] for hit in answer.hits] == [0.0] * 3
+
+
 def test_in_a_conversation_no_hit_gives_way_for_its_words(memory):
-    for text in ("paint walls brush", "paint walls", "paint"):
+    for text in ("paint walls brush for Zed", "paint walls", "paint"):
         memory.remember(text, session="s")
     memory.remember_many(exchange())
-    memory.remember("brush walls")
-    shares = {
-        hit.memory.content: hit.components["covered"] for hit in memory.recall("paint walls brush").hits
-    }
+    for text in ("brush walls", "the sea was wide for Zed"):
+        memory.remember(text)
+    answer = memory.recall("paint walls brush sea", floor=0.0)
+    shares = {hit.memory.content: hit.components["covered"] for hit in answer.hits}
     assert shares.pop("brush walls") > 0
-    assert {"paint walls brush", "paint walls", "paint"} <= set(shares)
+    assert {"paint walls brush for Zed", "paint walls", "paint"} <= set(shares)
+    del shares["the sea was wide for Zed"]
     assert not any(shares.values())
 
 

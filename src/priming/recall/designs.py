@@ -84,9 +84,10 @@ def _evidence(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
 
 def _diversified(query: RankingQuery, ranked: Ranked) -> Ranked:
     """Lower the hits that only repeat better ones (``docs/recall.md``, 9)."""
-    order, scores, parts = diversify(
-        query.evidence, query.working.document[ranked.rows], ranked.scores, query.limit
-    )
+    bridges = ranked.components.get("bridge")
+    several = bridges is not None and bool(bridges.any())
+    documents = query.working.document[ranked.rows]
+    order, scores, parts = diversify(query.evidence, documents, ranked.scores, query.limit, several=several)
     best = order[: query.limit]
     components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}
     return Ranked(ranked.rows[best], np.round(scores[best], EXACT), components, ranked.activation)

@@ -140,11 +140,12 @@ def _name_scores(query: RankingQuery, shared: SharedNames) -> Floats:
 
 
 def diversify(
-    evidence: Priors, documents: Ints, scores: Floats, limit: int
+    evidence: Priors, documents: Ints, scores: Floats, limit: int, *, several: bool
 ) -> tuple[Ints, Floats, dict[str, Floats]]:
     """``give_way`` among hits, best first: their new order, their scores, and the components that lowered them.
 
-    The first ``limit`` of the order are the hits to return.
+    The first ``limit`` of the order are the hits to return. ``several`` says that the answer may take several
+    memories; where it takes one, memories with the same words are rivals, and none of them gives way.
     """
     p, off = evidence.params, evidence.ablate
     alone = ~evidence.turns[np.maximum(documents, 0)] | (documents == NONE)
@@ -152,10 +153,11 @@ def diversify(
         zeros = np.zeros(len(scores))
         return np.arange(len(scores)), scores, {"covered": zeros, "repeated": zeros}
     contains, rarity = _contained_terms(evidence, documents)
-    covered = 0.0 if "covered" in off else p.covered * _share_of_words(evidence, documents)
+    covered = p.covered * _share_of_words(evidence, documents) if several and "covered" not in off else 0.0
     repeated = 0.0 if "repeated" in off else p.repeated
     groups, count = _headings(evidence, documents), min(p.anchors, limit)
-    return give_way(scores, contains, rarity, groups, alone, covered, repeated, count)
+    order, lowered, parts = give_way(scores, contains, rarity, groups, alone, covered, repeated, count)
+    return order, lowered, parts if several else {**parts, "covered": np.zeros(len(scores))}
 
 
 def _share_of_words(evidence: Priors, documents: Ints) -> float | Floats:

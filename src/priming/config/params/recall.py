@@ -12,12 +12,12 @@ class RecallParams(Checked):
 
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
     bm25: float = param(0.6, low=0.0, high=1.0, doc="weight of BM25")
-    cosine: float = param(0.25, low=0.0, high=1.0, doc="weight of the cosine for a short cue")
+    cosine: float = param(0.3, low=0.0, high=1.0, doc="weight of the cosine for a short cue")
     cosine_terms: int = param(
         6, low=1, unit="terms", doc="beyond this length of the cue, the weight of the cosine falls with it"
     )
     sentence: float = param(
-        1.6,
+        1.33,
         low=0.0,
         doc="factor on the weight of the cosine, for cues of any length, where vectors are also of sentences",
     )
@@ -205,6 +205,12 @@ class RelevanceParams(Checked):
         low=0.0,
         high=1.0,
         doc="smallest part of the largest such share: the memories that one link or name leads to go together",
+    )
+    led_surely: float = param(
+        0.05,
+        low=0.0,
+        high=1.0,
+        doc="such a share that is enough by itself: a link made on purpose has it, or two in a row",
     )
     least_most: float = param(
         0.05,

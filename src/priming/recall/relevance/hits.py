@@ -237,11 +237,12 @@ def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> 
     ----------
     own : the relevance of each hit by its figures, the best first.
     shares : the activation that reached each hit over links, as a share of the best hit's.
-    params : ``sure``, ``led`` and ``led_near``.
+    params : ``sure``, ``led``, ``led_near`` and ``led_surely``.
 
     Returns
     -------
-    True for the hits that the largest share reached, and those near it, unless the best hit is not ``sure``.
+    True for the hits that the largest share reached, those near it, and those that a large share reached by itself;
+    for none if the best hit is not ``sure``.
 
     Examples
     --------
@@ -250,7 +251,8 @@ def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> 
     """
     if not len(own) or own[0] < params.sure:
         return np.zeros(len(own), np.bool_)
-    return np.asarray(shares >= max(params.led, params.led_near * float(shares.max())), np.bool_)
+    least = max(params.led, params.led_near * float(shares.max()))
+    return np.asarray(shares >= min(least, params.led_surely), np.bool_)
 
 
 def led_shares(evidence: Priors, ranked: Ranked) -> Floats:
