@@ -96,6 +96,11 @@ def terminal_text(text: str) -> str:
     return _UNSEEN.sub(_escape, text)
 
 
+def without_hidden(text: str, mark: str = "�") -> str:
+    """A text as a picture or a page shows it, with a mark in place of each hidden character."""
+    return _UNSEEN.sub(mark, text)
+
+
 def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:
     r"""A value as JSON in which nothing is hidden, and which decodes to the very value.
 
