@@ -146,7 +146,9 @@ def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
 
 def test_commands_name_the_agents_that_exist():
     names = {name for path in COMMANDS for name in re.findall(r"`([\w:]*arc-\w+)`", path.read_text("utf-8"))}
-    assert names == {f"arc:{path.stem}" for path in AGENTS}  # Claude Code knows them by the plugin's name as well
+    assert names == {
+        f"arc:{path.stem}" for path in AGENTS
+    }  # Claude Code knows them by the plugin's name as well
 
 
 def test_the_hooks_are_those_that_setup_writes():
