@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import priming
 from priming.cli.app import app
-from priming.hooks.agent_config import hook_entries
 from priming.hooks.client import plain_options
 from priming.hooks.command import respond
+from priming.hooks.setup.agent_config import hook_entries
 from priming.loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
@@ -160,7 +160,7 @@ def test_the_hooks_are_those_that_setup_writes():
                 assert set(hook) == {"type", "command", "timeout"}
                 assert hook["type"] == "command"
     entries = hook_entries("claude-code", ["priming"])
-    assert hooks["hooks"] == {event: [entry] for event, entry in entries.items()}
+    assert hooks["hooks"] == {event: [entry] for event, entry in entries}
 
 
 # Every command line, run on a store

@@ -82,6 +82,12 @@ class HookParams(Checked):
         1.0, low=0.0, unit="seconds", doc="interval at which that server checks that its store still exists"
     )
     input: int = param(16_777_216, low=1, unit="bytes", doc="maximum size of an agent's input")
+    version: float = param(
+        15.0,
+        low=0.0,
+        unit="seconds",
+        doc="time limit for an agent's program to state its version, in `setup` and `doctor`",
+    )
 
 
 HOOK = HookParams()
