@@ -14,6 +14,7 @@ from typing import Any
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
+from priming.text.quotation import bracketed, read_line
 from priming.text.tokens import STOP_WORDS
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
@@ -56,8 +57,13 @@ class Candidate:
     @property
     def is_name(self) -> bool:
         """Whether the line names a rule without a word of its text."""
-        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
-        return self.memory["kind"] == "behavior" and ": " not in rest
+        shown = read_line(self.line)
+        return self.memory["kind"] == "behavior" and shown is not None and shown.text is None
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether the line tells a constraint."""
+        return self.line.startswith(f"- {bracketed(self.memory['key'])} constraint")
 
 
 def languages_of(folder: Path) -> list[str]:
@@ -282,7 +288,8 @@ def stem(word: str) -> str:
     return _ENDING.sub("", word.lower())
 
 
-_REASON = re.compile(r'(?<!\S)([0-9a-f]{7}) "(?:[^"\\]|\\.)*"')
+_REASON = re.compile(r'(?:(?<!\S)([0-9a-f]{7}) )?"(?:[^"\\]|\\.)*"')
+"""A quotation, after the letters of a commit if it is a commit's."""
 
 
 def without_repeats(lines: Iterable[str]) -> list[str]:
@@ -294,8 +301,10 @@ def without_repeats(lines: Iterable[str]) -> list[str]:
     quoted: set[str] = set()
 
     def shortened(reason: re.Match[str]) -> str:
-        is_repeated = reason[1] in quoted
-        quoted.add(reason[1])
-        return reason[1] if is_repeated else reason[0]
+        commit = reason[1]
+        is_repeated = commit in quoted
+        if commit:
+            quoted.add(commit)
+        return commit if is_repeated else reason[0]
 
     return [_REASON.sub(shortened, line) for line in lines]

@@ -16,6 +16,7 @@ from priming.hooks.context import Candidate
 from priming.hooks.session import HookCall, count_tokens
 from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
+from priming.text.quotation import bracketed
 
 if TYPE_CHECKING:
     from priming.hooks.phrases import Correction
@@ -123,7 +124,11 @@ def _reminder(call: HookCall) -> str:
     Where nobody reads the answers, as in a script or in the loop, nothing is asked: the answer itself is the result.
     """
     session = call.session
-    shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
+    shown = [
+        f"{bracketed(key)} (recall {recall_id})"
+        for _, _, key, recall_id, _ in session.shown.values()
+        if recall_id
+    ]
     if not call.attended or session.reminded or session.prompts < 2 or len(shown) < HOOK.remind:
         return ""
     session.reminded = _has_feedback(call)
@@ -172,7 +177,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
 
 def _is_preference(rule: Candidate) -> bool:
     """Whether a rule is anything but a constraint."""
-    return not rule.line.startswith(f"- [{rule.memory['key']}] constraint")
+    return not rule.is_constraint
 
 
 def _inject_memories(
@@ -234,7 +239,7 @@ def _pairs(
     remaining = iter(hits)
     for line in lines:
         for hit in remaining:
-            if line.startswith(f"- [{hit['memory']['key']}]"):
+            if line.startswith(f"- {bracketed(hit['memory']['key'])}"):
                 yield line, hit
                 break
 

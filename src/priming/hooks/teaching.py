@@ -24,6 +24,7 @@ from priming.hooks import context, corrections
 from priming.hooks.session import QUEUED, Mark, SessionState, folder_of, moment, read_session
 from priming.hooks.stores import id_of
 from priming.text.languages import language_of
+from priming.text.quotation import bracketed, label, quote_text
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
@@ -117,23 +118,26 @@ def is_in_force(rule: Mapping[str, Any]) -> bool:
 
 def reply(rule: Mapping[str, Any]) -> str:
     """What the agent is told of a rule that was learned, as it is stored."""
-    text = f"[{rule['key']}]: {_ended(rule['content'])}"
+    text = f"{bracketed(rule['key'])}: {_sentence(rule['content'])}"
     if not is_in_force(rule):
-        return f"The user said before, {text} This is not in force, because [{rule['beside']}] was learned after it."
-    replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
-    scope = " and ".join(f"{name} = {_listed(value)}" for name, value in (rule.get("when") or {}).items())
-    where = f" It applies where {_ended(scope)}" if scope else " It applies everywhere."
+        later = bracketed(rule["beside"])
+        return f"The user said before, {text} This is not in force, because {later} was learned after it."
+    replaced = f" It replaces this rule: {_sentence(rule['previous'])}" if rule.get("previous") else ""
+    scope = " and ".join(
+        f"{label(name)} = {_listed(value)}" for name, value in (rule.get("when") or {}).items()
+    )
+    where = f" It applies where {scope}." if scope else " It applies everywhere."
     return f"Learned from what the user said, as {text}{replaced}{where}"
 
 
+def _sentence(text: str) -> str:
+    """A quoted text with a mark at its end, so that another sentence can follow."""
+    return quote_text(text) + ("" if text.rstrip().endswith((".", "!", "?", "…", ":")) else ".")
+
+
 def _listed(value: Any) -> str:
-    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _ended(text: str) -> str:
-    """A text on one line, with a mark at its end, so that another sentence can follow."""
-    line = " ".join(text.split())
-    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
+    values = value if isinstance(value, (list, tuple)) else (value,)
+    return " or ".join(label(str(each)) for each in values)
 
 
 def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
