@@ -46,7 +46,8 @@ def fill(memory, names=tuple(ATTACKS)):
 
 def fields_of(memory, names):
     """Every field that may be packed."""
-    fields = {"", *(f"src/{n} {one_line(ATTACKS[name])}.py" for n, name in enumerate(names))}
+    paths = [f"src/{number} {one_line(ATTACKS[name])}.py" for number, name in enumerate(names)]
+    fields = {"", *paths, *(f"file:{path}" for path in paths)}
     for record in memory.list(limit=1_000, kinds=None):
         fields |= {record.key, record.content, record.gist, record.heading, record.speaker}
     return fields

@@ -112,6 +112,7 @@ def test_a_reply_to_a_correction_quotes_the_rule_and_its_conditions(scene):
             assert_quoted(teaching.reply({**rule, "placement": placement}), {text, line})
 
 
+@pytest.mark.slow
 def test_prompts_of_the_loop_quote_each_memory_on_its_line_within_a_fence(scene):
     with scene.open() as memory:
         for number in range(len(scene.names)):

@@ -85,6 +85,7 @@ def begun_lines(names):
     return tuple(line for line in lines if len(line) > 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PEOPLE, ids=" ".join)
 def test_the_command_line_shows_a_person_no_control_and_no_forged_line(scene, words):
     done = command(scene, words)
@@ -95,6 +96,7 @@ def test_the_command_line_shows_a_person_no_control_and_no_forged_line(scene, wo
     assert [line for line in printed.splitlines() if line.startswith(begun)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PEOPLE, ids=" ".join)
 def test_json_on_the_command_line_hides_nothing_and_decodes_to_the_very_text(scene, words):
     done = command(scene, words, "--json")
@@ -114,6 +116,7 @@ def test_the_fields_in_json_are_the_very_fields_with_their_trust(scene):
         assert row["metadata"] == {text: [text]}
 
 
+@pytest.mark.slow
 def test_a_person_sees_the_label_of_what_may_not_instruct(scene):
     for number in range(len(scene.names)):
         printed = command(scene, ["recall", f"kestrel{number}", "--kind", "fact", "--limit", "1"]).stdout
@@ -146,6 +149,7 @@ async def asked(scene, *calls, resource=None, prompt=None):
             return [await client.call_tool(name, arguments) for name, arguments in calls]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [2_000, 300, 60])
 def test_what_mcp_hands_to_a_model_is_what_is_packed(scene, tokens):
     calls = [("recall", {"text": f"kestrel{n} lunch", "tokens": tokens}) for n in range(len(scene.names))]
@@ -188,6 +192,7 @@ READS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments"), READS, ids=[f"{tool} {number}" for number, (tool, _) in enumerate(READS)]
 )
@@ -211,6 +216,7 @@ def test_resources_and_prompts_of_mcp_are_quoted(scene):
     assert_quoted(anyio.run(lambda: asked(scene, prompt="what is for lunch")), scene.fields)
 
 
+@pytest.mark.slow
 def test_replies_of_mcp_to_what_was_written_quote_it(tmp_path, scene):
     url = f"sqlite:///{tmp_path}/own.db"
     other = type(scene)(tmp_path, url, scene.names, frozenset())
@@ -277,6 +283,7 @@ def test_a_drawing_as_text_hides_nothing(scene, form):
     assert not INVISIBLE & set(text)
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_recall_is_only_a_picture(scene, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "recall.svg"

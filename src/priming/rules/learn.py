@@ -34,7 +34,7 @@ from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import contrast
 from priming.text.corrections.text_change import TextChange
-from priming.text.quotation import label
+from priming.text.quotation import label, quote_text
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -255,7 +255,11 @@ def _plan_version(
     rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
     rows += [] if after == before else [RowChange(before, after)]
     rows += links
-    earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {described(target.when)}"
+    earlier = (
+        f"before: {quote_text(target.content)}"
+        if supersedes
+        else f"before, it applied {described(target.when)}"
+    )
     learned = Learned(
         id=target.id,
         key=target.key,
