@@ -28,7 +28,7 @@ class Event:
     """An event of an agent's session, whichever agent reports it.
 
     ``context_cleared`` is true where the agent's context no longer holds what hooks injected before. ``output`` is
-    the tool's.
+    the tool's; ``committed`` is true where the agent itself reports that a commit was made.
     """
 
     session: str
@@ -38,6 +38,7 @@ class Event:
     files: tuple[str, ...] = ()
     command: str = ""
     output: str = ""
+    committed: bool = False
     context_cleared: bool = True
 
 
@@ -72,6 +73,7 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
         files=_files(tool_input) or _files(payload),
         command=_command(tool_input) or _command(payload),
         output=next((_plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
+        committed=_reports_commit(payload.get("tool_response")),
         context_cleared=payload.get("source") != "resume",
     )
 
@@ -152,6 +154,13 @@ def _command(values: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value and not _PATCHED_FILE.search(value):
             return value
     return ""
+
+
+def _reports_commit(response: Any) -> bool:
+    """Whether the response of a tool reports a commit in Claude Code's form, ``{"gitOperation": {"commit": …}}``."""
+    operation = response.get("gitOperation") if isinstance(response, dict) else None
+    commit = operation.get("commit") if isinstance(operation, dict) else None
+    return isinstance(commit, dict) and bool(commit.get("sha"))
 
 
 def _plain_text(value: Any) -> str:

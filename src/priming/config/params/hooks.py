@@ -62,6 +62,13 @@ class HookParams(Checked):
         unit="runs",
         doc="maximum number of runs of a session that a commit settles, the latest first",
     )
+    beside: float = param(
+        10.0,
+        low=0.0,
+        high=604_800.0,
+        unit="seconds",
+        doc="time in which another installation of the hooks reports the same event, where that has no id of its own",
+    )
     keep_days: float = param(7.0, low=0.0, unit="days", doc="how long the state of a session is kept")
     lock: float = param(
         2.0, low=0.0, unit="seconds", doc="time limit for waiting for another hook of the session"
