@@ -255,6 +255,14 @@ def test_a_path_with_spaces_is_quoted_where_a_shell_reads_it(home, tmp_path):
     assert contents(home) == {}
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("command", [["priming"], ["/my tools/priming"]])
+def test_the_program_of_a_file_is_its_command_and_not_the_name_of_an_entry(folder, agent, command):
+    setup.write(setup.plan(agent, "project", remove=False, command=command))
+    for name in PROJECT[agent]:
+        assert set(agent_config.programs((folder / name).read_text())) == {command[0]}
+
+
 def test_empty_folders_of_an_agent_are_removed_and_others_stay(folder):
     for agent in AGENTS:
         set_up(agent)
