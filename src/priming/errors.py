@@ -39,7 +39,7 @@ def violation(name: str, value: object, rule: str) -> str:
 
 
 class ParamError(PrimingError, ValueError):
-    """An argument outside its range. ``violations`` lists all of them, not just the first, up to ``MOST_VIOLATIONS``."""
+    """An argument outside its range. ``violations`` lists them all, up to ``MOST_VIOLATIONS``."""
 
     code = "bad_param"
 
@@ -164,8 +164,10 @@ def _beginning(value: object, most: int) -> str:
 
 def _pieces(value: object, depth: int, most: int) -> Iterator[str]:
     """The repr of a value in order, piece by piece; of a long text its beginning."""
-    if type(value) not in (list, tuple, dict) or not value:
-        yield repr(value[: most + 1] if isinstance(value, (str, bytes)) else value)
+    if isinstance(value, (str, bytes)):
+        yield repr(value[: most + 1])
+    elif type(value) not in (list, tuple, dict) or not value:
+        yield repr(value)
     elif depth > _DEEPEST:
         yield "…"
     elif isinstance(value, dict):
@@ -175,7 +177,7 @@ def _pieces(value: object, depth: int, most: int) -> Iterator[str]:
             yield ": "
             yield from _pieces(item, depth + 1, most)
         yield "}"
-    else:
+    elif isinstance(value, (list, tuple)):
         opening, closing = "[]" if isinstance(value, list) else "()"
         for number, item in enumerate(value):
             yield ", " if number else opening

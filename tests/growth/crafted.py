@@ -1,7 +1,7 @@
-"""Crafted texts: a head, a unit that is repeated, and a tail; general ones, and those derived from regular expressions.
+"""Crafted texts: a head, a unit that is repeated, and a tail; general, or derived from a pattern.
 
-From each repetition of a pattern come texts that feed it and then do not match: what precedes it, its body many times,
-and a character that nothing matches. From each prefix of a pattern comes a text that repeats it: many half matches.
+From each repetition of a pattern come texts that feed it and do not match: what precedes it, its body many times, and
+a character that nothing matches. From each prefix of a pattern comes a text that repeats it: many half matches.
 """
 
 import re
@@ -27,16 +27,154 @@ STRANGE = "\x01"
 
 _RUNS = (
     *"aAzé1٣_-.,:;!?'\"`’“”‘()[]{}<>/\\|@#$%^&*+=~ \t\n\r\u00a0\u0301中アگहहK→—…",
-    *("ab", "Ab", "a1", "1a", "1.", "1,", "a.", "A.", "a-", "a_", "a/", "a@", "@a", "#a", "a'", "'a", "a:", "a\\"),
-    *("aA", "aAa ", "a b ", "A b ", "Ab ", "Ab-", "Ab's ", "A.B.", "Ab of ", "Ab, ", "1-1", "2024-", "1/1/", "May "),
-    *("()", "[]", "{}", "({[", "[(", "](", "[a](", "[[", "]]", "{a,", "{a,b}", "${", "$a", "<!--", "-->", "</", "<a "),
+    *(
+        "ab",
+        "Ab",
+        "a1",
+        "1a",
+        "1.",
+        "1,",
+        "a.",
+        "A.",
+        "a-",
+        "a_",
+        "a/",
+        "a@",
+        "@a",
+        "#a",
+        "a'",
+        "'a",
+        "a:",
+        "a\\",
+    ),
+    *(
+        "aA",
+        "aAa ",
+        "a b ",
+        "A b ",
+        "Ab ",
+        "Ab-",
+        "Ab's ",
+        "A.B.",
+        "Ab of ",
+        "Ab, ",
+        "1-1",
+        "2024-",
+        "1/1/",
+        "May ",
+    ),
+    *(
+        "()",
+        "[]",
+        "{}",
+        "({[",
+        "[(",
+        "](",
+        "[a](",
+        "[[",
+        "]]",
+        "{a,",
+        "{a,b}",
+        "${",
+        "$a",
+        "<!--",
+        "-->",
+        "</",
+        "<a ",
+    ),
     *("``", "```", "```\n", "~~~\n", "`a", "'A", "‘A", "“A", '"A', "「", "「a", "《", "《a", "(A", "(AB) "),
-    *("a\n", "\n\n", "- a\n", "* ", "1. a\n", "1. ", "1) ", "# a\n", "> ", "> a\n", "| a ", "|", "---\n", "===\n", "a: b\n"),
-    *("a. ", "A. ", "a! ", "a? ", ".. ", "e.g. ", "Dr. ", "no, ", "No. ", "not ", "never ", "don't ", "do not ", "always "),
-    *("use a ", "use ", "instead of ", "rather than ", "then ", "first ", "step 1 ", "step 2 ", "from a to ", "before ", "if a, "),
-    *("and ", "or ", ", and ", ", or ", "the ", "of ", "the a of ", "a is ", "my a is ", "is ", "Ann, also known as ", "Ab (A"),
-    *("a b c d e f g h ", "we use a, ", "a's ", "http://", "http://a/", "a://", "a.b.", "a/b/", "\\\\a", "C:\\a ", "a=b ", "--a "),
-    *("\\", '\\"', '\\u', '"a":', '{"a":', "[[", '["', "[1,", "{},", "//", "/*", "/**/", "# ", "\x1b[", "\ud7ff", "\U0001f600"),
+    *(
+        "a\n",
+        "\n\n",
+        "- a\n",
+        "* ",
+        "1. a\n",
+        "1. ",
+        "1) ",
+        "# a\n",
+        "> ",
+        "> a\n",
+        "| a ",
+        "|",
+        "---\n",
+        "===\n",
+        "a: b\n",
+    ),
+    *(
+        "a. ",
+        "A. ",
+        "a! ",
+        "a? ",
+        ".. ",
+        "e.g. ",
+        "Dr. ",
+        "no, ",
+        "No. ",
+        "not ",
+        "never ",
+        "don't ",
+        "do not ",
+        "always ",
+    ),
+    *(
+        "use a ",
+        "use ",
+        "instead of ",
+        "rather than ",
+        "then ",
+        "first ",
+        "step 1 ",
+        "step 2 ",
+        "from a to ",
+        "before ",
+        "if a, ",
+    ),
+    *(
+        "and ",
+        "or ",
+        ", and ",
+        ", or ",
+        "the ",
+        "of ",
+        "the a of ",
+        "a is ",
+        "my a is ",
+        "is ",
+        "Ann, also known as ",
+        "Ab (A",
+    ),
+    *(
+        "a b c d e f g h ",
+        "we use a, ",
+        "a's ",
+        "http://",
+        "http://a/",
+        "a://",
+        "a.b.",
+        "a/b/",
+        "\\\\a",
+        "C:\\a ",
+        "a=b ",
+        "--a ",
+    ),
+    *(
+        "\\",
+        '\\"',
+        "\\u",
+        '"a":',
+        '{"a":',
+        "[[",
+        '["',
+        "[1,",
+        "{},",
+        "//",
+        "/*",
+        "/**/",
+        "# ",
+        "\x1b[",
+        "\ud7ff",
+        "\U0001f600",
+    ),
     *("**", "**/", "*a", "?", "[a", "[!", "{a,b}", "{,}", "a*", "*/", "[]]"),
 )
 
@@ -69,32 +207,36 @@ _PALETTES = ("aA1_-. ,", "1aA.-, ", " \n\t,.-aA", "A-a.1'_ ", "._-/@:aA1")
 _DEEP = 3
 
 
+_REPEATS = (node.MAX_REPEAT, node.MIN_REPEAT, node.POSSESSIVE_REPEAT)
+
+
 def _within(items: list, head: str, palette: str, depth: int = 0) -> Iterator[Crafted]:
     before = head
     for op, value in items:
-        if op in (node.MAX_REPEAT, node.MIN_REPEAT, node.POSSESSIVE_REPEAT):
-            least, most, body = value
-            unit = _sample(list(body), palette)
-            if most > _DEEP and unit:
-                for tail in ("", STRANGE):
-                    yield Crafted(before, unit, tail)
-                if before:
-                    yield Crafted("", before + unit, "")
-            yield from _within(list(body), before, palette, depth + 1)
-        elif op is node.BRANCH:
-            for option in value[1]:
-                yield from _within(list(option), before, palette, depth + 1)
-        elif op is node.SUBPATTERN:
-            yield from _within(list(value[3]), before, palette, depth + 1)
-        elif op in (node.ASSERT, node.ASSERT_NOT):
-            yield from _within(list(value[1]), before, palette, depth + 1)
-        elif op is node.ATOMIC_GROUP:
-            yield from _within(list(value), before, palette, depth + 1)
+        if op in _REPEATS and value[1] > _DEEP and (unit := _sample(list(value[2]), palette)):
+            yield Crafted(before, unit, "")
+            yield Crafted(before, unit, STRANGE)
+            yield Crafted("", before + unit, "")
+        for part in _parts(op, value):
+            yield from _within(list(part), before, palette, depth + 1)
         before += _sample([(op, value)], palette)
         if before and not depth:
             yield Crafted("", before, "")
             yield Crafted("", f"{before} ", STRANGE)
             yield Crafted("", f"{before}\n", "")
+
+
+def _parts(op: object, value: object) -> list:
+    """The patterns inside an item of a pattern."""
+    if op in _REPEATS:
+        return [value[2]]
+    if op is node.BRANCH:
+        return value[1]
+    if op is node.SUBPATTERN:
+        return [value[3]]
+    if op in (node.ASSERT, node.ASSERT_NOT):
+        return [value[1]]
+    return [value] if op is node.ATOMIC_GROUP else []
 
 
 def _sample(items: list, palette: str) -> str:
@@ -129,8 +271,6 @@ _OTHER = "bzBZ02359/\\@:;!?'\"`’“”‘()[]{}<>|#$%^&*+=~éÉж中アگह�
 
 
 def _of_class(items: list, palette: str) -> str:
-    matcher = sre.parse("x")  # only its state: the class itself is compiled below
-    del matcher
     negated = items[0][0] is node.NEGATE
     fits = [letter for letter in palette + _OTHER if any(_fits(letter, item) for item in items) != negated]
     if fits:

@@ -52,7 +52,9 @@ def best(read: Callable[[Any], Any], make: Callable[[int], Any], size: int, trie
     return min(seconds(read, make(size)) for _ in range(tries))
 
 
-def growth(read: Callable[[Any], Any], make: Callable[[int], Any], sizes: tuple[int, ...] = SIZES) -> str | None:
+def growth(
+    read: Callable[[Any], Any], make: Callable[[int], Any], sizes: tuple[int, ...] = SIZES
+) -> str | None:
     """What is wrong with how the time of ``read(make(size))`` grows; None if nothing is."""
     for size in sizes:
         spent = seconds(read, make(size))

@@ -4,25 +4,22 @@
 ``OF_OUR_OWN`` with what it reads instead. Add a reader with the module: the fuzz then attacks it.
 """
 
-import itertools
 import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from priming.cli import parse
 from priming.config import keys, relations
-from priming.core import lexical, similarity, when
+from priming.core import similarity, when
 from priming.core.arguments import checks, measured
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.hooks import agent_config, agents, context, corrections, jsonc
-from priming.learning import lessons
-from priming.llm import answers, prompts
-from priming.loop import acting, codebase, planning, session, subgoals, verification
+from priming.llm import prompts
+from priming.loop import codebase, planning, session, verification
 from priming.loop import context as loop_context
 from priming.recall import formatting, retrieval
 from priming.recall.files import law
@@ -80,9 +77,23 @@ def _file(read: Callable[[Path], Any], name: str = "x.jsonl") -> Callable[[str],
 
 
 def _pack(text: str) -> str:
-    rule = {"key": "a", "content": text[:60_000] or "x", "when": {"file": text, "task": text}, "heading": text}
-    return json.dumps({"format": "priming-pack", "format_version": 1, "name": "a", "version": "1", "description": text,
-                       "behaviors": [rule], "links": []})  # fmt: skip
+    rule = {
+        "key": "a",
+        "content": text[:60_000] or "x",
+        "when": {"file": text, "task": text},
+        "heading": text,
+    }
+    return json.dumps(
+        {
+            "format": "priming-pack",
+            "format_version": 1,
+            "name": "a",
+            "version": "1",
+            "description": text,
+            "behaviors": [rule],
+            "links": [],
+        }
+    )
 
 
 def _floop(path: Path) -> Any:
@@ -107,7 +118,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-_SPELLED = names.find, names.names
 _CORRECTIONS = (
     "text.corrections.word_order",
     "text.corrections.constraints",
@@ -121,16 +131,23 @@ _CORRECTIONS = (
 
 
 def _compared(old: str, new: str) -> None:
-    change.compare.cache_clear() if hasattr(change.compare, "cache_clear") else None
     polarity.read_statement.cache_clear()
     change.compare(old, new)
 
 
 READERS = (
     _reader(
-        "names", names.find, "text.names", "text.name_forms.technical", "text.name_forms.scripts", "text.name_forms.german",
-        "text.name_forms.components", "text.name_forms.capitals", "text.name_forms.packages", "text.word_lists",
-    ),  # fmt: skip
+        "names",
+        names.find,
+        "text.names",
+        "text.name_forms.technical",
+        "text.name_forms.scripts",
+        "text.name_forms.german",
+        "text.name_forms.components",
+        "text.name_forms.capitals",
+        "text.name_forms.packages",
+        "text.word_lists",
+    ),
     _reader("names of a heading", lambda text: names.find("", text), "text.names"),
     _reader("normal form of a name", names.normal, "text.names"),
     _reader("terms", tokens.terms, "text.tokens"),
@@ -141,8 +158,12 @@ READERS = (
     _reader("dates", dates.dates, "text.dates"),
     _reader("date of a cue", dates.cue_date, "text.dates"),
     _reader("times", dates.has_time, "text.dates"),
-    _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda name: True)), "text.aliases"),
-    _reader("aliases of no known name", lambda text: list(aliases.alias_statements(text, lambda name: False)), "text.aliases"),
+    _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
+    _reader(
+        "aliases of no known name",
+        lambda text: list(aliases.alias_statements(text, lambda _: False)),
+        "text.aliases",
+    ),
     _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
     _reader("statement", statements.statement, "text.statements", cached=(statements.statement,)),
     _reader("sentences", gists.sentences, "text.gists"),
@@ -154,38 +175,82 @@ READERS = (
     _reader("kind of a rule", rule_kinds.rule_kind_of, "text.rule_kinds"),
     _reader("objection", rule_kinds.without_objection, "text.rule_kinds"),
     _reader("denial", rule_kinds.denial_in, "text.rule_kinds"),
-    _reader("contradiction", lambda text: rule_kinds.contradicts(text, f"never {text}", {}, {}), "text.rule_kinds"),
+    _reader(
+        "contradiction", lambda text: rule_kinds.contradicts(text, f"never {text}", {}, {}), "text.rule_kinds"
+    ),
     _reader("languages in a text", languages.languages_in, "text.languages"),
-    _reader("text without its language", lambda text: languages.without_language(text, ["python", "go"]), "text.languages"),
-    _reader("text without places", lambda text: languages.without_places(text, [text[:200], "a"]), "text.languages"),
+    _reader(
+        "text without its language",
+        lambda text: languages.without_language(text, ["python", "go"]),
+        "text.languages",
+    ),
+    _reader(
+        "text without places",
+        lambda text: languages.without_places(text, [text[:200], "a"]),
+        "text.languages",
+    ),
     _reader("language of a file", languages.language_of, "text.languages"),
     _reader("task of a file", languages.task_of, "text.languages"),
     _reader("verb", lambda text: (verbs.infinitive(text), verbs.is_participle(text)), "text.verbs"),
     _reader("value of a word", lambda text: list(word_values.spread(text.split())), "text.word_values"),
-    _reader("types of a word", word_values.value_types, "text.word_values", cached=(word_values.value_types,)),
     _reader("statement of a rule", polarity.read_statement, *_CORRECTIONS, cached=(polarity.read_statement,)),
     _reader("change to a rule", lambda text: _compared(text, "never " + text[1:]), *_CORRECTIONS),
-    _reader("change between halves", lambda text: _compared(text[: len(text) // 2], text[len(text) // 2 :]), *_CORRECTIONS),
-    _reader("small difference", lambda text: small_words.small_difference(text, text[1:]), "text.corrections.small_words"),
+    _reader(
+        "change between halves",
+        lambda text: _compared(text[: len(text) // 2], text[len(text) // 2 :]),
+        *_CORRECTIONS,
+    ),
+    _reader(
+        "small difference",
+        lambda text: small_words.small_difference(text, text[1:]),
+        "text.corrections.small_words",
+    ),
     _reader("contrast", lambda text: change.contrast(text, text[1:]), "text.corrections.change"),
     _reader("correction in a prompt", corrections.detect, "hooks.corrections", "hooks.phrases"),
     _reader("tasks of a command", context.tasks_of, "hooks.context"),
     _reader("environments of a command", context.environments_of, "hooks.context"),
     _reader("languages of a command", context.languages_of_command, "hooks.context"),
     _reader("words of a prompt", lambda text: (context.words(text), context.stems(text)), "hooks.context"),
-    _reader("event of an agent", lambda text: agents.parse_event({"tool_name": "apply_patch", "hook_event_name": "PreToolUse",
-            "tool_input": {"command": text, "input": text, "file_path": text}, "prompt": text}), "hooks.agents"),  # fmt: skip
+    _reader(
+        "event of an agent",
+        lambda text: agents.parse_event(
+            {
+                "tool_name": "apply_patch",
+                "hook_event_name": "PreToolUse",
+                "tool_input": {"command": text, "input": text, "file_path": text},
+                "prompt": text,
+            }
+        ),
+        "hooks.agents",
+    ),
     _reader("JSON with comments", jsonc.parse, "hooks.jsonc"),
     _reader("JSON with comments, edited", lambda text: jsonc.put(text, ["a", "b"], 1), "hooks.jsonc"),
-    _reader("programs of a configuration", lambda text: list(agent_config.programs(text)), "hooks.agent_config"),
-    _reader("TOML of a configuration", lambda text: agent_config.remove_toml_server(Path("x"), text), "hooks.agent_config"),
-    _reader("lesson of a failure", lambda text: lessons.normal(text), "learning.lessons"),
-    _reader("glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"),
+    _reader(
+        "programs of a configuration", lambda text: list(agent_config.programs(text)), "hooks.agent_config"
+    ),
+    _reader(
+        "TOML of a configuration",
+        lambda text: agent_config.remove_toml_server(Path("x"), text),
+        "hooks.agent_config",
+    ),
+    _reader(
+        "glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"
+    ),
     _reader("path of a glob", lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text), "core.when"),
     _reader("glob of itself", lambda text: when.path_matches(text, text), "core.when"),
-    _reader("condition", lambda text: when.findings({"file": [text], "task": text, "language": text, "text": text},
-            {"file": [text], "task": text[1:], "language": text, "text": text}), "core.when"),  # fmt: skip
-    _reader("predicates", lambda text: checks.check_predicates({"file": text, "task": text.split(" ")}), "core.arguments.checks"),
+    _reader(
+        "condition",
+        lambda text: when.findings(
+            {"file": [text], "task": text, "language": text, "text": text},
+            {"file": [text], "task": text[1:], "language": text, "text": text},
+        ),
+        "core.when",
+    ),
+    _reader(
+        "predicates",
+        lambda text: checks.check_predicates({"file": text, "task": text.split(" ")}),
+        "core.arguments.checks",
+    ),
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
     _reader("similarity", lambda text: similarity.content_similarity(text, text[1:]), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
@@ -194,28 +259,67 @@ READERS = (
     _reader("moment", lambda text: parse.moment("since", text), "cli.parse"),
     _reader("duration", lambda text: parse.duration("within", text), "cli.parse"),
     _reader("filter", parse.filters, "cli.parse"),
-    _reader("predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"),
+    _reader(
+        "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
+    ),
     _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
     _reader("words of a cue", lambda text: retrieval.marked_words(text, "english"), "recall.retrieval"),
     _reader("line of a memory", lambda text: formatting.quote_text(text), "recall.formatting"),
-    _reader("files of a task", lambda text: law.named_files(text, ["src/app.py", text[:300]], 0.5), "recall.files.law"),
+    _reader(
+        "files of a task",
+        lambda text: law.named_files(text, ["src/app.py", text[:300]], 0.5),
+        "recall.files.law",
+    ),
     _reader("terms of a path", law.path_terms, "recall.files.law"),
     _reader("procedure", lambda text: reading.read_procedure(None, text, {}), "sleep.procedures.reading"),
     _reader("step", words.read_step, "sleep.procedures.words", cached=(words.read_step,)),
-    _reader("steps compared", lambda text: steps.compare_steps(text, f"not {text}"), "sleep.procedures.steps",
-            "sleep.procedures.synonyms", "sleep.procedures.comparison"),  # fmt: skip
-    _reader("procedures compared", lambda text: comparison.compare_procedures(reading.read_procedure(None, text, {}),
-            reading.read_procedure(None, f"1. Stop. {text}", {})), "sleep.procedures.comparison",
-            "sleep.procedures.alignment", "sleep.procedures.order", "sleep.procedures.synonyms"),  # fmt: skip
+    _reader(
+        "steps compared",
+        lambda text: steps.compare_steps(text, f"not {text}"),
+        "sleep.procedures.steps",
+        "sleep.procedures.synonyms",
+        "sleep.procedures.comparison",
+    ),
+    _reader(
+        "procedures compared",
+        lambda text: comparison.compare_procedures(
+            reading.read_procedure(None, text, {}), reading.read_procedure(None, f"1. Stop. {text}", {})
+        ),
+        "sleep.procedures.comparison",
+        "sleep.procedures.alignment",
+        "sleep.procedures.order",
+        "sleep.procedures.synonyms",
+    ),
     _reader("actions of a step", comparison.actions, "sleep.procedures.comparison"),
-    _reader("steps aligned", lambda text: alignment.align(text.split("\n"), text.split(". ")), "sleep.procedures.alignment"),
-    _reader("demand", lambda text: (demands.demands(text, "delete it"), demands.rejects(text, "delete it")), "sleep.procedures.demands"),
-    _reader("occasion", lambda text: (occasions.observed(text), occasions.covers(text, "a test fails"),
-            occasions.rejects_trigger("a test fails", text), occasions.names_other_target(text, f"the other {text}"),
-            occasions.asks_for("a test", text), occasions.warns_of(text, "a test")), "sleep.procedures.occasions"),  # fmt: skip
+    _reader(
+        "steps aligned",
+        lambda text: alignment.align(text.split("\n"), text.split(". ")),
+        "sleep.procedures.alignment",
+    ),
+    _reader(
+        "demand",
+        lambda text: (demands.demands(text, "delete it"), demands.rejects(text, "delete it")),
+        "sleep.procedures.demands",
+    ),
+    _reader(
+        "occasion",
+        lambda text: (
+            occasions.observed(text),
+            occasions.covers(text, "a test fails"),
+            occasions.rejects_trigger("a test fails", text),
+            occasions.names_other_target(text, f"the other {text}"),
+            occasions.asks_for("a test", text),
+            occasions.warns_of(text, "a test"),
+        ),
+        "sleep.procedures.occasions",
+    ),
     _reader("sentences of a gist", gist.sentences_of, "sleep.gist"),
     _reader("commit message", commit_message.read_message, "transfer.commit_message"),
-    _reader("tokens of git", lambda text: git_log._tokens(_Stream(_bytes(text).replace(b"\x01", b"\0"))), "transfer.git_log"),
+    _reader(
+        "tokens of git",
+        lambda text: git_log._tokens(_Stream(_bytes(text).replace(b"\x01", b"\0"))),
+        "transfer.git_log",
+    ),
     _reader("Markdown", lambda text: prose.document(text), "transfer.prose"),
     _reader("front matter", lambda text: prose.document(f"---\na: b\n{text}\n---\n"), "transfer.prose"),
     _reader("pieces of Markdown", lambda text: prose.pieces(text.split("\n"), 1500), "transfer.prose"),
@@ -223,23 +327,54 @@ READERS = (
     _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),
     _reader("JSON Lines", _file(jsonl.read), "transfer.jsonl", "transfer.reading"),
     _reader("chat", _file(chat.read, "x.json"), "transfer.chat"),
-    _reader("chat message", _file(lambda path: chat.read(_written(path, {"role": "user", "content": path.read_text("utf-8")}))), "transfer.chat"),
-    _reader("line of a session", lambda text: messages.session_message({"type": "user", "sessionId": text, "uuid": "a", "cwd": text,
-            "timestamp": None, "message": {"role": "user", "content": text}}, "here"), "transfer.messages"),  # fmt: skip
+    _reader(
+        "chat message",
+        _file(lambda path: chat.read(_written(path, {"role": "user", "content": path.read_text("utf-8")}))),
+        "transfer.chat",
+    ),
+    _reader(
+        "line of a session",
+        lambda text: messages.session_message(
+            {
+                "type": "user",
+                "sessionId": text,
+                "uuid": "a",
+                "cwd": text,
+                "timestamp": None,
+                "message": {"role": "user", "content": text},
+            },
+            "here",
+        ),
+        "transfer.messages",
+    ),
     _reader("tool call", lambda text: messages.tool_note(text, text), "transfer.messages"),
     _reader("export", _file(lambda path: export._read(path).rows), "transfer.export"),
-    _reader("pack", _file(lambda path: pack_file.read_pack(_raw(path, _pack(path.read_text("utf-8")))) and ()), "rules.pack_file"),
+    _reader(
+        "pack",
+        _file(lambda path: pack_file.read_pack(_raw(path, _pack(path.read_text("utf-8")))) and ()),
+        "rules.pack_file",
+    ),
     _reader("raw pack", _file(lambda path: pack_file.read_pack(path) and ()), "rules.pack_file"),
     _reader("source of a pack", pack_file.pack_of, "rules.pack_file"),
     _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "server.responses"),
-    _reader("size of JSON", lambda text: measured.check_json("body", _bytes(text), 100), "core.arguments.measured"),
-    _reader("size of MessagePack", lambda text: measured.check_messagepack("body", _bytes(text), depth=64, values=1 << 30), "core.arguments.measured"),
+    _reader(
+        "size of JSON", lambda text: measured.check_json("body", _bytes(text), 100), "core.arguments.measured"
+    ),
+    _reader(
+        "size of MessagePack",
+        lambda text: measured.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
+        "core.arguments.measured",
+    ),
     _reader("command of a task", verification.needs_shell, "loop.verification"),
     _reader("objective", session.plain_objective, "loop.session"),
     _reader("output of a terminal", lambda text: loop_context.plain(text), "loop.context"),
     _reader("files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "loop.codebase"),
-    _reader("path of a plan", lambda text: (planning.is_rooted(text), planning.project_path("path", text)), "loop.planning"),
-)  # fmt: skip
+    _reader(
+        "path of a plan",
+        lambda text: (planning.is_rooted(text), planning.project_path("path", text)),
+        "loop.planning",
+    ),
+)
 
 
 def _written(path: Path, value: Any) -> Path:

@@ -95,7 +95,7 @@ _OF_LINKS = {"source": "key of the memory where the link starts"}
 _PORTION = 1_000
 """Items of a list that are validated at once."""
 _MEMBERS = 100
-"""Most members of an object in a list."""
+"""Most members of a request, and of an object in a list."""
 _ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _ARG = re.compile(r"^ +(\w+): (.+)$")
 
@@ -108,13 +108,7 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     """
     if not isinstance(request, Mapping):
         raise ParamError("request", request, "must be a JSON object of arguments")
-    sent = dict(_renamed(op, request) if forgiving else request)
-    hints = _signature(op)
-    if len(sent) > len(hints) + MOST_VIOLATIONS:
-        strange = next(name for name in sent if name not in hints)
-        rule = f"is not an argument: {op.name} takes {_names(hints)}"
-        raise ParamError.of([violation(strange, sent[strange], rule)], len(sent) - len(hints) - 1)
-    values = _validated(op, sent)
+    values, hints = _validated(op, _renamed(op, request) if forgiving else request), _signature(op)
     return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
 
 
@@ -123,14 +117,16 @@ def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
 
     A violation takes a kilobyte until it is written: beyond the first they are only counted.
     """
+    _check_members("request", sent)
     for name, value in sent.items():
-        _check_members(name, value)
+        for number, item in enumerate(value if isinstance(value, list) else ()):
+            _check_members(f"{name}.{number}", item)
     long = {name: value for name, value in sent.items() if isinstance(value, list) and len(value) > _PORTION}
     problems: list[Any] = []
     more = 0
     values: dict[str, Any] = {}
     try:
-        parsed = _model(op.name).model_validate({**sent, **dict.fromkeys(long, [])})
+        parsed = _model(op.name).model_validate({**sent, **{name: [] for name in long}})
         values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
     except ValidationError as error:
         problems = error.errors(include_url=False)
@@ -143,25 +139,19 @@ def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
                 if len(problems) >= MOST_VIOLATIONS:
                     more += error.error_count()
                 else:
-                    problems += (_moved(problem, name, start) for problem in error.errors(include_url=False))
+                    for problem in error.errors(include_url=False):
+                        index, *inner = problem["loc"]
+                        problems.append({**problem, "loc": (name, int(index) + start, *inner)})
     if problems:
         raise ParamError.of([_rule(op, problem) for problem in problems], more)
     return values
 
 
 def _check_members(name: str, value: Any) -> None:
-    """Refuse a list with an object of more members than any has: each would be a violation."""
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            if isinstance(item, dict) and len(item) > _MEMBERS:
-                rule = f"has {len(item):,} members, at most {_MEMBERS}: put what is your own into metadata"
-                raise ParamError(f"{name}.{number}", item, rule)
-
-
-def _moved(problem: Any, name: str, start: int) -> dict[str, Any]:
-    """A problem with a portion of a list as one with the list."""
-    index, *inner = problem["loc"]
-    return {**problem, "loc": (name, index + start if isinstance(index, int) else index, *inner)}
+    """Refuse an object of more members than any has: each would be a violation."""
+    if isinstance(value, Mapping) and len(value) > _MEMBERS:
+        rule = f"has {len(value):,} members, at most {_MEMBERS}: put what is your own into metadata"
+        raise ParamError(name, value, rule)
 
 
 def argument_names(op: Op) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ _LEANING = re.compile(
 """How a sentence begins that leans on the one before it."""
 _READ = 10_000
 """Characters that are looked at."""
+_PIECES = 400
+"""Sentences, items and clauses that are looked at: more than any gist has room for."""
 _PAUSE = re.compile(r"[,;:—–]\s")
 _EXCEPTION = r"unless|except(?:ing)?|excluding|apart from|aside from|other than|with the exception of"
 _CLAUSE_START = re.compile(
@@ -102,7 +104,7 @@ def gist_of_rule(text: str) -> str:
         _Piece(piece, n, _weight(piece if not items else _ITEM.sub("", piece)))
         for n, part in enumerate(parts)
         for piece in ([part] if len(part) <= GIST_LETTERS else _clauses(part))
-    ]
+    ][:_PIECES]
     return _assembled(pieces, _chosen(pieces), is_list=bool(items))
 
 
@@ -246,7 +248,7 @@ def gist_of_steps(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """A text on one line, as far as a gist goes, without the marks of a list; ";" stands between items that end without a mark."""
+    """A text on one line, as far as a gist goes, without the marks of a list; ";" ends items without an end."""
     shown = ""
     for line in text.splitlines():
         item = " ".join(_BULLET.sub("", line).split())

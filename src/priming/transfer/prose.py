@@ -21,7 +21,6 @@ _INLINE = re.compile(
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _DECORATION = re.compile(r"\*\*|__|`|!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
-_BLANKS = re.compile(r"[\n ]*")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 
@@ -51,17 +50,18 @@ def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
     if end is None:
         return {}, 0
     front: dict[str, str | list[str]] = {}
-    name, items = "", list[str]()
+    name = ""
+    items: list[str] = []
     for row in rows[1:end]:
         key, colon, value = row.partition(":")
         item = _ITEM.fullmatch(row)
-        if item and name and (not front[name] or isinstance(front[name], list)):
+        if item and name and (not front[name] or front[name] is items):
             items.append(_unquoted(item[1]))
             front[name] = items
         elif colon and key.strip() and not key[0].isspace() and value[:1] in ("", " ", "\t"):
             name = key.strip().lower()
-            front[name] = _value(name, value.strip())
-            items = front[name] if isinstance(front[name], list) else []
+            read = _value(name, value.strip())
+            front[name], items = read, read if isinstance(read, list) else []
     return front, end + 1
 
 
@@ -171,7 +171,9 @@ def _cut(block: str, limit: int) -> Iterator[str]:
             end = limit
         if part := window[:end].rstrip():
             yield part
-        start = _BLANKS.match(block, start + end).end()
+        start += end
+        while block[start : start + 1] in ("\n", " "):
+            start += 1
     if start < len(block):
         yield block[start:]
 

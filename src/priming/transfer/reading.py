@@ -26,7 +26,7 @@ _MORE = "… ({:,} more characters)"
 
 
 def lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers, read lazily; none has more than ``most`` bytes."""
+    """The lines of a UTF-8 file that are not blank, numbered and read lazily; none has more than ``most`` bytes."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):

@@ -35,10 +35,16 @@ class StoreParams(Checked):
     )
     echo_words: int = param(4, low=1, unit="words", doc="minimum length of an echo")
     line_bytes: int = param(
-        33_554_432, low=1, unit="bytes", doc="longest line of a file that is imported, and longest message of a commit"
+        33_554_432,
+        low=1,
+        unit="bytes",
+        doc="longest line of a file that is imported, and longest message of a commit",
     )
     file_bytes: int = param(
-        268_435_456, low=1, unit="bytes", doc="largest file that is imported as a whole: a note, a JSON document"
+        268_435_456,
+        low=1,
+        unit="bytes",
+        doc="largest file that is imported as a whole: a note, a JSON document",
     )
     pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="maximum size of a pack")
     why_operations: int = param(

@@ -193,7 +193,9 @@ def check_predicates(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ParamError("when", value, "must be a mapping of predicates, such as {'language': 'python'}")
     if len(value) > STORE.conditions:
-        raise ParamError("when", value, f"has {len(value):,} conditions, at most {STORE.conditions}: leave some out")
+        raise ParamError(
+            "when", value, f"has {len(value):,} conditions, at most {STORE.conditions}: leave some out"
+        )
     for name, condition in value.items():
         place = f"when.{check_name('when', check_text('when', name))}"
         options = condition if isinstance(condition, (list, tuple)) else [condition]

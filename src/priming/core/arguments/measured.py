@@ -9,20 +9,20 @@ import re
 
 from priming.errors import ParamError
 
-_OUTSIDE = re.compile(rb"[\"\[{,]")
+_OUTSIDE = re.compile(rb"[\",]|[\[{](?!\s{0,9}[\]}])")
 _INSIDE = re.compile(rb"\\.|\"", re.DOTALL)
 
 
 def check_json(name: str, text: bytes, values: int) -> None:
-    """Raise ``ParamError`` for a JSON text that holds more than ``values`` values; a member of an object counts once.
+    """Raise ``ParamError`` for a JSON text that has more than ``values`` items and members in its arrays and objects.
 
     What is not JSON at all fails when it is parsed, without having grown.
 
-    >>> check_json("body", b'[[], {"a": "[[[["}]', 4)
-    >>> check_json("body", b"[[], [], []]", 4)
+    >>> check_json("body", b'[[], {"a": "[[[["}]', 3)
+    >>> check_json("body", b"[[], [], []]", 2)
     Traceback (most recent call last):
     ...
-    priming.errors.ParamError: body = '…': must hold at most 4 values: send less at a time
+    priming.errors.ParamError: body = '…': must hold at most 2 values: send less at a time
     """
     if text.count(b",") + text.count(b"[") + text.count(b"{") <= values:
         return

@@ -139,7 +139,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _read(source: int, lines: Lines) -> None:
-    """Queue the lines of the client, and None behind the last; a line beyond the limit is cut, which no JSON survives."""
+    """Queue the lines of the client, and None behind the last; one beyond the limit is cut, and is no JSON then."""
     rest = bytearray()
     while chunk := os.read(source, _CHUNK):
         *whole, last = chunk.split(b"\n")
