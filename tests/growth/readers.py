@@ -11,21 +11,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from priming import serialization
 from priming.cli import parse
 from priming.config import keys, relations
 from priming.core import similarity, when
 from priming.core.arguments import checks, measured
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
-from priming.hooks import agent_config, agents, context, corrections, jsonc
+from priming.hooks import agents, context, corrections, events
+from priming.hooks.setup import agent_config, jsonc
+from priming.learning import lessons
 from priming.llm import prompts
-from priming.loop import codebase, planning, session, verification
+from priming.loop import acting, codebase, planning, session, subgoals, verification
 from priming.loop import context as loop_context
-from priming.recall import formatting, retrieval
+from priming.loop.session import TaskPlan
+from priming.operations import schema
+from priming.operations.table import BY_NAME
+from priming.recall import retrieval
 from priming.recall.files import law
-from priming.remember import drafts
+from priming.remember import drafts, entity_resolution
 from priming.rules import pack_file
-from priming.server import responses
+from priming.server import ethos, responses
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
 from priming.text import (
@@ -34,6 +40,7 @@ from priming.text import (
     gists,
     languages,
     names,
+    quotation,
     rule_kinds,
     statements,
     tokens,
@@ -137,6 +144,47 @@ def _compared(old: str, new: str) -> None:
 
 READERS = (
     _reader(
+        "volatile parts of a failure",
+        lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
+        "learning.lessons",
+    ),
+    _reader("line of a packed text", quotation.read_line, "text.quotation"),
+    _reader(
+        "strings of a packed text",
+        lambda text: quotation.read_line(f'- ["{text}"] "{text}": "{text}"'),
+        "text.quotation",
+    ),
+    _reader(
+        "quotation",
+        lambda text: (quotation.quote_text(text), quotation.label(text), quotation.terminal_text(text)),
+        "text.quotation",
+    ),
+    _reader("output of a commit", lambda text: list(events._COMMITTED.finditer(text)), "hooks.events"),
+    _reader(
+        "command that destroys",
+        lambda text: acting.destructive_reason(TaskPlan("Do it.", (), verify=text)),
+        "loop.acting",
+    ),
+    _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "loop.subgoals"),
+    _reader(
+        "names in any case",
+        lambda text: entity_resolution._spans(text),
+        "remember.entity_resolution",
+        "remember.any_case",
+    ),
+    _reader(
+        "request",
+        lambda text: schema.arguments(BY_NAME["remember"], {"content": text, "tags": text, "metadata": text}),
+        "operations.schema",
+    ),
+    _reader(
+        "extra of an error",
+        lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
+        "serialization",
+    ),
+    _reader("message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "server.ethos"),
+    _reader("frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "server.ethos"),
+    _reader(
         "names",
         names.find,
         "text.names",
@@ -223,15 +271,17 @@ READERS = (
         ),
         "hooks.agents",
     ),
-    _reader("JSON with comments", jsonc.parse, "hooks.jsonc"),
-    _reader("JSON with comments, edited", lambda text: jsonc.put(text, ["a", "b"], 1), "hooks.jsonc"),
+    _reader("JSON with comments", jsonc.parse, "hooks.setup.jsonc"),
+    _reader("JSON with comments, edited", lambda text: jsonc.put(text, ["a", "b"], 1), "hooks.setup.jsonc"),
     _reader(
-        "programs of a configuration", lambda text: list(agent_config.programs(text)), "hooks.agent_config"
+        "programs of a configuration",
+        lambda text: list(agent_config.programs(text)),
+        "hooks.setup.agent_config",
     ),
     _reader(
         "TOML of a configuration",
         lambda text: agent_config.remove_toml_server(Path("x"), text),
-        "hooks.agent_config",
+        "hooks.setup.agent_config",
     ),
     _reader(
         "glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"
@@ -264,7 +314,7 @@ READERS = (
     ),
     _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
     _reader("words of a cue", lambda text: retrieval.marked_words(text, "english"), "recall.retrieval"),
-    _reader("line of a memory", lambda text: formatting.quote_text(text), "recall.formatting"),
+    _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
         "files of a task",
         lambda text: law.named_files(text, ["src/app.py", text[:300]], 0.5),
@@ -386,4 +436,46 @@ def _raw(path: Path, text: str) -> Path:
     return path
 
 
-OF_OUR_OWN: dict[str, str] = {}
+OF_OUR_OWN = {
+    "priming.bench.rivals": "output of benchmarks",
+    "priming.bench.sets": "names of sets",
+    "priming.cli.doctor": "requirements of installed packages",
+    "priming.cli.groups.graph": "a drawing of its own",
+    "priming.cli.groups.server": "quotes for a shell",
+    "priming.cli.groups.tasks": "what its user types",
+    "priming.config.constants": "settings of its user",
+    "priming.config.ids": "ids, matched whole",
+    "priming.config.settings_files": "settings of its user",
+    "priming.embedding.byte_pairs": "its tokenizer; texts by pattern of blanks",
+    "priming.embedding.endpoint": "answers of the model that its user chose",
+    "priming.embedding.wordllama": "its weights",
+    "priming.errors": "its own violations, each anchored at the end",
+    "priming.graph.export": "its own page",
+    "priming.graph.plot": "single characters",
+    "priming.hooks.background": "messages of its own",
+    "priming.hooks.client": "input of the agent, limited in bytes",
+    "priming.hooks.session": "state of its own",
+    "priming.hooks.setup.clients": "versions that programs print",
+    "priming.hooks.teaching": "a queue of its own",
+    "priming.index.snapshot": "snapshots of its own",
+    "priming.llm.answers": "schemas of its own",
+    "priming.llm.command": "the command that its user chose",
+    "priming.llm.endpoint": "answers of the model that its user chose",
+    "priming.loop.run": "quotes for a shell",
+    "priming.maintenance.contradictions": "quotes for a shell",
+    "priming.operations.connection": "answers of its own server",
+    "priming.operations.ethos_actions": "its own violations",
+    "priming.recall.designs": "words, matched whole",
+    "priming.recall.files.task_files": "keys, matched at the end",
+    "priming.recall.traces": "traces of its own",
+    "priming.server.auth": "ids of requests, matched whole",
+    "priming.server.mcp.greeting": "a line, limited in bytes",
+    "priming.server.mcp.stdio": "a line, limited in bytes",
+    "priming.server.openapi": "its own page",
+    "priming.storage.rows": "rows of its own",
+    "priming.storage.sqlite_log": "keys, as literals",
+    "priming.storage.sqlite_reader": "rows of its own",
+    "priming.storage.sqlite_records": "rows of its own",
+    "priming.transfer.importers": "lines of its own",
+}
+"""Modules that parse, and what they parse instead of what others wrote without a limit."""
