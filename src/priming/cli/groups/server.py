@@ -34,7 +34,7 @@ NOTES = {
     "claude-code": "Claude Code reads it at its next start, and asks once whether the project's servers may run.",
     "cursor": "Cursor reads it when it is saved; open a new chat.",
     "codex": "Codex runs it once you trust the project and its hooks: start codex here once, and it asks for both.",
-    "gemini": "Gemini CLI runs it in folders that you trust: start gemini here once, or set GEMINI_CLI_TRUST_WORKSPACE=true.",
+    "gemini": "Gemini CLI asks for trust in the folder: start it here once, or set GEMINI_CLI_TRUST_WORKSPACE=true.",
     "opencode": "opencode reads it at its next start.",
 }
 _TOKEN_COLUMNS = ("id", "namespace", "name", "created", "last used", "revoked")
