@@ -42,7 +42,6 @@ from priming.recall import traces
 from priming.remember.drafts import gist_of
 from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, VerdictRow
-from priming.text.quotation import label, quote_text
 from priming.types import MemoryRecord, Operation
 
 _CONTRADICTIONS: tuple[tuple[str, str], ...] = (
@@ -238,7 +237,7 @@ def _gather_verdict(
     step = _WEIGHT_SIGNS.get(verdict, 0.0) * delta if weighs else 0.0
     bounds = profile.plasticity.low, profile.plasticity.high
     counted = _count(memory, effect, verdict, record, batch.tier, (step, *bounds), is_raised=same is not None)
-    effect.lines.append(EffectLine(f"{verdict} {label(record.key)}", credited, counted))
+    effect.lines.append(EffectLine(f"{verdict} {record.key}", credited, counted))
     if verdict in POSITIVE and trace is not None:
         effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(record.id)
     return None
@@ -316,10 +315,7 @@ _COUNT_NAMES = {"helped": "useful", "failed": "not useful", "followed": "confirm
 def _describe_recalls(effect: VerdictEffect) -> str | None:
     """The judged recalls in words, for the log."""
     recalls = {row.recall: str(row.cue.get("text", "")) for row in effect.verdicts if row.recall}
-    return (
-        "; ".join(f"recall {recall_id} of {quote_text(gist_of(cue))}" for recall_id, cue in recalls.items())
-        or None
-    )
+    return "; ".join(f"recall {recall_id} of {gist_of(cue)!r}" for recall_id, cue in recalls.items()) or None
 
 
 def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) -> Operation:
