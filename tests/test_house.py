@@ -60,7 +60,11 @@ IMPURE = {
     "tempfile",
     "time",
 }
+<<<<<<< HEAD
 OTHER_TESTS = {"agents", "browser", "lives", "plugin"}
+=======
+OTHER_TESTS = {"growth", "browser", "lives", "plugin"}
+>>>>>>> main
 """Folders of tests that name no folder of the package: they test the whole of it."""
 
 
