@@ -459,7 +459,7 @@ def test_a_direct_match_that_was_not_relevant_yields_when_the_same_is_asked_agai
     again = memory.recall("which key signs the nightly builds")
     assert [hit.memory.key for hit in again.hits] == ["second", "first"]
     assert (
-        again.hits[0].components["positive_feedback"] == again.hits[1].components["negative_feedback"] == 1.0
+        again.hits[0].components["positive_feedback"] == again.hits[1].components["negative_feedback"] == 0.6
     )
     memory.undo(operation.id)
     assert [hit.score for hit in memory.recall("which key signs the nightly builds").hits] == [
