@@ -40,7 +40,7 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.relevance.hits import answer_confidence, hit_figures, led_to, relevance
+from priming.recall.relevance.hits import answer_confidence, hit_figures, led_shares, led_to, relevance
 from priming.types import Cue
 
 WEIGHTS = ("confidence", "match", "memories", "lead", "behind", "activation", "bridge")
@@ -125,7 +125,7 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
             labels = tuple(label.get(row, "") for row in ranked.rows.tolist())[:HITS]
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
             yield Case(
-                name, size, query.text, labels, gold, table, led_to(evidence, ranked)[:HITS], confidence
+                name, size, query.text, labels, gold, table, led_shares(evidence, ranked)[:HITS], confidence
             )
 
 
@@ -249,9 +249,7 @@ def fitted(some: Sequence[Case]) -> RelevanceParams:
 def probabilities(case: Case, law: RelevanceParams) -> np.ndarray:
     """The relevance of each hit of a case, as recall computes it."""
     own = relevance(dict(zip(WEIGHTS, case.figures.T, strict=True)), law)
-    if own[0] < law.sure:
-        return own
-    return np.maximum(own, np.minimum(law.least_most, law.led * own[0] * case.led))
+    return np.where(led_to(own, case.led, law), np.maximum(own, law.least_most), own)
 
 
 def told(some: Sequence[tuple[Case, np.ndarray]]) -> dict[str, Any]:
@@ -323,7 +321,8 @@ def main() -> None:
         "floor": floor,
         "fitted": {name: getattr(every, name) for name in ("constant", *WEIGHTS)},
         "in_force": {
-            name: getattr(RELEVANCE, name) for name in ("constant", *WEIGHTS, "led", "least_most", "sure")
+            name: getattr(RELEVANCE, name)
+            for name in ("constant", *WEIGHTS, "led", "led_near", "least_most", "sure")
         },
         "all": {
             kind: told(of) for kind, of in (("half", held_out), ("genre", apart), ("in_force", in_force))

@@ -77,6 +77,9 @@ SENTENCES = [
     ("Hope called. I hope so.", ""),
     ("Hope called. I hope that Hope is well.", "Hope"),
     ("Rose was here.", "Rose"),
+    ("Aurora keeps raw files in aurora-raw-eu.", "Aurora aurora-raw-eu"),
+    ("where does Ann's project store its files?", "Ann"),
+    ("How does the team cache the results?", ""),
     # commits
     ("Fixed the login bug in src/auth/session.py", "src/auth/session.py session.py"),
     ("Refs #123: bump numpy to 2.0.0", "#123 numpy 2.0.0"),

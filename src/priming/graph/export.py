@@ -16,6 +16,7 @@ import numpy as np
 from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.graph.layout import positions
+from priming.text.quotation import visible
 from priming.types import Link
 
 TEMPLATE = "templates/graph.html"
@@ -106,7 +107,7 @@ def _label(node: DrawnNode, letters: int) -> str:
 
 def json_text(drawing: GraphDrawing) -> str:
     """A drawing as the text of one JSON object."""
-    return json.dumps(as_json(drawing), ensure_ascii=False, indent=1) + "\n"
+    return visible(json.dumps(as_json(drawing), ensure_ascii=False, indent=1)) + "\n"
 
 
 def as_json(drawing: GraphDrawing) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import error_payload, full_error_payload
+from priming.text.quotation import json_text, visible
 
 JSON = "application/json"
 STATUS: Mapping[str, int] = {
@@ -96,13 +97,12 @@ def reason_header(reason: str | None) -> dict[str, str]:
     """The header that says why an answer without a field for it is empty."""
     if reason is None:
         return {}
-    return {"Priming-Reason": " ".join(reason.split()).encode("ascii", "backslashreplace").decode()}
+    return {"Priming-Reason": visible(" ".join(reason.split())).encode("ascii", "backslashreplace").decode()}
 
 
 def json_bytes(value: Any) -> bytes:
     """A value as JSON."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    return json_text(value, separators=(",", ":")).encode()
 
 
 def parse_body(body: bytes, depth: int) -> Any:

@@ -116,7 +116,7 @@ def test_a_rule_is_listed_with_what_its_tier_shows(shell, tmp_path, tokens, tier
 
 def test_what_is_packed_is_shown_when_a_budget_is_given(shell):
     shell.ask("learn", "--right", RULE)
-    packed = f"- [{KEY}] constraint: {RULE}"
+    packed = f'- [{KEY}] constraint: "{RULE}"'
     assert packed in shell.run("active", "--tokens", "50").stdout
     assert packed not in shell.run("active").stdout
     shown = shell.run("active", "--tokens", "5").stdout

@@ -111,6 +111,62 @@ def test_what_a_sure_answer_leads_to_stays_though_it_shares_no_word_with_the_cue
     assert answer.hits[0].relevance > answer.hits[1].relevance
 
 
+LED = [
+    ("why did the export fail?", "The nightly export runs on {}.", "{} has only 40 GB of disk.", "worker-3"),
+    (
+        "Why is checkout slow?",
+        "Checkout calls {} for every item.",
+        "{} moved to the small machine.",
+        "pricing-api",
+    ),
+    (
+        "What broke the mobile login?",
+        "The mobile login goes through {}.",
+        "{} drops cookies.",
+        "auth-gateway 2.4",
+    ),
+    (
+        "Where does Nadia's team put raw files?",
+        "Nadia leads Borealis.",
+        "{} writes to borealis-raw-eu.",
+        "Borealis",
+    ),
+]
+ELSEWHERE = {key: text for key, text in MORE.items() if key not in ("login", "staging")}
+ABOUT = (
+    "{} was set up in spring.",
+    "Ravi looks after {} on weekends.",
+    "The dashboard of {} is on the wiki.",
+)
+
+
+@pytest.mark.parametrize("others", [0, 1, 3])
+@pytest.mark.parametrize("size", [3, 8, 60])
+@pytest.mark.parametrize(("cue", "start", "end", "name"), LED)
+def test_what_a_shared_name_leads_to_stays_in_stores_of_any_size(cue, start, end, name, size, others):
+    notes = dict(
+        [*ELSEWHERE.items(), *((f"t-{n}", f"Ticket {n}: a button is too dark.") for n in range(52))][:size]
+    )
+    about = dict(enumerate(text.format(name) for text in ABOUT[:others]))
+    store = {"start": start.format(name), "end": end.format(name)} | {
+        f"about-{at}": about[at] for at in about
+    }
+    with filled(notes, store) as memory:
+        answer = memory.recall(cue)
+        assert keys(answer)[0] == "start"
+        assert "end" in keys(answer)
+        assert set(keys(answer)) <= set(store)
+        assert all(hit.path for hit in answer.hits[1:])
+
+
+def test_a_name_in_many_memories_leads_to_none_of_them():
+    with filled(ELSEWHERE) as memory:
+        for day in range(12):
+            memory.remember(f"worker-3 was restarted on day {day} by hand {day * 7}.", key=f"day-{day}")
+        memory.remember("The nightly export runs on worker-3.", key="start")
+        assert keys(memory.recall("why did the export fail?")) == ["start"]
+
+
 def test_the_right_hit_is_likely_and_the_others_are_not(fifteen):
     best, *others = fifteen.recall("What is Vera allergic to?", floor=0.0).hits
     assert best.relevance > 0.8

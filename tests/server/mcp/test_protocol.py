@@ -331,7 +331,7 @@ def test_rules_are_packed_for_programs_too(url):
 
     rules, none = anyio.run(talk)
     (rule,) = rules.structured_content["hits"]
-    assert rule["text"] == "constraint: Never push to main."
+    assert rule["text"] == 'constraint: "Never push to main."'
     assert none.structured_content["hits"] == []
     assert none.structured_content["reason"] in text(none)
 
@@ -564,7 +564,7 @@ def test_a_reply_names_the_operation_that_undo_takes(url):
             return text(changed), text(undone)
 
     changed, undone = anyio.run(talk)
-    assert changed.startswith("ada: version 2, 'Bob wrote it.'")
+    assert changed.startswith('ada: version 2, "Bob wrote it."')
     assert undone.startswith("undid a supersede")
     with Memory.open(url) as memory:
         assert memory.get("ada").content == "Ada wrote it."

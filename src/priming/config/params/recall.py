@@ -201,18 +201,25 @@ class RelevanceParams(Checked):
     activation: float = param(0.305, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
     led: float = param(
-        3.5,
+        0.0065,
         low=0.0,
-        doc="relevance of a hit that a sure best hit leads to over links, for each share of its activation",
+        high=1.0,
+        doc="smallest share of the best hit's activation that leads to another hit over links",
+    )
+    led_near: float = param(
+        0.9,
+        low=0.0,
+        high=1.0,
+        doc="smallest part of the largest such share: the memories that one link or name leads to go together",
     )
     least_most: float = param(
         0.05,
         low=0.0,
         high=1.0,
-        doc="least relevance of a hit of the date named, or proved for a similar cue; most for such links",
+        doc="least relevance of a hit that the best leads to, is of the date named, or proved for a similar cue",
     )
-    sure: float = param(0.65, low=0.0, high=1.0, doc="relevance from which the best hit is sure")
-    floor: float = param(0.0375, low=0.0, high=1.0, doc="hits of less relevance are left out")
+    sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
+    floor: float = param(0.0385, low=0.0, high=1.0, doc="hits of less relevance are left out")
     least: int = param(
         5, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
     )

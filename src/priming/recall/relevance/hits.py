@@ -212,11 +212,9 @@ def hit_relevance(
     if params is None or confidence is None:
         return np.full(len(ranked.rows), np.nan)
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
-    sure = float(own[0]) if own[0] >= params.sure else 0.0
-    least = np.minimum(params.least_most, params.led * sure * led_to(evidence, ranked))
-    meant = _of_the_date(evidence, ranked) | (ranked.components.get("positive_feedback", least * 0.0) > 0)
-    least = np.where(meant, params.least_most, least)
-    return np.asarray(np.maximum(own, least), np.float64)
+    proved = ranked.components.get("positive_feedback", np.zeros(len(own))) > 0
+    meant = led_to(own, led_shares(evidence, ranked), params) | _of_the_date(evidence, ranked) | proved
+    return np.where(meant, np.maximum(own, params.least_most), own)
 
 
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
@@ -230,7 +228,32 @@ def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
     return np.asarray((documents != NONE) & (dates[at] >= needed) & (dates[at] > 0), np.bool_)
 
 
-def led_to(evidence: Priors, ranked: Ranked) -> Floats:
+def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> NDArray[np.bool_]:
+    """Tell which hits the best one leads to over links, and so belong to the answer whatever their words.
+
+    A name in few memories leads from the best hit to all of them alike; one in many spreads its activation thin.
+
+    Parameters
+    ----------
+    own : the relevance of each hit by its figures, the best first.
+    shares : the activation that reached each hit over links, as a share of the best hit's.
+    params : ``sure``, ``led`` and ``led_near``.
+
+    Returns
+    -------
+    True for the hits that the largest share reached, and those near it, unless the best hit is not ``sure``.
+
+    Examples
+    --------
+    >>> led_to(np.array([0.6, 0.02, 0.01]), np.array([0.0, 0.02, 0.001])).tolist()
+    [False, True, False]
+    """
+    if not len(own) or own[0] < params.sure:
+        return np.zeros(len(own), np.bool_)
+    return np.asarray(shares >= max(params.led, params.led_near * float(shares.max())), np.bool_)
+
+
+def led_shares(evidence: Priors, ranked: Ranked) -> Floats:
     """The activation that reached each hit over links, as a share of that of the best hit; 0 for a turn."""
     documents, activation = evidence.working.document[ranked.rows], ranked.components.get("activation")
     if activation is None or not activation[0]:

@@ -49,7 +49,7 @@ _SPAN = re.compile(
     rf"(?<![\w@#\\/.$])(?:{_YEAR}{_GAP})?{_CAPITAL}"
     rf"(?:{_GAP}{_LINK}(?:{_YEAR}{_GAP})?{_CAPITAL}){{0,{SPAN_WORDS - 1}}}(?:{_GAP}{_NUMBER}){{0,2}}"
 )
-_SMALL = re.compile(r"(?<![^\W_])[^\W\d_]+")
+_SMALL = re.compile(r"(?<![\w@#/\\.:-])[^\W\d_]+(?![\w@/\\-]|[.:]\w)")
 _CALLED = frozenset(("Will", "Will's", "Will’s"))
 _BREAKS = ("", *'.!?…:;\n\r"“”‘(*#>—•')
 _BULLET = re.compile(r"(?:^|\n)[ \t]{0,16}(?:[-+*•]|\d{1,3}[.)]|[-*][ ]?\[[ xX]\])[ \t]{1,3}\Z")

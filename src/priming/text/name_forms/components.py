@@ -11,6 +11,26 @@ from priming.text.word_lists import COMPONENT_NOUNS, INDEFINITE_WORDS, PLAIN_MOD
 
 _NOUNS = "|".join(sorted(COMPONENT_NOUNS))
 _NOUN = re.compile(rf"(?<=[^\W_] )(?:{_NOUNS})(?![\w-]|[ ](?:{_NOUNS})(?![\w-]))", re.IGNORECASE)
+_VERBS = frozenset(
+    (
+        "cache",
+        "feed",
+        "host",
+        "index",
+        "log",
+        "mirror",
+        "monitor",
+        "pool",
+        "queue",
+        "relay",
+        "store",
+        "stream",
+    )
+)
+"""Nouns of components that are verbs before an object: "does the project store its files"."""
+_OBJECT = re.compile(
+    r"[ ](?:its|their|his|her|my|our|your|the|an?|all|every|any|no|these|those|this|that)[ ]", re.IGNORECASE
+)
 _BEFORE = re.compile(r"(?<![\w./@#$'’-])(?:[A-Za-z][A-Za-z0-9_-]{0,30}[ ]){1,4}\Z")
 _WINDOW = 96
 _MOST_WORDS = 3
@@ -26,6 +46,8 @@ def components(text: str) -> Iterator[tuple[int, Name]]:
     ['ledger service']
     """
     for noun in _NOUN.finditer(text):
+        if noun[0].lower() in _VERBS and _OBJECT.match(text, noun.end()):
+            continue
         before = _BEFORE.search(text, max(0, noun.start() - _WINDOW), noun.start())
         if before is not None:
             names = _modifiers(before[0].split(), _opens(text, before.start()))
