@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from priming.core.arguments.measured import check_json, too_deep
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import error_payload, full_error_payload
 from priming.text.quotation import json_text, visible
@@ -105,17 +106,18 @@ def json_bytes(value: Any) -> bytes:
     return json_text(value, separators=(",", ":")).encode()
 
 
-def parse_body(body: bytes, depth: int) -> Any:
+def parse_body(body: bytes, depth: int, values: int) -> Any:
     """The value of a JSON body; an empty body is a request without arguments.
 
-    >>> parse_body(b'{"limit": 3}', 64)
+    >>> parse_body(b'{"limit": 3}', 64, 1_000)
     {'limit': 3}
     """
-    return parse_json(body, depth, "body") if body.strip() else {}
+    return parse_json("body", body, depth, values) if body.strip() else {}
 
 
-def parse_json(text: bytes, depth: int, name: str) -> Any:
-    """The value of a JSON text; a ``ParamError`` refers to it by ``name``."""
+def parse_json(name: str, text: bytes, depth: int, values: int) -> Any:
+    """The value of a JSON text within limits; a ``ParamError`` refers to it by ``name``."""
+    check_json(name, text, values)
     try:
         decoded = text.decode("utf-8")
         value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
@@ -133,11 +135,6 @@ def parse_json(text: bytes, depth: int, name: str) -> Any:
     if level:
         raise too_deep(name, depth)
     return value
-
-
-def too_deep(name: str, depth: int) -> ParamError:
-    """The error for a value that is nested too deep."""
-    return ParamError(name, "…", f"must be nested at most {depth} deep")
 
 
 def _containers(container: Any) -> list[Any]:
