@@ -1,5 +1,7 @@
 """One tree of errors with stable codes, and messages that can be acted on."""
 
+import tracemalloc
+
 import pytest
 
 from priming import errors
@@ -48,3 +50,44 @@ def test_a_huge_value_is_cut_in_the_message():
 
 def test_a_missing_extra_names_the_command_that_installs_it():
     assert "pip install 'priming[fast]'" in str(MissingExtra("fast", "the compiled kernel"))
+
+
+def test_fifty_violations_are_told_and_the_others_counted():
+    error = ParamError.of([f"item {n}: must be given" for n in range(1_000_000)])
+    assert len(error.violations) == 51
+    assert error.violations[-2:] == ("item 49: must be given", "… and 999,950 more")
+    assert str(error).endswith("… and 999,950 more")
+    assert len(ParamError.of([f"{n}" for n in range(50)]).violations) == 50
+
+
+def test_what_is_counted_stays_counted_when_an_error_is_told_again():
+    first = ParamError.of([f"{n}: must be given" for n in range(60)])
+    again = ParamError.of([f"line 3: {violation}" for violation in first.violations])
+    assert again.violations[-1] == "… and 10 more"
+    assert ParamError.of(["a", *again.violations]).violations[-1] == "… and 11 more"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{}] * 3_000_000,
+        {"a": [["x" * 100] * 1_000_000]},
+        ({"k": 1},) * 1_000_000,
+        [[[["deep"] * 10_000] * 1_000] * 1_000],
+    ],
+    ids=["list", "dict", "tuple", "nested"],
+)
+def test_a_huge_container_is_not_written_out_to_be_cut(value):
+    tracemalloc.start()
+    try:
+        assert len(str(ParamError("items", value, "must be short"))) < 200
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "value", [[1, "a"], {"b": (1,)}, (), {}, [[]], {1: None}, "x", 2.5, b"y", None, (1, 2)]
+)
+def test_a_small_value_is_shown_as_python_writes_it(value):
+    assert errors.shown(value) == repr(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from work import Step
 
 from priming import Cue
 from priming.hooks.events import count_tokens
+from priming.text.quotation import read_line
 
 NIGHT = 23
 QUIET = "quiet-rule"
-_LINE = re.compile(r"^- \[(?P<key>[^\]]+)\](?P<rest>.*)$", re.MULTILINE)
 _AT_ONCE = 2
 """How many corrections a user makes at one moment."""
 _EVERYTHING = 10_000
@@ -179,20 +178,20 @@ class _Sitting:
             for answer in self.at.answers
             for hit in answer["hits"]
         }
-        for line in _LINE.finditer(text):
-            if line["key"] not in hits:
+        for line in filter(None, map(read_line, text.splitlines())):
+            if line.key not in hits:
                 continue
-            hit, recall = hits[line["key"]]
+            hit, recall = hits[line.key]
             content, when = hit["memory"]["content"], hit["memory"]["when"] or {}
             judged = self.truth.judged(content, when, step, self.session.activity, self.session.day)
             telling = Telling(
                 self.session,
                 step.prompt or step.file or step.command or name,
-                line["key"],
+                line.key,
                 content,
                 when,
-                has_text=": " in line["rest"],
-                whole=content.strip(" .") in line["rest"],
+                has_text=line.text is not None,
+                whole=content.strip(" .") in (line.text or ""),
                 spread=bool(when) and hit["components"]["context"] == 0.0,
                 judged=judged,
             )

@@ -18,8 +18,13 @@ Every message gives the value, the rule and the remedy. ``code`` is stable: prog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar
+
+_MORE = re.compile(r"… and (\d[\d,]{0,20}) more$")
+MOST_VIOLATIONS = 50
+"""The most violations that an error tells; of the others it tells how many there are."""
 
 
 class PrimingError(Exception):
@@ -34,7 +39,7 @@ def violation(name: str, value: object, rule: str) -> str:
 
 
 class ParamError(PrimingError, ValueError):
-    """An argument outside its range. ``violations`` lists all of them, not just the first."""
+    """An argument outside its range. ``violations`` lists them all, up to ``MOST_VIOLATIONS``."""
 
     code = "bad_param"
 
@@ -43,11 +48,19 @@ class ParamError(PrimingError, ValueError):
         super().__init__(self.violations[0])
 
     @classmethod
-    def of(cls, violations: Sequence[str]) -> ParamError:
-        """One error that reports all ``violations`` at once."""
+    def of(cls, violations: Collection[str], more: int = 0) -> ParamError:
+        """One error that reports all ``violations`` at once; ``more`` counts those that nobody collected.
+
+        >>> str(ParamError.of([f"item {n}: bad" for n in range(1_000_000)]))[-32:]
+        'item 49: bad; … and 999,950 more'
+        """
+        own = [text for text in violations if not _MORE.search(text)]
+        more += sum(int(match[1].replace(",", "")) for match in map(_MORE.search, violations) if match)
+        first = tuple(own[:MOST_VIOLATIONS])
+        more += len(own) - len(first)
         error = cls.__new__(cls)
-        error.violations = tuple(violations)
-        Exception.__init__(error, "; ".join(violations))
+        error.violations = (*first, f"… and {more:,} more") if more else first
+        Exception.__init__(error, "; ".join(error.violations))
         return error
 
 
@@ -116,12 +129,57 @@ class MissingExtra(PrimingError):
 
 
 def shown(value: object, limit: int = 120) -> str:
-    """``value`` as shown in a message: its repr, shortened in the middle if it is long."""
+    """``value`` as shown in a message: its repr, shortened in the middle if it is long, without writing all of it.
+
+    >>> shown([{}] * 1_000_000, 24)
+    '[{}, {}, {}, {}, {}, {}…'
+    """
     if isinstance(value, (str, bytes)) and len(value) > 2 * limit:
         text = repr(value[:limit]) + repr(value[-limit:])
+    elif isinstance(value, (list, tuple, Mapping)):
+        text = _beginning(value, 4 * limit)
+        if len(text) > 4 * limit:
+            return f"{text[: limit - 1]}…"
     else:
         text = repr(value)
     if len(text) <= limit:
         return text
     head = limit // 2
     return f"{text[:head]}…{text[head + 1 - limit :]}"
+
+
+_DEEPEST = 50
+"""Nesting of a value beyond which a message does not show it."""
+
+
+def _beginning(value: object, most: int) -> str:
+    """The repr of a value, or a little more than ``most`` letters of its beginning."""
+    text = ""
+    for piece in _pieces(value, 0, most):
+        text += piece
+        if len(text) > most:
+            break
+    return text
+
+
+def _pieces(value: object, depth: int, most: int) -> Iterator[str]:
+    """The repr of a value in order, piece by piece; of a long text its beginning."""
+    if isinstance(value, (str, bytes)):
+        yield repr(value[: most + 1])
+    elif type(value) not in (list, tuple, dict) or not value:
+        yield repr(value)
+    elif depth > _DEEPEST:
+        yield "…"
+    elif isinstance(value, dict):
+        for number, (name, item) in enumerate(value.items()):
+            yield ", " if number else "{"
+            yield from _pieces(name, depth + 1, most)
+            yield ": "
+            yield from _pieces(item, depth + 1, most)
+        yield "}"
+    elif isinstance(value, (list, tuple)):
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        for number, item in enumerate(value):
+            yield ", " if number else opening
+            yield from _pieces(item, depth + 1, most)
+        yield f",{closing}" if isinstance(value, tuple) and len(value) == 1 else closing

@@ -1,13 +1,16 @@
 """The doctor, on installations that are well and on others."""
 
 import json
-import os
 import socket
 import sqlite3
 
 import pytest
 
 from priming import Memory
+from priming.cli import doctor
+from priming.cli.options import StoreOptions
+
+from ..hooks.programs import install
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -152,23 +155,41 @@ def test_a_socket_at_which_nobody_answers_is_warned_of_and_one_that_others_may_u
 
 
 def test_an_agent_that_is_set_up_whole_is_well_and_one_whose_command_is_missing_fails(shell, monkeypatch):
-    shell.ask("setup", "cursor", "--yes")
     monkeypatch.setenv("PATH", "/nowhere")
+    shell.ask("setup", "cursor", "--yes", "--shared")
     found, status = looked(shell)
     assert found["agents"][0][0] == "fail"
     assert "priming" in found["agents"][0][1]
     assert status == 1
-    program = shell.folder / "bin" / "priming"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    shell.ask("setup", "cursor", "--yes")
     found, status = looked(shell)
     assert (found["agents"][0][0], status) == ("ok", 0)
     (shell.folder / ".cursor" / "hooks.json").unlink()
     found, status = looked(shell)
     assert (found["agents"][0][0], status) == ("warn", 0)
     assert found["agents"][0][2] == "priming setup cursor --project"
+
+
+def test_the_program_of_an_agent_that_is_set_up_is_checked_and_no_others(shell, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    shell.ask("setup", "codex", "--yes")
+
+    def program():
+        _, check = doctor.agent_checks(StoreOptions())
+        return check
+
+    missing = "codex: codex is not on the PATH here; Codex 0.154.0 or newer is needed"
+    assert (program().status, program().detail) == ("ok", missing)
+    path = install(tmp_path, "codex", "codex-cli 0.118.0")
+    install(tmp_path, "claude", "1.0.0")
+    assert program().status == "fail"
+    assert program().detail.startswith(f"codex: Codex 0.118.0 at {path}: ")
+    assert "0.154.0 or newer" in program().detail
+    assert program().remedy == "npm install -g @openai/codex"
+    install(tmp_path, "codex", "none")
+    assert program().status == "warn"
+    install(tmp_path, "codex", "codex-cli 0.169.0")
+    assert program().status == "ok"
 
 
 def test_people_read_a_line_for_each_check_and_the_remedy_below(shell):

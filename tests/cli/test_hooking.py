@@ -4,11 +4,16 @@ import json
 
 import pytest
 
+from ..hooks.programs import install
+
 
 @pytest.fixture(autouse=True)
-def home(shell, monkeypatch):
-    """A home folder of the test's own."""
+def programs(shell, monkeypatch, tmp_path_factory):
+    """A home folder of the test's own, and a folder that is the whole PATH."""
+    folder = tmp_path_factory.mktemp("programs")
     monkeypatch.setenv("HOME", str(shell.folder / "home"))
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
 
 
 def contents(folder):
@@ -36,19 +41,60 @@ def test_setup_writes_for_a_program_only_with_yes(shell):
     assert contents(shell.folder) == before
     done = shell.ask("setup", "cursor", "--yes")
     assert done == {**planned, "written": True}
-    assert shell.ask("setup", "cursor", "--yes") == {**done, "files": [], "written": False}
+    unchanged = {"files": [], "written": False, "store": {"path": done["store"]["path"], "action": None}}
+    assert shell.ask("setup", "cursor", "--yes") == {**done, **unchanged}
     assert shell.ask("setup", "cursor", "--remove", "--yes")["written"]
     assert contents(shell.folder) == before
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["emacs"], "must be one of"), (["cursor", "--user", "--project"], "cannot be combined with --project")],
+    [
+        (["emacs"], "must be one of"),
+        (["cursor", "--user", "--project"], "cannot be combined with --project"),
+        (["cursor", "--user", "--shared"], "cannot be combined with --shared"),
+        (["cursor", "--url", "sqlite:///other.db"], "cannot be combined with setup"),
+    ],
 )
 def test_setup_refuses_bad_arguments(shell, arguments, message):
     done = shell.run("setup", *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_setup_says_where_the_store_the_command_and_the_agents_program_are(shell, programs):
+    path = install(programs, "claude", "2.1.197 (Claude Code)")
+    done = shell.run("setup", "claude-code", "--yes")
+    lines = done.stdout.splitlines()
+    assert f"created  {shell.folder}/memory.db  a store, which git ignores" in lines
+    assert f"agent    Claude Code 2.1.197 at {path}" in lines
+    (command,) = [line.removeprefix("command  ") for line in lines if line.startswith("command  ")]
+    assert json.loads((shell.folder / ".mcp.json").read_text())["mcpServers"]["priming"]["command"] == command
+    assert command.startswith("/")
+    before = contents(shell.folder)
+    again = shell.run("setup", "claude-code", "--yes")
+    assert again.stdout.splitlines()[0] == "claude-code: it is already set up: nothing was changed"
+    assert contents(shell.folder) == before
+
+
+def test_setup_for_a_team_names_the_command_and_says_what_that_needs(shell):
+    done = shell.run("setup", "gemini", "--shared", "--yes")
+    assert "It must be on the PATH of whatever starts the agent." in done.stdout
+    assert "gemini is not on the PATH: Gemini CLI 0.27.0 or newer is needed" in done.stdout
+    settings = json.loads((shell.folder / ".gemini" / "settings.json").read_text())
+    assert settings["mcpServers"]["priming"]["command"] == "priming"
+
+
+def test_setup_refuses_a_version_that_cannot_load_it_and_removes_all_the_same(shell, programs):
+    shell.ask("setup", "opencode", "--yes")
+    before = contents(shell.folder)
+    install(programs, "opencode", "1.0.152")
+    done = shell.run("setup", "opencode", "--yes")
+    assert done.exit_code == 2
+    assert "opencode 1.0.152 at" in done.stderr
+    assert "1.3.17 or newer" in done.stderr
+    assert contents(shell.folder) == before
+    assert shell.ask("setup", "opencode", "--remove", "--yes")["written"]
 
 
 def test_setup_refuses_a_file_that_it_cannot_parse(shell):

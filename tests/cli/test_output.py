@@ -22,12 +22,13 @@ def test_a_long_line_is_not_wrapped_in_a_pipe(shown):
 
 
 def test_what_is_remembered_cannot_steer_the_terminal(shown):
-    assert clean("\x1b[31mred\x07\r\u202e") == "\\x1b[31mred\\x07\\x0d\\u202e"
-    assert clean("two\nlines\tand a tab") == "two\nlines\tand a tab"
+    assert clean("\x1b[31mred\x07\r\u202e") == "\\u001b[31mred\\u0007\\r\\u202e"
+    assert clean("two\nlines\tand a tab") == "two lines\tand a tab"
+    assert shown([Line(("a\nb",), indent=2), Table(("a",), (("b\nc",),))]) == ["  a b", "a", "b c"]
     assert shown([Line(("\x1b]0;title",)), Table(("a",), (("\x9b1m",),))]) == [
-        "\\x1b]0;title",
+        "\\u001b]0;title",
         "a",
-        "\\x9b1m",
+        "\\u009b1m",
     ]
 
 
@@ -40,4 +41,4 @@ def test_a_tree_is_drawn_in_ascii_where_unicode_cannot_be_shown(monkeypatch):
 
 
 def test_no_label_steers_the_terminal_or_breaks_the_tree(shown):
-    assert shown([Tree(("top",), (Tree(("a\x1b[31m\nb",)),))]) == ["top", "└── a\\x1b[31m b"]
+    assert shown([Tree(("top",), (Tree(("a\x1b[31m\nb",)),))]) == ["top", "└── a\\u001b[31m b"]

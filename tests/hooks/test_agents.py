@@ -27,6 +27,13 @@ CURSOR = {
     "workspace_roots": ["/home/me/app"],
     "user_email": None,
 }
+GEMINI = {
+    "session_id": "64c82997-df24-420b-a6dc-4db89dd2dba8",
+    "transcript_path": "/home/me/.gemini/tmp/app/chats/session-1.jsonl",
+    "cwd": "/home/me/app",
+    "hook_event_name": "BeforeAgent",
+    "timestamp": "2026-11-23T21:36:14.577Z",
+}
 OPENCODE = {"sessionID": "ses_1", "directory": "/home/me/app"}
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "pytest -q", "description": "Run the tests"}}
@@ -35,7 +42,13 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: s
 
 @pytest.mark.parametrize(
     ("payload", "agent"),
-    [(CLAUDE, "claude-code"), (CODEX, "codex"), (CURSOR, "cursor"), (OPENCODE, "opencode")],
+    [
+        (CLAUDE, "claude-code"),
+        (CODEX, "codex"),
+        (CURSOR, "cursor"),
+        (GEMINI, "gemini"),
+        (OPENCODE, "opencode"),
+    ],
 )
 def test_an_agent_is_recognised_by_its_own_keys(payload, agent):
     assert agent_of(payload) == agent
@@ -44,7 +57,7 @@ def test_an_agent_is_recognised_by_its_own_keys(payload, agent):
     assert event.session in payload.values()
 
 
-@pytest.mark.parametrize("payload", [CLAUDE, CODEX, CURSOR, OPENCODE])
+@pytest.mark.parametrize("payload", [CLAUDE, CODEX, CURSOR, GEMINI, OPENCODE])
 def test_the_prompt_is_read(payload):
     assert parse_event({**payload, "prompt": "fix it"}).prompt == "fix it"
 
@@ -142,6 +155,21 @@ def test_a_payload_without_a_session_is_refused(payload):
             "pre-tool",
             {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "x"}},
         ),
+        (
+            "gemini",
+            "session-start",
+            {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}},
+        ),
+        (
+            "gemini",
+            "prompt",
+            {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "x"}},
+        ),
+        (
+            "gemini",
+            "pre-tool",
+            {"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "x"}},
+        ),
         ("cursor", "session-start", {"additional_context": "x"}),
         ("cursor", "prompt", {"continue": True, "additional_context": "x"}),
         ("cursor", "pre-tool", {"additional_context": "x"}),
@@ -157,3 +185,21 @@ def test_no_format_decides_anything_for_the_user():
         format_output(agent, event, "x") for agent in AGENTS for event in EVENTS if accepts_text(event)
     ]
     assert not any("permission" in str(output) for output in outputs)
+
+
+def test_what_hooks_put_before_a_prompt_of_gemini_is_not_read_as_the_users_words():
+    injected = "<hook_context>Rules learned from corrections:\n- [a] Use uv</hook_context>\n\n"
+    assert (
+        parse_event({**GEMINI, "prompt": f"{injected}How do I install it?"}).prompt == "How do I install it?"
+    )
+
+
+def test_a_commit_that_gemini_ran_is_seen_in_the_output_of_the_tool():
+    output = {
+        "llmContent": "<untrusted_context>\nOutput: [main 1a2b3c4] Hi\n</untrusted_context>",
+        "returnDisplay": "[main 1a2b3c4] Hi\n",
+    }
+    payload = {**GEMINI, "tool_name": "run_shell_command", "tool_input": {"command": "git commit -m Hi"}}
+    event = parse_event({**payload, "tool_response": output})
+    assert event.command == "git commit -m Hi"
+    assert "\n[main 1a2b3c4] Hi" in event.output

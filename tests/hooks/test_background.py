@@ -366,3 +366,11 @@ def test_a_socket_whose_path_would_be_too_long_is_elsewhere(tmp_path):
         assert session.state()["calls"] == 1
     finally:
         session.end()
+
+
+def test_it_carries_out_once_what_two_installations_of_the_hooks_report(running):
+    answers = [
+        running.text("session-start", source="compact", identity={"installation": place})
+        for place in ("/plugins/arc", "", "/plugins/arc")
+    ]
+    assert [bool(text) for text in answers] == [True, False, True]

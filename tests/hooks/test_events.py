@@ -19,7 +19,7 @@ WHY = "why did the deploy of the build server fail?"
 def test_a_session_begins_with_the_rules_constraints_first_and_recent_important_memories(project):
     lines = project.text("session-start", source="startup").splitlines()
     assert lines[0].startswith("Rules learned from corrections")
-    assert lines[1] == "- [never-push-to-main] constraint: Never push to main"
+    assert lines[1] == '- [never-push-to-main] constraint: "Never push to main"'
     rules = "\n".join(lines)
     assert "Prefer small commits" in rules
     assert "Use pathlib" in rules  # the project is in Python
@@ -55,7 +55,7 @@ def test_a_file_injects_the_rules_of_its_language_once(project):
 def test_a_command_injects_the_rules_of_its_task_and_other_tools_inject_nothing(project):
     project.text("session-start")
     assert project.command("ls -la") == ""
-    assert project.command("git add -A && git commit -m x").endswith("Run the linter before every commit")
+    assert project.command("git add -A && git commit -m x").endswith('"Run the linter before every commit"')
     assert project.hook("pre-tool", tool_name="WebSearch", tool_input={"query": "deploy"}) is None
 
 
@@ -199,7 +199,7 @@ def test_feedback_on_what_was_shown_is_asked_for_with_the_next_prompt_and_once(a
     assert attended.hook("stop") is None
     asked = attended.text("prompt", prompt="Now translate that page")
     assert ASKED in asked
-    assert "never-push-to-main (recall " in asked
+    assert "[never-push-to-main] (recall " in asked
     assert attended.hook("stop") is None
     assert ASKED not in attended.text("prompt", prompt="Now print that page")
 
@@ -266,7 +266,7 @@ def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_rep
     (project.folder / ".git").mkdir()
     home.mkdir()
     text = project.text("prompt", prompt="No, use tabs instead of spaces", cwd=str(deep))
-    assert "Use tabs instead of spaces. It applies everywhere." in text
+    assert '"Use tabs instead of spaces". It applies everywhere.' in text
     assert (project.folder / ".priming" / ".gitignore").read_text() == "*\n"
     assert list(deep.iterdir()) == list(home.iterdir()) == []
     assert "Use tabs instead of spaces" in project.text("session-start")

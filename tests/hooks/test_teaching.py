@@ -110,7 +110,9 @@ def test_what_was_said_before_a_later_rule_does_not_reverse_it(project):
     with project.memory() as memory:
         memory.learn("Name branches after the author")
     reply = project.text("prompt", prompt="thanks, that is all")
-    assert "The user said before, [name-branches-after-the-ticket]: Name branches after the ticket." in reply
+    assert (
+        'The user said before, [name-branches-after-the-ticket]: "Name branches after the ticket".' in reply
+    )
     assert "not in force, because [name-branches-after-the-author] was learned after it" in reply
     with project.memory() as memory:
         assert [rule.key for rule in memory.list(matching="branches", kinds=["behavior"])] == [
@@ -131,7 +133,7 @@ def test_what_was_said_after_an_earlier_rule_replaces_it_however_late_it_is_lear
     with project.memory() as memory:
         memory.learn("Keep backups for 14 days")
     queue(project, "No, keep backups for 30 days")
-    assert "It replaces this rule: Keep backups for 14 days." in project.text("prompt", prompt="thanks")
+    assert 'It replaces this rule: "Keep backups for 14 days".' in project.text("prompt", prompt="thanks")
 
 
 def test_of_corrections_that_wait_the_last_to_be_said_holds(project):
@@ -162,7 +164,7 @@ def test_files_of_earlier_versions_without_a_scope_are_read(project):
     path.write_text(json.dumps(fields))
     age(project)
     project.edit("tools/release.py")
-    assert "Use uv instead of pip. It applies where language = python." in project.text(
+    assert '"Use uv instead of pip". It applies where language = python.' in project.text(
         "prompt", prompt="thanks"
     )
 
@@ -172,7 +174,7 @@ def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
     first = project.text("prompt", prompt="Never use naked returns")
     assert "It applies where language = go." in first
     second = project.text("prompt", prompt="From now on use naked returns")
-    assert "It replaces this rule: Never use naked returns. It applies where language = go." in second
+    assert 'It replaces this rule: "Never use naked returns". It applies where language = go.' in second
 
 
 def test_the_file_worked_on_last_counts_until_another_is_or_the_session_ends(project):
@@ -210,9 +212,11 @@ def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
 
 def test_what_is_learned_is_told_in_whole_sentences(project):
     first = project.text("prompt", prompt="No, use webpack instead of rollup")
-    assert "as [use-webpack-instead-of-rollup]: Use webpack instead of rollup." in first
+    assert 'as [use-webpack-instead-of-rollup]: "Use webpack instead of rollup".' in first
     second = project.text("prompt", prompt="You should have used rollup instead of webpack")
-    assert ": Use rollup instead of webpack. It replaces this rule: Use webpack instead of rollup." in second
+    assert (
+        ': "Use rollup instead of webpack". It replaces this rule: "Use webpack instead of rollup".' in second
+    )
 
 
 def test_a_value_that_is_corrected_in_passing_takes_the_place_of_the_earlier(project):

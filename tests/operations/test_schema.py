@@ -108,3 +108,28 @@ def test_a_part_of_a_cue_that_is_an_argument_itself_stays_one():
         BY_NAME["learn"], {"right": "x", "source": "review", "file": "a.go"}, forgiving=True
     )
     assert asked == {"right": "x", "source": "review", "cue": Cue(file="a.go")}
+
+
+def test_of_many_violations_fifty_are_told_with_their_places():
+    items = [{"content": "x"}] * 1_500 + [{}] * 3_000 + [{"content": 4}]
+    with pytest.raises(ParamError) as caught:
+        wire.arguments(BY_NAME["remember_many"], {"items": items})
+    assert caught.value.violations[0].startswith("items.1500.content")
+    assert caught.value.violations[-1] == "… and 2,951 more"
+    assert len(str(caught.value)) < 5_000
+
+
+def test_a_long_list_is_read_whole():
+    items = [{"content": f"note {n}", "tags": "a, b"} for n in range(2_345)]
+    parsed = wire.arguments(BY_NAME["remember_many"], {"items": items})["items"]
+    assert [item["content"] for item in parsed] == [item["content"] for item in items]
+    assert parsed[-1]["tags"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "request_", [{f"k{n}": 1 for n in range(100_000)}, {"items": [{f"k{n}": 1 for n in range(100_000)}]}]
+)
+def test_an_object_with_more_members_than_any_has_is_one_violation(request_):
+    with pytest.raises(ParamError, match="has 100,000 members, at most 100") as caught:
+        wire.arguments(BY_NAME["remember_many"], request_)
+    assert len(caught.value.violations) == 1

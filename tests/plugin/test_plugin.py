@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import priming
 from priming.cli.app import app
-from priming.hooks.agent_config import hook_entries
 from priming.hooks.client import plain_options
 from priming.hooks.command import respond
+from priming.hooks.setup.agent_config import hook_entries
 from priming.loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
@@ -145,8 +145,10 @@ def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
 
 
 def test_commands_name_the_agents_that_exist():
-    names = {name for path in COMMANDS for name in re.findall(r"`(arc-\w+)`", path.read_text("utf-8"))}
-    assert names == {path.stem for path in AGENTS}
+    names = {name for path in COMMANDS for name in re.findall(r"`([\w:]*arc-\w+)`", path.read_text("utf-8"))}
+    assert names == {
+        f"arc:{path.stem}" for path in AGENTS
+    }  # Claude Code knows them by the plugin's name as well
 
 
 def test_the_hooks_are_those_that_setup_writes():
@@ -160,7 +162,7 @@ def test_the_hooks_are_those_that_setup_writes():
                 assert set(hook) == {"type", "command", "timeout"}
                 assert hook["type"] == "command"
     entries = hook_entries("claude-code", ["priming"])
-    assert hooks["hooks"] == {event: [entry] for event, entry in entries.items()}
+    assert hooks["hooks"] == {event: [entry] for event, entry in entries}
 
 
 # Every command line, run on a store
@@ -244,7 +246,7 @@ def filled(script, **values):
 
 
 def drive(desk, text):
-    """Drive the loop with the command lines of ``/arc``; ``text`` is what a user, or a sub-agent, says."""
+    """Drive the loop with the command lines of ``/arc:arc``; ``text`` is what a user, or a sub-agent, says."""
     new, context, add, pivot, complete, block, store, report = blocks(PLUGIN / "commands" / "arc.md")
     desk.write(".priming/lesson.json", {"trigger": "Make the file done", "resolution": text})
     desk.ask(filled(store, SESSION="earlier"))

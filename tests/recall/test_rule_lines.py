@@ -12,7 +12,7 @@ def test_a_key_of_an_earlier_text_is_marked_and_never_told_alone():
         assert "earlier text" not in told
         memory.learn("Never sign the tags of a release", cue=RELEASE)
         assert (
-            f"- [{first.key}] constraint (key from an earlier text): Never sign"
+            f'- [{first.key}] constraint (key from an earlier text): "Never sign'
             in memory.active(RELEASE).text
         )
         for _ in range(5):

@@ -314,8 +314,8 @@ def test_the_text_has_a_rule_on_each_line(memory):
     answer = memory.active(Cue(language="go", task="release", project="kestrel", team="a"))
     header, first, second = answer.text.splitlines()
     assert header.startswith("Rules learned from corrections")
-    assert first == f"- [{whole.key}] procedure: 1. Tag 2. Push"
-    assert second == f"- [{done.key}] procedure: 1. Stop the server 2. Migrate 3. Start it"
+    assert first == f'- [{whole.key}] procedure: "1. Tag\\n2. Push"'
+    assert second == f'- [{done.key}] procedure: "1. Stop the server\\n2. Migrate\\n3. Start it"'
 
 
 @pytest.mark.parametrize("trust", ["untrusted", "tool"])
@@ -375,8 +375,8 @@ def test_two_stores_are_read_together_and_compete(memory, open_memory):
         **{f"strong{i}": "global" for i in range(7)},
     }
     assert hit_of(answer, "weak").components["activation"] == pytest.approx(sigmoid(0.4 - 0.15 * 0.2))
-    assert "- [strong3] (global) directive: Do strong3." in answer.text.splitlines()
-    assert "- [weak] directive: Do weak." in answer.text.splitlines()
+    assert '- [strong3] (global) directive: "Do strong3."' in answer.text.splitlines()
+    assert '- [weak] directive: "Do weak."' in answer.text.splitlines()
 
 
 def test_each_store_keeps_its_own_hits_under_a_shared_recall_id(memory, open_memory):

@@ -30,7 +30,7 @@ def test_a_few_rules_are_told_whole_however_weak_they_are(memory, number):
     answer = memory.active(Cue(language="kotlin"))
     assert set(tiers(answer).values()) == {"full"}
     for n in range(number):
-        assert f"directive: {texts[n % 3]} ({n})" in answer.text
+        assert f'directive: "{texts[n % 3]} ({n})"' in answer.text
 
 
 @pytest.mark.parametrize(("narrow", "wide"), [(8, 12), (5, 9), (3, 30), (1, 8)])
@@ -129,7 +129,7 @@ def test_no_lesser_kind_is_told_while_a_constraint_could_be_told_better(memory, 
         assert set(hard.values()) <= {"full", "gist"}
     for key, tier in hard.items():
         if tier:
-            assert f"[{key}] constraint: Never leave call {key[4:]} unchecked." in answer.text
+            assert f'[{key}] constraint: "Never leave call {key[4:]} unchecked.' in answer.text
 
 
 def test_the_reply_says_first_which_constraints_do_not_fit_and_what_would_hold_them(memory):

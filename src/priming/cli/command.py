@@ -34,6 +34,7 @@ from priming.config.environment import VERSION, default_actor
 from priming.config.values import dataclass
 from priming.results import Listing
 from priming.serialization import encode
+from priming.text.quotation import json_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -170,8 +171,7 @@ def respond(store: StoreOptions, answer: Answer) -> None:
     if reason is not None:
         give_reason(store, reason)
     if store.as_json:
-        text = json.dumps(encode(answer.value), ensure_ascii=not output.is_unicode(), allow_nan=False)
-        typer.echo(text)
+        typer.echo(json_text(encode(answer.value), ascii_only=not output.is_unicode()))
     elif reason is None:
         output.draw(answer.parts)
     if answer.status:
@@ -181,7 +181,7 @@ def respond(store: StoreOptions, answer: Answer) -> None:
 def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> None:
     """Report why an answer is empty; with ``apart`` on stderr, because stdout has a file's content or JSON."""
     if store.as_json:
-        typer.echo(json.dumps({"reason": reason}), err=True)
+        typer.echo(json_text({"reason": reason}, ascii_only=True), err=True)
     elif apart:
         typer.echo(output.clean(reason), err=True)
     else:

@@ -20,8 +20,8 @@ from priming.config import environment
 from priming.config.environment import VERSION
 from priming.config.values import dataclass
 from priming.errors import PrimingError
-from priming.hooks import agent_config, setup
 from priming.hooks.agents import AGENTS
+from priming.hooks.setup import agent_config, clients, files
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MIN_PYTHON = (3, 11)
@@ -59,7 +59,7 @@ def run(store: StoreOptions) -> list[Check]:
         _store,
         _server,
         _hook_server,
-        _agents,
+        agent_checks,
         _disk,
         _clock,
     )
@@ -311,37 +311,51 @@ def _greeting(at: Path) -> dict[str, Any] | None:
     return greeting_at(at, _TIMEOUT)
 
 
-def _agents(_store: StoreOptions) -> Iterator[Check]:
-    """Agents that Priming is set up for, and whether the programs they run exist."""
+def agent_checks(_store: StoreOptions) -> Iterator[Check]:
+    """Agents that Priming is set up for, whether they can load it, and whether the programs they run exist."""
     is_any = False
     for agent in AGENTS:
-        for scope in (setup.PROJECT, setup.USER):
+        scopes = []
+        for scope in (files.PROJECT, files.USER):
             try:
-                files = setup.configured_files(agent, scope)
+                paths = files.configured_files(agent, scope)
             except PrimingError as error:
                 yield Check("agents", WARN, f"{agent}: {error}", "repair the file")
                 continue
-            if not files:
-                continue
-            is_any = True
-            yield _agent(agent, scope, files)
+            if paths:
+                scopes.append(scope)
+                yield _agent(agent, scope, paths)
+        if scopes:
+            yield _client(agent)
+        is_any = is_any or bool(scopes)
     if not is_any:
         names = ", ".join(AGENTS)
         yield Check("agents", OK, f"none is set up; 'priming setup AGENT' does that for {names}")
 
 
-def _agent(agent: str, scope: str, files: list[Path]) -> Check:
-    expected = [file.path for file in setup.config_files(agent, scope, [agent_config.NAME])]
-    missing = [path for path in expected if path not in files]
+def _agent(agent: str, scope: str, paths: list[Path]) -> Check:
+    expected = [file.path for file in files.config_files(agent, scope, [agent_config.NAME])]
+    missing = [path for path in expected if path not in paths]
     if missing:
         problem = f"{agent} ({scope}): not set up in {', '.join(map(str, missing))}"
         return Check("agents", WARN, problem, f"priming setup {agent} --{scope}")
-    programs = {name for path in files for name in agent_config.programs(path.read_text("utf-8"))}
+    programs = {name for path in paths for name in agent_config.programs(path.read_text("utf-8"))}
     lost = sorted(name for name in programs if shutil.which(name) is None)
     if lost:
         problem = f"{agent} ({scope}) runs {', '.join(lost)}, which does not exist"
-        return Check("agents", FAIL, problem, f"put it on the PATH, or: priming setup {agent} --user")
-    return Check("agents", OK, f"{agent} ({scope}): {', '.join(map(str, files))}")
+        return Check("agents", FAIL, problem, f"priming setup {agent} --{scope}, which writes its path")
+    return Check("agents", OK, f"{agent} ({scope}): {', '.join(map(str, paths))}")
+
+
+def _client(agent: str) -> Check:
+    """Whether the agent's own program can load what setup wrote."""
+    client, installation = clients.CLIENTS[agent], clients.installed(agent)
+    if installation is None:
+        return Check("agents", OK, f"{agent}: {client.program} is not on the PATH here; {client.needed}")
+    if installation.problem is not None:
+        problem = f"{agent}: {installation.label}: {installation.problem}"
+        return Check("agents", WARN if installation.version is None else FAIL, problem, client.upgrade)
+    return Check("agents", OK, f"{agent}: {installation.label}")
 
 
 def _disk(store: StoreOptions) -> Iterator[Check]:

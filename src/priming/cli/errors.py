@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ import typer
 
 from priming.cli.output import clean
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
+from priming.text.quotation import json_text
 
 FAILURE, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
@@ -63,7 +63,7 @@ def status_of(error: PrimingError) -> int:
 def report(code: str, message: str, *, as_json: bool) -> None:
     """Print an error on stderr: one line, or one JSON document."""
     if as_json:
-        typer.echo(json.dumps({"error": {"code": code, "message": message}}), err=True)
+        typer.echo(json_text({"error": {"code": code, "message": message}}, ascii_only=True), err=True)
     else:
         typer.echo(f"error: {clean(' '.join(message.split()))}", err=True)
 

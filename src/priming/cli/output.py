@@ -16,6 +16,7 @@ from unicodedata import combining, east_asian_width
 import typer
 
 from priming.config.values import dataclass
+from priming.text.quotation import terminal_text
 from priming.types import Progress
 
 Span = str | tuple[str, str]
@@ -27,10 +28,6 @@ _GAP = "  "
 _BRANCHES = ("└── ", "├── ", "    ", "│   ")
 _ASCII_BRANCHES = ("`-- ", "|-- ", "    ", "|   ")
 _RICH_GAP, _MIN_WIDTH = 3, 20
-_DIRECTION = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_HARMLESS = (ord("\n"), ord("\t"))
-_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in _HARMLESS}
-_ESCAPES |= {code: f"\\u{code:04x}" for code in _DIRECTION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +63,11 @@ def line(*spans: Span, indent: int = 0) -> Line:
     return Line(spans, indent)
 
 
+def lines(text: str, *, indent: int = 0) -> list[Line]:
+    """Each line of a text."""
+    return [Line((row,), indent) for row in text.splitlines()]
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun.
 
@@ -81,8 +83,8 @@ def timestamp(moment: datetime | None) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that cannot steer a terminal: control characters and changes of direction are escaped."""
-    return text.translate(_ESCAPES)
+    """Text on one line that cannot steer a terminal."""
+    return terminal_text(text).replace("\n", " ")
 
 
 def is_unicode() -> bool:
@@ -164,7 +166,7 @@ def _pairs(part: Line | Tree) -> list[tuple[str, str]]:
 def _plain_tree(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:
     """A tree with its branches drawn to the left."""
     last, other, below_last, below_other = shapes
-    yield _text(tree).replace("\n", " ")
+    yield _text(tree)
     for child in tree.children:
         is_last = child is tree.children[-1]
         first, *rest = _plain_tree(child, shapes)

@@ -14,7 +14,7 @@ from priming.errors import ParamError
 
 STDIN = "-"
 _MAX_DEPTH = 100
-_STRINGS = re.compile(r'"(?:\\.|[^"\\])*"')
+_STRINGS = re.compile(r'"(?:\\.|[^"\\])*"?')
 _BYTES_PER_CHARACTER = 4
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _SPAN = re.compile(r"(\d{1,6})([smhdw])")

@@ -23,6 +23,7 @@ else:
 - ``PRIMING_UNATTENDED``: set to anything, hooks ask nothing of an agent, as nobody reads what it answers; set for the
   commands of the loop
 - ``CI``, ``CLAUDE_CODE_ENTRYPOINT``: set by others, to the same effect
+- ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say which installation of the hooks runs
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
@@ -178,6 +179,15 @@ def is_attended() -> bool:
     """
     by_program = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
     return not (by_program or os.environ.get(UNATTENDED) or os.environ.get("CI"))
+
+
+def hook_installation() -> str:
+    """Which installation of the hooks runs, as far as Claude Code says: a plugin's folder, a hook's own file.
+
+    Where the hooks of the plugin and those of the settings are both there, each event runs both.
+    """
+    own_file = Path(os.environ.get("CLAUDE_ENV_FILE", "")).name
+    return " ".join(filter(None, (os.environ.get("CLAUDE_PLUGIN_ROOT"), own_file)))
 
 
 def unattended() -> dict[str, str]:

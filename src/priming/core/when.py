@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from priming.config.params.laws import WHEN
+from priming.config.params.store import STORE
 from priming.errors import ParamError
 
 Finding = Literal["confirmed", "contradicted", "absent"]
 
 _WORD = re.compile(r"[^\W_]+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_PATH_LETTERS = 4_096
+"""Letters of the longest path that a system has."""
 _LONG_FORMS = {
     "admin": "administration",
     "app": "application",
@@ -154,7 +158,8 @@ def path_matches(pattern: str, path: str) -> bool:
 
     Parameters
     ----------
-    pattern : such as ``*.go``, ``src/**/test_*.py``, ``/docs/*.md`` or ``migrations/``.
+    pattern : such as ``*.go``, ``src/**/test_*.py``, ``/docs/*.md`` or ``migrations/``; one beyond
+        ``STORE.condition_letters`` matches nothing.
     path : with slashes or backslashes between its parts.
 
     Examples
@@ -164,7 +169,10 @@ def path_matches(pattern: str, path: str) -> bool:
     >>> path_matches("/src/*.py", "src/priming/when.py"), path_matches("*.{ts,tsx}", "web/app.tsx")
     (False, True)
     """
-    return any(_glob_matches(each, path) for each in _without_braces(pattern))
+    if len(pattern) > STORE.condition_letters or len(path) > _PATH_LETTERS:
+        return False
+    parts = _parts(path)
+    return any(_glob_matches(each, parts) for each in _without_braces(pattern))
 
 
 def _without_braces(pattern: str) -> list[str]:
@@ -173,12 +181,13 @@ def _without_braces(pattern: str) -> list[str]:
     while any(_BRACES.search(each) for each in patterns) and len(patterns) <= WHEN.alternatives:
         match = next(filter(None, map(_BRACES.search, patterns)))
         choices = match[1].split(",")
-        patterns = [each.replace(match[0], choice, 1) for each in patterns for choice in choices]
+        expanded = (each.replace(match[0], choice, 1) for each in patterns for choice in choices)
+        patterns = list(islice(expanded, WHEN.alternatives + 1))
     return patterns[: WHEN.alternatives]
 
 
-def _glob_matches(pattern: str, path: str) -> bool:
-    pattern_parts, parts = _parts(pattern), _parts(path)
+def _glob_matches(pattern: str, parts: Sequence[str]) -> bool:
+    pattern_parts = _parts(pattern)
     if not pattern.startswith(("/", "\\")):
         pattern_parts.insert(0, "**")
     if pattern.endswith(("/", "\\")):
@@ -188,10 +197,25 @@ def _glob_matches(pattern: str, path: str) -> bool:
         if part == "**":
             reached = set(range(min(reached), len(parts) + 1))
         else:
-            reached = {i + 1 for i in reached if i < len(parts) and fnmatchcase(parts[i], part)}
+            reached = {i + 1 for i in reached if i < len(parts) and _part_matches(part, parts[i])}
         if not reached:
             return False
     return len(parts) in reached
+
+
+def _part_matches(pattern: str, part: str) -> bool:
+    """Whether a part of a path matches a part of a pattern, in linear time.
+
+    A bracket after the last that closes opens nothing; ``fnmatch`` would look for its end once for each.
+    """
+    if "[" in pattern:
+        head, closing, rest = pattern.rpartition("]")
+        pattern = f"{head}{closing}{rest.replace('[', '[[]')}"
+    elif len(pattern) - pattern.count("*") > len(part):
+        return False
+    elif "*" not in pattern and "?" not in pattern:
+        return pattern == part
+    return fnmatchcase(part, pattern)
 
 
 def mentions(phrase: str, text: str) -> bool:
@@ -203,11 +227,17 @@ def mentions(phrase: str, text: str) -> bool:
     >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
     (True, False)
     """
-    words = _WORD.findall(text.casefold())
     phrase_words = _WORD.findall(phrase.casefold())
     if not phrase_words:
         return phrase.casefold() in text.casefold()
-    return all(any(_agree(phrase_word, word) for word in words) for phrase_word in phrase_words)
+    stems = _stems(text.casefold())
+    return all(_stem(word) in stems for word in phrase_words)
+
+
+@lru_cache(maxsize=16)
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a text: that of a cue is compared with many phrases."""
+    return frozenset(map(_stem, _WORD.findall(text)))
 
 
 _ALIASES: Mapping[str, str] = {
@@ -315,10 +345,6 @@ def _finding(key: str, expected: frozenset[str], present: frozenset[str]) -> Fin
     else:
         holds = not expected.isdisjoint(present)
     return "confirmed" if holds else "contradicted"
-
-
-def _agree(a: str, b: str) -> bool:
-    return _stem(a) == _stem(b)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -11,7 +11,7 @@ from priming.config.values import dataclass
 from priming.errors import ParamError
 
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
-AGENTS = ("claude-code", "cursor", "codex", "opencode")
+AGENTS = ("claude-code", "cursor", "codex", "gemini", "opencode")
 
 _SESSION_KEYS = ("session_id", "conversation_id", "sessionID")
 _FILE_KEYS = ("file_path", "notebook_path", "filePath", "path", "target_file")
@@ -19,6 +19,8 @@ _COMMAND_KEYS = ("command", "cmd", "script")
 _OUTPUT_KEYS = ("tool_response", "tool_output", "result_json", "error", "output")
 _PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _SHELLS = ("sh", "bash", "zsh", "fish")
+_INJECTED = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
+"""What hooks injected, as Gemini CLI puts it before a prompt that it reports: nobody's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Event:
     """An event of an agent's session, whichever agent reports it.
 
     ``context_cleared`` is true where the agent's context no longer holds what hooks injected before. ``output`` is
-    the tool's.
+    the tool's; ``committed`` is true where the agent itself reports that a commit was made.
     """
 
     session: str
@@ -36,6 +38,7 @@ class Event:
     files: tuple[str, ...] = ()
     command: str = ""
     output: str = ""
+    committed: bool = False
     context_cleared: bool = True
 
 
@@ -49,6 +52,8 @@ def agent_of(payload: Mapping[str, Any]) -> str:
         return "cursor"
     if "sessionID" in payload:
         return "opencode"
+    if "hook_event_name" in payload and "timestamp" in payload:
+        return "gemini"
     return "codex" if "turn_id" in payload else "claude-code"
 
 
@@ -63,11 +68,12 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
     return Event(
         session=session,
         folder=_first_text(payload, ("cwd", "directory")) or root,
-        prompt=_first_text(payload, ("prompt",)) or "",
+        prompt=_INJECTED.sub("", _first_text(payload, ("prompt",)) or "").strip(),
         tool=_first_text(payload, ("tool_name",)),
         files=_files(tool_input) or _files(payload),
         command=_command(tool_input) or _command(payload),
         output=next((_plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
+        committed=_reports_commit(payload.get("tool_response")),
         context_cleared=payload.get("source") != "resume",
     )
 
@@ -83,11 +89,16 @@ def accepts_text(event: str) -> bool:
 
 
 _CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-tool": "PreToolUse"}
+_GEMINI_EVENTS = {"session-start": "SessionStart", "prompt": "BeforeAgent", "pre-tool": "AfterTool"}
 
 
 def _claude_format(event: str, text: str) -> dict[str, Any]:
     """The format of Claude Code, which Codex shares."""
     return {"hookSpecificOutput": {"hookEventName": _CLAUDE_EVENTS[event], "additionalContext": text}}
+
+
+def _gemini_format(event: str, text: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": _GEMINI_EVENTS[event], "additionalContext": text}}
 
 
 def _cursor_format(event: str, text: str) -> dict[str, Any]:
@@ -104,6 +115,7 @@ _FORMATS: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
     "claude-code": _claude_format,
     "cursor": _cursor_format,
     "codex": _claude_format,
+    "gemini": _gemini_format,
     "opencode": _opencode_format,
 }
 
@@ -128,7 +140,7 @@ def _files(values: Mapping[str, Any]) -> tuple[str, ...]:
     file = _first_text(values, _FILE_KEYS)
     if file:
         return (file,)
-    patch = _first_text(values, ("patch", "input", "command")) or ""
+    patch = _first_text(values, ("patch", "patchText", "input", "command")) or ""
     return tuple(dict.fromkeys(name.strip() for name in _PATCHED_FILE.findall(patch)))
 
 
@@ -142,6 +154,13 @@ def _command(values: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value and not _PATCHED_FILE.search(value):
             return value
     return ""
+
+
+def _reports_commit(response: Any) -> bool:
+    """Whether the response of a tool reports a commit in Claude Code's form, ``{"gitOperation": {"commit": …}}``."""
+    operation = response.get("gitOperation") if isinstance(response, dict) else None
+    commit = operation.get("commit") if isinstance(operation, dict) else None
+    return isinstance(commit, dict) and bool(commit.get("sha"))
 
 
 def _plain_text(value: Any) -> str:

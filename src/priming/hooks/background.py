@@ -224,6 +224,7 @@ class HookServer:
             )
             return {"refused": "another version, or other variables"}
         work = _ServedWork(str(request["call"]), self._hosts, self.database)
+        work.installation = str(request.get("installation") or "")
         try:
             with _working_in(str(request["folder"])):
                 event, agent = str(request["event"]), request["agent"]

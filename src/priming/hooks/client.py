@@ -168,6 +168,7 @@ def _handed_over(options: Mapping[str, Any], data: bytes, call: str) -> dict[str
         "folder": folder,
         "call": call,
         "attended": environment.is_attended(),
+        "installation": environment.hook_installation(),
         **identity(),
     }
     answer = ask(database, request, data)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from priming.config.settings import Settings
     from priming.hooks.agents import Event
+    from priming.hooks.session import Mark
     from priming.hooks.stores import HookStore, Hosts
 
 _SUCCESS = 0
@@ -77,6 +78,7 @@ class Work:
         from priming.hooks.stores import Hosts
 
         self.call, self.hosts = call, hosts or Hosts()
+        self.installation = environment.hook_installation()
         self.database: Path | None = None
         self.queued = False
 
@@ -106,6 +108,7 @@ def respond(
 
     """
     from priming.hooks import agents
+    from priming.hooks.session import mark_of
 
     if name not in agents.EVENTS:
         raise ParamError("event", name, f"must be one of {', '.join(agents.EVENTS)}")
@@ -122,7 +125,8 @@ def respond(
             work = Work(client.new_call())
             exits.callback(work.hosts.close)
         attended = environment.is_attended() if attended is None else attended
-        text = _text(name, event, agent, options, work, server=server, attended=attended)
+        mark = mark_of(name, payload, work.installation)
+        text = _text(name, event, mark, agent, options, work, server=server, attended=attended)
     if not text or not agents.accepts_text(name):
         return ""
     return json.dumps(agents.format_output(agent, name, text))
@@ -142,6 +146,7 @@ def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
 def _text(
     name: str,
     event: Event,
+    mark: Mark,
     agent: str,
     options: Mapping[str, str | None],
     work: Work,
@@ -173,7 +178,7 @@ def _text(
             return ""
         work.admit(chosen, existing)
         database = existing[0].database
-        work.queued = teaching.put(database, work.call, name, event)
+        work.queued = teaching.put(database, work.call, name, event, mark)
         if created is not None:
             created.create()  # the correction waits in its file by now
         folder = Path.cwd()
@@ -182,11 +187,14 @@ def _text(
             session.locked_session(database, event.session) as state,
             calling(Caller(agent, f"hook {name}", event.session)),
         ):
+            if work.call not in state.answers and not state.claim(mark, work.call):
+                state.answer(work.call, "")
             if work.call not in state.answers:
                 call = session.HookCall(event, state, folder, project, existing, attended)
                 if name in LAUNCHING:
                     events.learn_left_behind(call, database, work.call)
                 state.answer(work.call, events.handle(name, call))
+                state.end_claim(mark)
             text = state.answers[work.call]
         teaching.remove(database, work.call)
         return text

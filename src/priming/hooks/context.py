@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
+from priming.text.quotation import bracketed, read_line
 from priming.text.tokens import STOP_WORDS
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
@@ -23,6 +27,10 @@ _ENVIRONMENTS = {
     "staging": re.compile(r"\bstaging\b", re.IGNORECASE),
 }
 _COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_COMMIT_ENTRY = re.compile(
+    rb"^\w+ \w+ [^\t\n]* (\d+) [+-]\d+\t(?:commit|cherry-pick|revert|am)\b", re.MULTILINE
+)
+"""A commit in git's log of its HEAD, and its time in seconds."""
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _WRAPPERS = re.compile(
     r"^(?:\w+=\S*\s+|sudo\s+|time\s+|env\s+|(?:uv|poetry|pipenv|hatch|bundle)\s+(?:run|exec)\s+|npx\s+|bunx\s+"
@@ -49,8 +57,13 @@ class Candidate:
     @property
     def is_name(self) -> bool:
         """Whether the line names a rule without a word of its text."""
-        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
-        return self.memory["kind"] == "behavior" and ": " not in rest
+        shown = read_line(self.line)
+        return self.memory["kind"] == "behavior" and shown is not None and shown.text is None
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether the line tells a constraint."""
+        return self.line.startswith(f"- {bracketed(self.memory['key'])} constraint")
 
 
 def languages_of(folder: Path) -> list[str]:
@@ -119,6 +132,77 @@ def branch_of(project: Path) -> str:
         return ""
     name = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else ""
     return "" if name in _MAIN_BRANCHES else " ".join(_ALPHANUMERIC.findall(name))
+
+
+def repositories_of(command: str, folder: Path) -> list[Path]:
+    """The git folders of the repositories that a command line may commit in: of the folder, and of those it names."""
+    folders, here = [folder], folder
+    for part in _COMMAND_SEPARATOR.split(command):
+        try:
+            words = shlex.split(part)
+        except ValueError:  # a quotation goes over the separator
+            words = part.split()
+        if words[:1] in (["cd"], ["pushd"]) and len(words) > 1:
+            here = here / Path(words[1]).expanduser()
+            folders.append(here)
+        folders += [here / Path(after).expanduser() for word, after in pairwise(words) if word == "-C"]
+    return list(dict.fromkeys(git for each in folders if (git := _git_folder(each)) is not None))
+
+
+def note_logs(command: str, folder: Path, logs: dict[str, int]) -> None:
+    """Note in ``logs`` where git's log ends in each repository that a command may commit in, if that is not noted."""
+    for git in repositories_of(command, folder):
+        logs.setdefault(str(git), _log_end(git))
+
+
+def has_committed(command: str, folder: Path, logs: dict[str, int], since: float) -> bool:
+    """Whether a command has committed, by git's log after the end that is noted in ``logs``; notes the new end.
+
+    Where no end is noted, a commit since a time counts, for a command that says it commits.
+    """
+    committed = False
+    for git in repositories_of(command, folder) if command else ():
+        if (start := logs.get(str(git))) is not None:
+            committed = committed or _has_commit(git, start)
+        elif "commit" in tasks_of(command):
+            committed = committed or _has_commit(git, since=since)
+        logs[str(git)] = _log_end(git)
+    return committed
+
+
+def _log_end(git: Path) -> int:
+    """Where git's log of what its HEAD was set to ends at present."""
+    try:
+        return _head_log(git).stat().st_size
+    except OSError:
+        return 0
+
+
+def _has_commit(git: Path, start: int = 0, since: float = 0.0) -> bool:
+    """Whether git's log of its HEAD has a commit after ``start``, not before the time ``since``."""
+    try:
+        with _head_log(git).open("rb") as log:
+            log.seek(start)
+            entries = _COMMIT_ENTRY.findall(log.read())
+    except OSError:
+        return False
+    return any(int(seconds) >= int(since) for seconds in entries)
+
+
+def _head_log(git: Path) -> Path:
+    return git / "logs" / "HEAD"
+
+
+def _git_folder(folder: Path) -> Path | None:
+    """The folder in which git keeps the HEAD of the repository, or of the work tree, that a folder is in."""
+    for candidate in (folder, *folder.parents):
+        git = candidate / ".git"
+        if git.is_dir():
+            return git
+        if git.is_file():
+            with suppress(OSError, ValueError):
+                return candidate / git.read_text("utf-8").removeprefix("gitdir:").strip()
+    return None
 
 
 def project_paths(files: Iterable[str], folder: Path, project: Path) -> list[str]:
@@ -204,7 +288,8 @@ def stem(word: str) -> str:
     return _ENDING.sub("", word.lower())
 
 
-_REASON = re.compile(r'(?<!\S)([0-9a-f]{7}) "(?:[^"\\]|\\.)*"')
+_REASON = re.compile(r'(?:(?<!\S)([0-9a-f]{7}) )?"(?:[^"\\]|\\.)*"')
+"""A quotation, after the letters of a commit if it is a commit's."""
 
 
 def without_repeats(lines: Iterable[str]) -> list[str]:
@@ -216,8 +301,10 @@ def without_repeats(lines: Iterable[str]) -> list[str]:
     quoted: set[str] = set()
 
     def shortened(reason: re.Match[str]) -> str:
-        is_repeated = reason[1] in quoted
-        quoted.add(reason[1])
-        return reason[1] if is_repeated else reason[0]
+        commit = reason[1]
+        is_repeated = commit in quoted
+        if commit:
+            quoted.add(commit)
+        return commit if is_repeated else reason[0]
 
     return [_REASON.sub(shortened, line) for line in lines]

@@ -16,6 +16,7 @@ from priming.hooks.context import Candidate
 from priming.hooks.session import HookCall, count_tokens
 from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
+from priming.text.quotation import bracketed
 
 if TYPE_CHECKING:
     from priming.hooks.phrases import Correction
@@ -66,6 +67,10 @@ def _prompt(call: HookCall) -> None:
     if correction is None:
         _confirm_rules(call)
     session.prompts += 1
+    session.logs.clear()
+    context.note_logs(
+        "", call.folder, session.logs
+    )  # Gemini CLI runs a command before the hook for it has ended
     _start_run(call)
     reminder = _reminder(call)
     if correction is not None:
@@ -86,6 +91,7 @@ def _pre_tool(call: HookCall) -> None:
     files = context.project_paths(call.event.files, call.folder, call.project)
     tasks = context.tasks_of(call.event.command)
     environments = context.environments_of(call.event.command)
+    context.note_logs(call.event.command, call.folder, call.session.logs)
     if files:
         call.session.file, call.session.is_new_file = files[0], True
     elif tasks:
@@ -98,7 +104,9 @@ def _pre_tool(call: HookCall) -> None:
 def _post_tool(call: HookCall) -> None:
     """A tool has run. A commit marks the session's runs as used: what they were shown led to a result."""
     event, session = call.event, call.session
-    if "commit" not in context.tasks_of(event.command) or not _COMMITTED.search(event.output):
+    in_log = context.has_committed(event.command, call.folder, session.logs, session.since)
+    is_printed = "commit" in context.tasks_of(event.command) and _COMMITTED.search(event.output)
+    if not (event.committed or in_log or is_printed):
         return
     runs, session.waiting = session.waiting, []
     if session.run and session.busy:
@@ -119,7 +127,11 @@ def _reminder(call: HookCall) -> str:
     Where nobody reads the answers, as in a script or in the loop, nothing is asked: the answer itself is the result.
     """
     session = call.session
-    shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
+    shown = [
+        f"{bracketed(key)} (recall {recall_id})"
+        for _, _, key, recall_id, _ in session.shown.values()
+        if recall_id
+    ]
     if not call.attended or session.reminded or session.prompts < 2 or len(shown) < HOOK.remind:
         return ""
     session.reminded = _has_feedback(call)
@@ -168,7 +180,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
 
 def _is_preference(rule: Candidate) -> bool:
     """Whether a rule is anything but a constraint."""
-    return not rule.line.startswith(f"- [{rule.memory['key']}] constraint")
+    return not rule.is_constraint
 
 
 def _inject_memories(
@@ -230,7 +242,7 @@ def _pairs(
     remaining = iter(hits)
     for line in lines:
         for hit in remaining:
-            if line.startswith(f"- [{hit['memory']['key']}]"):
+            if line.startswith(f"- {bracketed(hit['memory']['key'])}"):
                 yield line, hit
                 break
 
@@ -307,9 +319,14 @@ def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
     """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
     from priming.hooks import teaching
 
+    learned = set[str | None]()
     for queued in teaching.left_behind(database, present):
+        if queued.event is not None and queued.event in learned:
+            teaching.remove(database, queued.call)
+            continue
         with suppress(StoreError):  # it stays in the queue
             _tell(call, teaching.learn_late(call.own_store, database, queued))
+            learned.add(queued.event)
 
 
 def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, field, fields
 from pathlib import Path
@@ -26,11 +26,48 @@ except ImportError:  # a system without it has no servers either: two hooks at o
 
 _DAY = 86_400.0
 _PAUSE = 0.005
-_SHOWN_FIELDS, _LONGEST_NAME = 5, 64
-_ANSWERS = 8
+_SHOWN_FIELDS, _CLAIM_FIELDS, _LONGEST_NAME = 5, 3, 64
+_ANSWERS, _CLAIMS = 8, 16
+_MILLISECONDS = 12
+_OF_TURN = ("prompt_id", "turn_id", "generation_id", "timestamp")
+_OF_TOOL = ("tool_use_id", "timestamp")
+_UNIQUE = {"session-start": ("timestamp",), "pre-tool": _OF_TOOL, "post-tool": _OF_TOOL}
+"""The keys of ids that no two events of a name share. A session may start again within a turn, after compaction."""
 _BYTES_PER_TOKEN = 4
 QUEUED, SERVER_LOCK = ".queued", "server.lock"
 """Files in the folder that belong to no session: corrections not yet learned, and the lock of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an event is recognised by when it is reported twice: a digest of all that the agent says of it.
+
+    ``is_unique`` says whether that includes an id which no other event has. ``installation`` says which of the
+    agent's hooks reports it: where ours are installed twice, each reports each event.
+    """
+
+    digest: str
+    is_unique: bool
+    installation: str = ""
+
+
+def mark_of(name: str, payload: Mapping[str, Any], installation: str = "") -> Mark:
+    """The mark of an event, by its name and what the agent sends.
+
+    >>> sent = {"session_id": "s", "prompt": "go on"}
+    >>> mark_of("prompt", sent).is_unique, mark_of("prompt", {**sent, "prompt_id": "1"}).is_unique
+    (False, True)
+    """
+    from hashlib import blake2b
+
+    text = json.dumps([name, payload], sort_keys=True, separators=(",", ":"))
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return Mark(digest, any(payload.get(key) for key in _UNIQUE.get(name, _OF_TURN)), installation)
+
+
+def moment(call: str) -> int:
+    """When a call began, in milliseconds: its id begins with them."""
+    return int(call[:_MILLISECONDS], 16)
 
 
 @dataclass(slots=True)
@@ -43,7 +80,9 @@ class SessionState:
     ``busy`` whether the run was shown anything; ``waiting`` are ended runs that a commit will mark as used.
     ``file`` is the file that was worked on last, ``is_new_file`` whether that was since the last prompt.
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
-    repeat what the server did.
+    repeat what the server did. ``claims`` are the latest events by their marks, each with the call that carried it
+    out, when that ended, and the installations of the hooks that reported it. ``logs`` are git folders with the place
+    where git's log ended before the commands of this prompt.
     """
 
     prompts: int = 0
@@ -60,6 +99,8 @@ class SessionState:
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False
     answers: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, list[Any]] = field(default_factory=dict)
+    logs: dict[str, int] = field(default_factory=dict)
 
     def is_due(self, memory_id: str, *, by_name: bool = False) -> bool:
         """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
@@ -87,6 +128,28 @@ class SessionState:
     def answer(self, call: str, text: str) -> None:
         """Note the answer of a call."""
         self.answers = {**dict([*self.answers.items()][1 - _ANSWERS :]), call: text}
+
+    def claim(self, mark: Mark, call: str) -> bool:
+        """Claim an event for a call; False where another call carries it out, of another installation of the hooks.
+
+        With an id of the agent's, equal marks are one event. Without it, since a person may repeat a prompt, they are
+        one event if the second call began before the first ended, or soon after and from another installation.
+        """
+        first, ended, places = self.claims.get(mark.digest, (call, 0, []))
+        is_soon = moment(call) < ended + HOOK.beside * 1_000 and mark.installation not in places
+        is_same = bool(places) and (mark.is_unique or moment(call) < ended or is_soon)
+        latest = [*self.claims.items()][1 - _CLAIMS :]
+        claim = [first, ended, [*places, mark.installation]] if is_same else [call, 0, [mark.installation]]
+        self.claims = {**dict(latest), mark.digest: claim}
+        return not is_same
+
+    def end_claim(self, mark: Mark) -> None:
+        """Note that a claimed event is carried out."""
+        self.claims[mark.digest][1] = time.time_ns() // 1_000_000
+
+    def is_claimed(self, digest: str | None, call: str) -> bool:
+        """Whether another call carried out the event that a call reports."""
+        return digest in self.claims and self.claims[digest][0] != call
 
 
 def folder_of(database: Path) -> Path:
@@ -171,6 +234,8 @@ def _is_valid(session: SessionState) -> bool:
         if not isinstance(value, (str, type(None)) if usual is None else type(usual)):
             return False
     if not all(isinstance(text, str) for text in session.answers.values()):
+        return False
+    if not all(isinstance(entry, list) and len(entry) == _CLAIM_FIELDS for entry in session.claims.values()):
         return False
     return all(isinstance(entry, list) and len(entry) == _SHOWN_FIELDS for entry in session.shown.values())
 

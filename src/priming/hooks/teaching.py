@@ -21,17 +21,15 @@ from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound, ParamError
 from priming.hooks import context, corrections
-from priming.hooks.session import QUEUED, SessionState, folder_of, read_session
+from priming.hooks.session import QUEUED, Mark, SessionState, folder_of, moment, read_session
 from priming.hooks.stores import id_of
 from priming.text.languages import language_of
+from priming.text.quotation import bracketed, label, quote_text
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
     from priming.hooks.phrases import Correction
     from priming.hooks.stores import HookStore
-
-
-_MILLISECONDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,8 @@ class Queued:
     wrong: str | None = None
     scope: dict[str, Any] | None = None
     """Where it applies: read from the work at the moment; None in files of earlier versions."""
+    event: str | None = None
+    """The digest of the prompt's mark, if the agent gave the prompt an id: two calls may report it."""
 
 
 def certain_correction(name: str, event: Event) -> Correction | None:
@@ -58,13 +58,14 @@ def is_due(database: Path, name: str, event: Event) -> bool:
     return waiting or certain_correction(name, event) is not None
 
 
-def put(database: Path, call: str, name: str, event: Event) -> bool:
+def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = None) -> bool:
     """Queue the correction in a prompt, if it is certain; returns whether there is one."""
     correction = certain_correction(name, event)
     if correction is None:
         return False
     scope = _scope(read_session(database, event.session), correction.right)
-    queued = Queued(call, event.session, correction.right, correction.wrong, scope)
+    digest = mark.digest if mark is not None and mark.is_unique else None
+    queued = Queued(call, event.session, correction.right, correction.wrong, scope, digest)
     path = _path(database, call)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     partial = path.with_suffix(".partial")
@@ -107,7 +108,7 @@ def learn(
 
 def _moment(call: str) -> str:
     """When a call began: its id begins with the milliseconds."""
-    return datetime.fromtimestamp(int(call[:_MILLISECONDS], 16) / 1000, UTC).isoformat()
+    return datetime.fromtimestamp(moment(call) / 1000, UTC).isoformat()
 
 
 def is_in_force(rule: Mapping[str, Any]) -> bool:
@@ -117,33 +118,41 @@ def is_in_force(rule: Mapping[str, Any]) -> bool:
 
 def reply(rule: Mapping[str, Any]) -> str:
     """What the agent is told of a rule that was learned, as it is stored."""
-    text = f"[{rule['key']}]: {_ended(rule['content'])}"
+    text = f"{bracketed(rule['key'])}: {_sentence(rule['content'])}"
     if not is_in_force(rule):
-        return f"The user said before, {text} This is not in force, because [{rule['beside']}] was learned after it."
-    replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
-    scope = " and ".join(f"{name} = {_listed(value)}" for name, value in (rule.get("when") or {}).items())
-    where = f" It applies where {_ended(scope)}" if scope else " It applies everywhere."
+        later = bracketed(rule["beside"])
+        return f"The user said before, {text} This is not in force, because {later} was learned after it."
+    replaced = f" It replaces this rule: {_sentence(rule['previous'])}" if rule.get("previous") else ""
+    scope = " and ".join(
+        f"{label(name)} = {_listed(value)}" for name, value in (rule.get("when") or {}).items()
+    )
+    where = f" It applies where {scope}." if scope else " It applies everywhere."
     return f"Learned from what the user said, as {text}{replaced}{where}"
 
 
+def _sentence(text: str) -> str:
+    """A quoted text with a mark at its end, so that another sentence can follow."""
+    return quote_text(text) + ("" if text.rstrip().endswith((".", "!", "?", "…", ":")) else ".")
+
+
 def _listed(value: Any) -> str:
-    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _ended(text: str) -> str:
-    """A text on one line, with a mark at its end, so that another sentence can follow."""
-    line = " ".join(text.split())
-    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
+    values = value if isinstance(value, (list, tuple)) else (value,)
+    return " or ".join(label(str(each)) for each in values)
 
 
 def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
-    """Learn a correction of an earlier call, if that call did not, and take it out of the queue.
+    """Learn a correction of an earlier call, if neither that call did nor another one that reported the same prompt.
+
+    It is taken out of the queue.
 
     Raises:
         StoreError: the store cannot take it at present.
 
     """
     session, rule = read_session(database, queued.session), None
+    if session.is_claimed(queued.event, queued.call):
+        remove(database, queued.call)
+        return None
     with suppress(ParamError, Conflict, NotFound, ValueError, TypeError):  # a rule that can never be learned
         rule = learn(store, queued.right, queued.wrong, session, queued)
     remove(database, queued.call)

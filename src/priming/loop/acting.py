@@ -43,7 +43,7 @@ from priming.loop.session import (
     with_outcome,
     with_task,
 )
-from priming.recall.formatting import quote_text
+from priming.text.quotation import quote_text
 
 PHASE = "act"
 

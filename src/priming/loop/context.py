@@ -22,10 +22,11 @@ from priming.llm.prompts import fenced
 from priming.loop.codebase import look
 from priming.loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 from priming.namespace import Namespace
-from priming.recall.formatting import quote_text
 from priming.recall.recall import recall
 from priming.results import Hit
+from priming.rules.trust import source_note
 from priming.sleep.procedures.occasions import asks_for, covers, names_other_target, rejects_trigger, warns_of
+from priming.text.quotation import bracketed, label, quote_text, visible
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 
@@ -166,7 +167,7 @@ def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> Shown
         text = f"{cut(trigger, half)} → {cut(resolution, params.memory_length - half)}"
     else:
         text = cut(record.content, params.memory_length)
-    return ShownMemory(record.key, record.kind, text)
+    return ShownMemory(record.key, record.kind, text, record.trust)
 
 
 def cut(text: str, most: int) -> str:
@@ -339,14 +340,15 @@ def memories_section(gathered: ObjectiveContext) -> str:
     lines = []
     for memory in gathered.shown:
         fires = "applies here, " if memory.key in gathered.fired else ""
-        lines.append(f"[{_label(memory.key)}] {fires}{memory.kind}: {quote_text(memory.text)}")
+        source = f" {note}" if (note := source_note(memory.trust)) else ""
+        lines.append(f"{bracketed(memory.key)} {fires}{memory.kind}{source}: {quote_text(memory.text)}")
     return "Memories of earlier work, by key:\n" + fenced("\n".join(lines))
 
 
 def codebase_section(codebase: Codebase) -> str | None:
     """The files of the project; None if there is nothing to report."""
     named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
-    lines = [f"{title}: {', '.join(names)}" for title, names in named.items() if names]
+    lines = [f"{title}: {', '.join(map(label, names))}" for title, names in named.items() if names]
     lines += ["files about it:", *map(quote_text, codebase.relevant)] if codebase.relevant else []
     return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
 
@@ -366,9 +368,9 @@ def verification_section(failed: Verification, params: ContextParams = CONTEXT) 
 
 
 def plain(text: str) -> str:
-    """A text line by line as a terminal shows it, with control characters written out."""
+    """A text line by line as a terminal shows it, with hidden characters written out."""
     lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
-    return "\n".join(quote_text(line)[1:-1].replace('\\"', '"').replace("\\\\", "\\") for line in lines)
+    return "\n".join(map(visible, lines))
 
 
 def shortened(text: str, most: int) -> str:
@@ -377,7 +379,3 @@ def shortened(text: str, most: int) -> str:
         return text
     head = most // 4
     return f"{text[:head]}\n… {len(text) - most:,} characters left out …\n{text[head - most :]}"
-
-
-def _label(key: str) -> str:
-    return quote_text(key) if any(char in key for char in '"[]') else quote_text(key)[1:-1]

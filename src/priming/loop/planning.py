@@ -24,7 +24,7 @@ from priming.loop.session import (
     TaskPlan,
     plain_objective,
 )
-from priming.recall.formatting import quote_text
+from priming.text.quotation import quote_text
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"

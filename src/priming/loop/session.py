@@ -83,6 +83,7 @@ class ShownMemory:
     key: str
     kind: str
     text: str
+    trust: str = "user"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ MESSAGE_BYTES = (1 << 24) - 1
 """Maximum size of a request: 16 MiB - 1."""
 MESSAGE_DEPTH = 100
 """Maximum nesting of objects and arrays in a request."""
+MESSAGE_VALUES = 1 << 20
+"""Maximum number of values in a request."""
 GREETING_PATH = "/hello"
 """The route at which a server answers its greeting."""
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH

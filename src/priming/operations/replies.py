@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from priming.config.values import dataclass
 from priming.operations.op import Op
+from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
 
 Fields = Mapping[str, Any]
 _LINES = 20
@@ -138,9 +138,9 @@ def _changes(operation: Fields) -> Iterator[str]:
         if table == "links":
             links["new" if before is None else "removed" if after is None else "moved"] += 1
         elif table == "versions" and before is None and after and after["version"] > 1:
-            yield f"{change['key']}: version {after['version']}, {after['gist']!r}"
+            yield f"{label(change['key'])}: version {after['version']}, {quote_text(after['gist'])}"
         elif table == "memories" and (row := after or before) and row["kind"] != "entity":
-            yield f"{row['key']}: {_change(before, after)}"
+            yield f"{label(row['key'])}: {_change(before, after)}"
     counts = [f"{number:,} {name}" for name, number in links.items() if number]
     if counts:
         yield f"links: {', '.join(counts)}"
@@ -165,22 +165,20 @@ def _nothing(_answer: Fields) -> Iterator[str]:
 def _remembered(answer: Fields) -> Iterator[str]:
     status = answer["status"]
     links = f", {len(answer['links']):,} links" if answer["links"] else ""
-    yield (
-        f"{status} {answer['key']}{links}" if status == "stored" else f"{answer['key']}: {_UNSTORED[status]}"
-    )
+    key = label(answer["key"])
+    yield f"{status} {key}{links}" if status == "stored" else f"{key}: {_UNSTORED[status]}"
 
 
 def _learned(answer: Fields) -> Iterator[str]:
     """The rule that now applies, read back from the store, and the reason for its placement."""
-    when = f" when {_compact(answer['when'])}" if answer["when"] else ""
-    yield (
-        f"{answer['key']}: {answer['rule']}{when}, confidence {answer['confidence']:.2f}: {answer['content']!r}"
-    )
+    when = f" when {compact(answer['when'])}" if answer["when"] else ""
+    rule = f"{answer['rule']}{when}, confidence {answer['confidence']:.2f}"
+    yield f"{label(answer['key'])}: {rule}: {quote_text(answer['content'])}"
     yield "; ".join(reason for reason in answer["reasons"] if "read from its words" not in reason)
 
 
 def _record(answer: Fields) -> Iterator[str]:
-    yield f"{answer['key']}: version {answer['version']}, {answer['gist']!r}"
+    yield f"{label(answer['key'])}: version {answer['version']}, {quote_text(answer['gist'])}"
 
 
 def _run(answer: Fields) -> Iterator[str]:
@@ -190,7 +188,7 @@ def _run(answer: Fields) -> Iterator[str]:
 
 def _erased(answer: Fields) -> Iterator[str]:
     rows = ", ".join(f"{number:,} {table}" for table, number in answer["erased"].items() if number)
-    yield f"{answer['key']}: erased, {rows}"
+    yield f"{label(answer['key'])}: erased, {rows}"
 
 
 def _pack(answer: Fields) -> Iterator[str]:
@@ -217,10 +215,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Pack": ("name", "version", "behaviors", "links"),
 }
 """The fields of an answer that a short reply has."""
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,9 +274,12 @@ def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
     reply["hits"] = hits = list[dict[str, Any]]()
     for line, hit in _shown_lines(lines[first:], answer["hits"]):
         key = hit["memory"]["key"]
-        text = line.partition("] " if f"[{key}] " in line else "]")[2].lstrip()
-        hits.append({"key": key, "text": text, "relevance": round(hit["score"], 3)})
-        if isinstance(tokens, int) and len(json.dumps(reply, ensure_ascii=False).encode()) > 4 * tokens:
+        text = line.removeprefix(f"- {bracketed(key)}").lstrip()
+        relevance = (
+            hit["score"] if hit["relevance"] is None else hit["relevance"]
+        )  # rules, and profiles without it
+        hits.append({"key": visible(key), "text": text, "relevance": round(relevance, 3)})
+        if isinstance(tokens, int) and len(json_text(reply).encode()) > 4 * tokens:
             hits.pop()
             break
     return reply
@@ -292,9 +289,9 @@ def _shown_lines(lines: Iterable[str], hits: Iterable[Fields]) -> Iterator[tuple
     """The lines of a packed text, each with its memory: both are in one order."""
     remaining = iter(hits)
     for line in lines:
+        shown = read_line(line)
         for hit in remaining:
-            key = hit["memory"]["key"]
-            if line.startswith((f"- [{key}]", f"- [{json.dumps(key, ensure_ascii=False)}]")):
+            if shown is not None and shown.key == hit["memory"]["key"]:
                 yield line, hit
                 break
 
@@ -306,8 +303,9 @@ def _night_lines(night: Fields) -> Iterator[str]:
     done = "changed" if night["operation"] else "would change" if number else "changed"
     yield f"{', '.join(night['stages'])}: {done} {number:,} things"
     for item in night["items"]:
-        into = f" → {item['into']}" if item["into"] else ""
-        yield f"- {item['stage']}: {item['action']} {', '.join(item['keys'])}{into}: {item['reason']}"
+        into = f" → {label(item['into'])}" if item["into"] else ""
+        keys = ", ".join(map(label, item["keys"]))
+        yield f"- {item['stage']}: {item['action']} {keys}{into}: {visible(' '.join(item['reason'].split()))}"
     if omitted["items"]:
         yield f"and {omitted['items']:,} more"
     alone = len(night["left_alone"]) + omitted["left_alone"]
@@ -326,4 +324,4 @@ def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
 
 def compact(value: Any) -> str:
     """A value as JSON without spaces."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json_text(value, separators=(",", ":"))

@@ -29,7 +29,9 @@ from pydantic import (
 )
 
 from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
-from priming.errors import ParamError, shown, violation
+from priming.core.arguments.measured import check_json
+from priming.errors import MOST_VIOLATIONS, ParamError, shown, violation
+from priming.operations.local_socket import MESSAGE_VALUES
 from priming.operations.op import Op
 from priming.operations.table import BY_NAME
 from priming.types import Cue
@@ -90,6 +92,10 @@ MEANINGS: Mapping[str, str] = {
 """What arguments mean where the function's docstring does not say it."""
 
 _OF_LINKS = {"source": "key of the memory where the link starts"}
+_PORTION = 1_000
+"""Items of a list that are validated at once."""
+_MEMBERS = 100
+"""Most members of a request, and of an object in a list."""
 _ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _ARG = re.compile(r"^ +(\w+): (.+)$")
 
@@ -102,14 +108,50 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     """
     if not isinstance(request, Mapping):
         raise ParamError("request", request, "must be a JSON object of arguments")
-    sent = _renamed(op, request) if forgiving else request
-    try:
-        parsed = _model(op.name).model_validate(dict(sent))
-    except ValidationError as error:
-        raise ParamError.of([_rule(op, problem) for problem in error.errors(include_url=False)]) from None
-    hints = _signature(op)
-    values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
+    values, hints = _validated(op, _renamed(op, request) if forgiving else request), _signature(op)
     return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
+
+
+def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the arguments; long lists are validated in portions, so that what is wrong with them stays small.
+
+    A violation takes a kilobyte until it is written: beyond the first they are only counted.
+    """
+    _check_members("request", sent)
+    for name, value in sent.items():
+        for number, item in enumerate(value if isinstance(value, list) else ()):
+            _check_members(f"{name}.{number}", item)
+    long = {name: value for name, value in sent.items() if isinstance(value, list) and len(value) > _PORTION}
+    problems: list[Any] = []
+    more = 0
+    values: dict[str, Any] = {}
+    try:
+        parsed = _model(op.name).model_validate({**sent, **{name: [] for name in long}})
+        values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+    for name in long.keys() & _signature(op).keys():
+        for start in range(0, len(long[name]), _PORTION):
+            try:
+                portion = _adapter(op, name).validate_python(long[name][start : start + _PORTION])
+                values.setdefault(name, []).extend([] if problems else _plain(portion))
+            except ValidationError as error:
+                if len(problems) >= MOST_VIOLATIONS:
+                    more += error.error_count()
+                else:
+                    for problem in error.errors(include_url=False):
+                        index, *inner = problem["loc"]
+                        problems.append({**problem, "loc": (name, int(index) + start, *inner)})
+    if problems:
+        raise ParamError.of([_rule(op, problem) for problem in problems], more)
+    return values
+
+
+def _check_members(name: str, value: Any) -> None:
+    """Refuse an object of more members than any has: each would be a violation."""
+    if isinstance(value, Mapping) and len(value) > _MEMBERS:
+        rule = f"has {len(value):,} members, at most {_MEMBERS}: put what is your own into metadata"
+        raise ParamError(name, value, rule)
 
 
 def argument_names(op: Op) -> tuple[str, ...]:
@@ -212,6 +254,11 @@ def _model(name: str) -> type[BaseModel]:
     return create_model(title, __config__=ConfigDict(extra="forbid"), __doc__=None, **fields)
 
 
+@cache
+def _adapter(op: Op, argument: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_shape(op.name, argument, _signature(op)[argument]))
+
+
 def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
     """The default in JSON; null if the argument belongs to another operation."""
     default = parameters[argument].default if argument in parameters else None
@@ -288,6 +335,7 @@ def _json(value: Any, start: str) -> Any:
     """JSON text parsed; anything else unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(start):
         return value
+    check_json("request", value.encode("utf-8", "replace"), MESSAGE_VALUES)
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

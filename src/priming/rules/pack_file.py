@@ -31,7 +31,7 @@ from priming.core.arguments.checks import (
     check_tags,
     check_text,
 )
-from priming.errors import Conflict, ParamError, SchemaTooNew, StoreError
+from priming.errors import MOST_VIOLATIONS, Conflict, ParamError, SchemaTooNew, StoreError
 from priming.graph.traversal import cycles
 from priming.maintenance.merge import RANKED, REPLACED
 from priming.storage.rows import LinkIdentity
@@ -43,7 +43,6 @@ OWN_HISTORY = ("next", "next-but-one", "co-activated", "learned-from", "consolid
 """Relations that record what happened in a store: packs do not contain them."""
 
 _SOURCE = re.compile(rf"pack:({PACK_NAME})@({PACK_VERSION})")
-_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +134,8 @@ def write_pack(path: Path, pack: PackFile) -> None:
     try:
         _PackReader().pack(json.loads(data))
     except ParamError as error:
-        rule = "no store could install this pack: correct this, or choose other behaviours by tags or keys"
-        raise ParamError.of([*error.violations, rule]) from None
+        rule = "no store could install this pack: correct what follows, or choose other behaviours by tags or keys"
+        raise ParamError.of([rule, *error.violations]) from None
     _write_new(path, data)
 
 
@@ -206,6 +205,8 @@ class _PackReader:
     """Reads a pack and collects its violations, so that a single error reports them all."""
 
     violations: list[str] = field(default_factory=list)
+    more: int = 0
+    """How many violations there are that are not in the list."""
 
     def pack(self, document: Mapping[str, Any]) -> PackFile:
         values = self.fields("", document, _PACK)
@@ -287,14 +288,14 @@ class _PackReader:
 
     def add(self, where: str, error: ParamError) -> None:
         """Add the violations of an error at a place of the document."""
-        self.violations += [f"{where}.{text}" if where else text for text in error.violations]
+        if len(self.violations) < MOST_VIOLATIONS:
+            self.violations += [f"{where}.{text}" if where else text for text in error.violations]
+        else:
+            self.more += len(error.violations)
 
     def error(self) -> ParamError:
         """The violations as an error, the first of them in full."""
-        shown = self.violations[:_SHOWN]
-        if len(self.violations) > _SHOWN:
-            shown.append(f"and {len(self.violations) - _SHOWN:,} more")
-        return ParamError.of(shown)
+        return ParamError.of(self.violations, self.more)
 
 
 def _check_list(name: str, value: Any, least: int) -> Sequence[Any]:

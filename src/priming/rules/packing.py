@@ -11,6 +11,7 @@ from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack
 from priming.recall.formatting import EARLIER_KEY, RULES_HEADER, has_earlier_key, rule_packable
 from priming.results import Hit, Omitted
 from priming.rules.conflicts import RuleCandidate
+from priming.text.quotation import label
 from priming.types import MemoryRecord
 
 BUDGET = "budget"
@@ -72,7 +73,8 @@ def _form(rule: RuleCandidate, key: str) -> Packable:
 
 def _named(rule: MemoryRecord) -> str:
     """The key of a rule, marked if its text has changed since."""
-    return f"{rule.key} ({EARLIER_KEY})" if has_earlier_key(rule) else rule.key
+    name = label(rule.key)
+    return f"{name} ({EARLIER_KEY})" if has_earlier_key(rule) else name
 
 
 def _tiers(packed: Packed) -> dict[str, str]:

@@ -9,6 +9,7 @@ from priming.errors import ParamError
 
 INSTRUCTING = "agent"
 """The lowest trust at which rules are shown as rules; below it they are quoted data."""
+_SOURCES = {"untrusted": "from an untrusted source", "tool": "from a tool"}
 
 
 def least(trusts: Iterable[str]) -> str:
@@ -51,6 +52,15 @@ def instructs(trust: str) -> bool:
     (True, False)
     """
     return is_trusted_as(trust, INSTRUCTING)
+
+
+def source_note(trust: str) -> str:
+    """Say where a memory comes from if its source may not instruct; empty for others.
+
+    >>> source_note("tool"), source_note("user")
+    ('from a tool', '')
+    """
+    return _SOURCES.get(trust, "")
 
 
 def _rank(trust: str) -> int:

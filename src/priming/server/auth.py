@@ -23,7 +23,7 @@ from priming.config.environment import USER, VERSION
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.errors import PrimingError
-from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH
+from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
 from priming.server import telemetry
 from priming.server.limits import RateLimiter, limited, too_large
 from priming.server.responses import Refused, refusal
@@ -126,6 +126,7 @@ class RequestMiddleware:
             params,
             body_bytes=max(params.body_bytes, MESSAGE_BYTES),
             depth=max(params.depth, MESSAGE_DEPTH),
+            values=max(params.values, MESSAGE_VALUES),
         )
         self._names_only = names_only
         self._rates = RateLimiter(params)

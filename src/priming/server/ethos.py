@@ -20,15 +20,16 @@ from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
 from priming.config.params.server import SocketParams
 from priming.config.values import dataclass
+from priming.core.arguments.measured import check_messagepack
 from priming.errors import ParamError, PrimingError
 from priming.operations.ethos_actions import act, greet
-from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
+from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES, hung_up
 from priming.operations.service import LocalService
 from priming.serialization import full_error_payload
 from priming.server import telemetry
 from priming.server.jobs import Cancelled
 from priming.server.limits import WorkerPool
-from priming.server.responses import parse_json, too_deep
+from priming.server.responses import parse_json
 from priming.types import Progress
 
 JSON, MESSAGEPACK = "json", "messagepack"
@@ -119,7 +120,8 @@ def parse(framing: str | None, message: bytes) -> dict[str, Any]:
     >>> parse("json", b'{"action": "ping"}')
     {'action': 'ping'}
     """
-    value = parse_json(_as_json(message) if framing == MESSAGEPACK else message, MESSAGE_DEPTH, "message")
+    text = _as_json(message) if framing == MESSAGEPACK else message
+    value = parse_json("message", text, MESSAGE_DEPTH, MESSAGE_VALUES)
     if not isinstance(value, dict):
         raise ParamError("message", value, _RULE)
     return value
@@ -149,10 +151,9 @@ def _as_json(frame: bytes) -> bytes:
     """A frame as JSON, which cannot hold all that MessagePack can."""
     import msgpack
 
+    check_messagepack("message", frame, depth=MESSAGE_DEPTH, values=MESSAGE_VALUES)
     try:
         return json.dumps(msgpack.unpackb(frame), ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (RecursionError, msgpack.StackError):
-        raise too_deep("message", MESSAGE_DEPTH) from None
     except (ValueError, TypeError) as error:
         reason = str(error) or type(error).__name__
         raise ParamError("message", frame[:80], f"{_RULE} ({reason})") from None

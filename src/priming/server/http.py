@@ -205,7 +205,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             op,
             await _body(request),
             caller=context.caller(request.headers, f"http {op.name}"),
-            depth=context.limits.depth,
+            limits=context.limits,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
             everywhere=context.everywhere,
@@ -233,14 +233,14 @@ def _carry_out(
     progress: Progress | None,
     *,
     caller: Caller,
-    depth: int,
+    limits: ServerParams,
     operation_id: str | None,
     forgiving: bool,
     everywhere: bool,
     own: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
-    arguments = parse_body(body, depth)
+    arguments = parse_body(body, limits.depth, limits.values)
     if not own:
         schema.refuse_own(op, arguments)
     with calling(caller):
@@ -310,7 +310,7 @@ def _job(server: ServerState, op: Op) -> Endpoint:
 def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> Any:
     """A request that was checked: its errors are answered at once, not by the job."""
     check_name("namespace", namespace)
-    request = parse_body(body, context.limits.depth)
+    request = parse_body(body, context.limits.depth, context.limits.values)
     schema.arguments(op, request)
     return request
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from starlette.responses import Response
 
+from priming.core.arguments.measured import check_json, too_deep
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import error_payload, full_error_payload
+from priming.text.quotation import json_text, visible
 
 JSON = "application/json"
 STATUS: Mapping[str, int] = {
@@ -96,26 +98,26 @@ def reason_header(reason: str | None) -> dict[str, str]:
     """The header that says why an answer without a field for it is empty."""
     if reason is None:
         return {}
-    return {"Priming-Reason": " ".join(reason.split()).encode("ascii", "backslashreplace").decode()}
+    return {"Priming-Reason": visible(" ".join(reason.split())).encode("ascii", "backslashreplace").decode()}
 
 
 def json_bytes(value: Any) -> bytes:
     """A value as JSON."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    return json_text(value, separators=(",", ":")).encode()
 
 
-def parse_body(body: bytes, depth: int) -> Any:
+def parse_body(body: bytes, depth: int, values: int) -> Any:
     """The value of a JSON body; an empty body is a request without arguments.
 
-    >>> parse_body(b'{"limit": 3}', 64)
+    >>> parse_body(b'{"limit": 3}', 64, 1_000)
     {'limit': 3}
     """
-    return parse_json(body, depth, "body") if body.strip() else {}
+    return parse_json("body", body, depth, values) if body.strip() else {}
 
 
-def parse_json(text: bytes, depth: int, name: str) -> Any:
-    """The value of a JSON text; a ``ParamError`` refers to it by ``name``."""
+def parse_json(name: str, text: bytes, depth: int, values: int) -> Any:
+    """The value of a JSON text within limits; a ``ParamError`` refers to it by ``name``."""
+    check_json(name, text, values)
     try:
         decoded = text.decode("utf-8")
         value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
@@ -133,11 +135,6 @@ def parse_json(text: bytes, depth: int, name: str) -> Any:
     if level:
         raise too_deep(name, depth)
     return value
-
-
-def too_deep(name: str, depth: int) -> ParamError:
-    """The error for a value that is nested too deep."""
-    return ParamError(name, "…", f"must be nested at most {depth} deep")
 
 
 def _containers(container: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from priming.config.values import dataclass
 from priming.text.rule_kinds import denial_in, forbids
@@ -15,12 +15,16 @@ GIST_LETTERS = 120
 MOST_LETTERS = 3 * GIST_LETTERS
 """Most letters of any gist."""
 
-_BOUNDARY = re.compile(r"(?P<mark>[.!?]+)(?P<close>[\"'”’)\]]*)(?=\s)|[。！？]|\n+|$")
+_BOUNDARY = re.compile(r"(?<![.!?])(?P<mark>[.!?]+)(?P<close>[\"'”’)\]]*)(?=\s)|[。！？]|\n+|$")
 _NEVER_LAST = frozenset(read_words("abbreviations"))
 """Abbreviations that a sentence does not end with."""
 _SOMETIMES_LAST = frozenset(("etc", "inc", "ltd", "co", "corp", "al", "a.m", "p.m", "u.s", "u.k"))
 """Abbreviations that a sentence may end with: before a capital it does."""
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘`]*$")
+_NEXT_WORD = re.compile(r"\s*[\"'“‘`(\[]*(.?)", re.DOTALL)
+_SOLID = re.compile(r"\S")
+_BACK = 64
+"""Letters before a mark that are looked at: no abbreviation is longer."""
 _CODE = re.compile(r"```.*?(?:```|$)|`[^`\n]+`", re.DOTALL)
 _ITEM = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=\S)")
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+)")
@@ -33,6 +37,8 @@ _LEANING = re.compile(
 """How a sentence begins that leans on the one before it."""
 _READ = 10_000
 """Characters that are looked at."""
+_PIECES = 400
+"""Sentences, items and clauses that are looked at: more than any gist has room for."""
 _PAUSE = re.compile(r"[,;:—–]\s")
 _EXCEPTION = r"unless|except(?:ing)?|excluding|apart from|aside from|other than|with the exception of"
 _CLAUSE_START = re.compile(
@@ -98,7 +104,7 @@ def gist_of_rule(text: str) -> str:
         _Piece(piece, n, _weight(piece if not items else _ITEM.sub("", piece)))
         for n, part in enumerate(parts)
         for piece in ([part] if len(part) <= GIST_LETTERS else _clauses(part))
-    ]
+    ][:_PIECES]
     return _assembled(pieces, _chosen(pieces), is_list=bool(items))
 
 
@@ -184,11 +190,10 @@ def list_items(text: str) -> list[str]:
     >>> list_items("1. run the migrations 2. check"), list_items("It needs 2. Check it.")
     (['1. run the migrations', '2. check'], [])
     """
-    code = [match.span() for match in _CODE.finditer(text)]
+    in_code = _in_code(text)
     starts: list[int] = []
     for match in _ITEM.finditer(text):
-        inside = any(start <= match.start() < end for start, end in code)
-        if int(match[1]) == len(starts) + 1 and not inside:
+        if int(match[1]) == len(starts) + 1 and not in_code(match.start()):
             starts.append(match.start())
     if len(starts) < 2:
         return []
@@ -200,14 +205,28 @@ def list_items(text: str) -> list[str]:
 
 def _pieces(text: str) -> Iterator[str]:
     """A text cut after each sentence."""
-    code = [match.span() for match in _CODE.finditer(text)]
+    in_code = _in_code(text)
     start = 0
     for match in _BOUNDARY.finditer(text):
-        if match.start() < start or any(first <= match.start() < last for first, last in code):
+        if match.start() < start or in_code(match.start()):
             continue
         if match["mark"] is None or _ends(text, start, match):
             yield text[start : match.end()]
             start = match.end()
+
+
+def _in_code(text: str) -> Callable[[int], bool]:
+    """Whether a place of a text is in code; the places come in order."""
+    spans = (match.span() for match in _CODE.finditer(text))
+    start, end = next(spans, (len(text), len(text)))
+
+    def inside(place: int) -> bool:
+        nonlocal start, end
+        while place >= end and start < len(text):
+            start, end = next(spans, (len(text), len(text)))
+        return start <= place < end
+
+    return inside
 
 
 def gist_of_steps(text: str) -> str:
@@ -229,11 +248,13 @@ def gist_of_steps(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """A text on one line, without the marks of a list; ";" stands between items that end without a mark."""
+    """A text on one line, as far as a gist goes, without the marks of a list; ";" ends items without an end."""
     shown = ""
     for line in text.splitlines():
         item = " ".join(_BULLET.sub("", line).split())
         shown += f"{_joint(shown) if _BULLET.match(line) else ' '}{item}" if shown and item else item
+        if len(shown) > GIST_LETTERS:
+            break
     return shown
 
 
@@ -246,24 +267,25 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a mark of punctuation ends a sentence."""
     if match["mark"] != ".":
         return match["mark"] != "..." or _next_is_capital(text, match.end())
-    last = _LAST_WORD.search(text, start, match.start())
+    last = _LAST_WORD.search(text, max(start, match.start() - _BACK), match.start())
     word = last[0] if last else ""
     plain = word.casefold()
     if plain in _NEVER_LAST or (len(word) == 1 and word.isupper()):
         return False
     if plain in _SOMETIMES_LAST:
         return _next_is_capital(text, match.end())
-    if _MARKED.search(text, start, match.start() - len(word)) and (word.isdigit() or len(word) == 1):
+    before = match.start() - len(word)
+    if (word.isdigit() or len(word) == 1) and _MARKED.search(text, max(start, before - _BACK), before):
         return False  # "Rotate the key: 1. Open the vault."
     if word.isdigit():
         # "1. Stop the server" is one sentence; "We are in room 5. It is cold." are two.
-        return bool(text[start : match.start() - len(word)].strip()) and _next_is_capital(text, match.end())
+        return _SOLID.search(text, start, before) is not None and _next_is_capital(text, match.end())
     return True
 
 
 def _next_is_capital(text: str, at: int) -> bool:
-    following = text[at:].lstrip().lstrip("\"'“‘`([")[:1]
-    return not following or not following.islower()
+    following = _NEXT_WORD.match(text, at)
+    return following is None or not following[1].islower()
 
 
 def _independent(parts: list[str]) -> list[str]:

@@ -253,7 +253,8 @@ def without_places(text: str, values: Iterable[str]) -> str:
     if not names:
         return text
     place = (
-        rf"[,\s]*\b(?:in|on|for|during|at|when|while) (?:the )?(?:{names})(?: environments?| branch(?:es)?)?"
+        r"(?:(?<![,\s])[,\s]+)?\b(?:in|on|for|during|at|when|while) (?:the )?"
+        rf"(?:{names})(?: environments?| branch(?:es)?)?"
     )
     return re.sub(place + r"(?=$|[.,;!])", "", text, flags=re.IGNORECASE).strip() or text
 

@@ -20,7 +20,7 @@ _OBJECTION = re.compile(
     re.IGNORECASE,
 )
 """How somebody begins who objects to what was done: "No, …", "Wait: …"."""
-_CLAUSE = r"(?P<clause>^|[.;:,!?()\n—–-]\s*|\b(?:and|but|or|then|please|also)\s+)"
+_CLAUSE = r"(?P<clause>^|[.;:,!?()\n—–-]\s{0,16}|\b(?:and|but|or|then|please|also)\s{1,16})"
 _WE_DENY = (
     r"(?:i|we)\s+(?:(?:really|just|also)\s+)?(?:do\s+not|don't|dont)\s+(?:ever|want|wish|like|allow|accept|permit|tolerate|use|do)\b"
     r"|(?:you|we)\s+(?:cannot|can't|can\s+not)\b|let's\s+not\b"

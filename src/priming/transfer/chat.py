@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item
@@ -89,7 +90,7 @@ def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
     """Read JSON Lines if the first line is JSON by itself, else one JSON value."""
     conversation = CurrentConversation(transcript)
     path = transcript.path
-    head = list(islice(lines(path), 2))
+    head = list(islice(lines(path, STORE.file_bytes), 2))
     if not head:
         return
     if _is_json(head[0][1]):

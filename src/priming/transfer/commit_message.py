@@ -8,7 +8,7 @@ from priming.config.values import dataclass
 
 _TRAILER = re.compile(
     r"^(?:[\w-]+-by|Cc|Change-Id|Reviewed-on|PR-URL|Pull-Request-URL|Auto-Submit|Commit-Queue|Tested|[\w-]+-RevId"
-    r"|git-svn-id|Bazaar-Id|HG[\w ]*|cr-[\w-]+|reviewed-[\w-]+|see merge request)(?:: *| +(?=\S+!\d))(\S.*)$",
+    r"|git-svn-id|Bazaar-Id|HG[\w ]{0,40}|cr-[\w-]+|reviewed-[\w-]+|see merge request)(?:: *| +(?=\S+!\d))(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A line that a tool or a habit adds: who signed, wrote and reviewed, and ids of systems for review."""
@@ -19,8 +19,10 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 """A line after the first that only closes issues or refers to them."""
-_ADDRESS = re.compile(r" *<[^<>\s]*@[^<>\s]*>")
-_NUMBER = re.compile(r"[ \t]*\((?:PR |GH-|gh-|pull )?([#!]?\d+)\)(?=[ \t]*$|[ \t]*\()", re.MULTILINE)
+_ADDRESS = re.compile(r"(?:(?<! ) +)?<[^<>\s@]*@[^<>\s]*>")
+_NUMBER = re.compile(
+    r"(?:(?<![ \t])[ \t]+)?\((?:PR |GH-|gh-|pull )?([#!]?\d+)\)(?=[ \t]*$|[ \t]*\()", re.MULTILINE
+)
 """The number of a pull request in parentheses at the end of a line, as platforms add it."""
 _MERGED = re.compile(r"\AMerge (?:pull request|PR) ([#!]\d+)(?: from (\S+))?[ \t]*\n*")
 _RULE = re.compile(r"^[-*=_]{3,}[ \t]*$\n?(?=\s*\Z)", re.MULTILINE)

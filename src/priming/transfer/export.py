@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -204,7 +205,8 @@ def _read(path: Path) -> ExportBundle:
     bundle, number = ExportBundle(), 0
     try:
         with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+            header = file.readline(STORE.line_bytes)
+            for number, line in enumerate(itertools.chain([header] if header else [], file), 1):
                 if number == 1 or line.strip():
                     _add_to_bundle(bundle, _parse_line(path, number, line), f"{path}, line {number}")
     except OSError as error:
@@ -233,6 +235,8 @@ def _parse_line(path: Path, number: int, line: str) -> dict[str, Any]:
         value = json.loads(line)
     except json.JSONDecodeError as error:
         raise ParamError(where, line.strip(), f"must be JSON ({error.msg})") from None
+    except (ValueError, RecursionError):
+        raise ParamError(where, line.strip(), "must be JSON of reasonable depth and size") from None
     if not isinstance(value, dict) or (number == 1 and value.get("format") != FORMAT):
         raise ParamError(
             where, line.strip(), "must begin an export of Priming; for other files name the importer"

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.reading import one_line, title
@@ -207,11 +208,16 @@ def _log(path: Path, hashes: Sequence[str], shown: Sequence[str]) -> Iterator[IO
 
 
 def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes before each NUL; an incomplete token at the end is dropped."""
-    rest = b""
+    """The bytes before each NUL, at most as many as a line may have; an incomplete token at the end is dropped."""
+    rest = bytearray()
     while block := stream.read(_BLOCK):
-        *whole, rest = (rest + block).split(b"\0")
-        yield from whole
+        *whole, last = block.split(b"\0")
+        for part in whole:
+            rest += part
+            yield bytes(rest[: STORE.line_bytes])
+            rest.clear()
+        if len(rest) < STORE.line_bytes:
+            rest += last
 
 
 def _commit(tokens: Iterator[bytes]) -> Commit | None:

@@ -14,7 +14,7 @@ from priming.transfer.reading import clean_text, digest, iso_time, label, one_li
 _SPEAKERS = {"user": "user", "assistant": "agent"}
 _IDS = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
 _INTERNAL = ("isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly")
-_INSERTED = re.compile(r"<(system-reminder|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
+_INSERTED = re.compile(r"<(/?)(system-reminder|local-command-[a-z]+)>")
 
 
 def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
@@ -38,8 +38,22 @@ def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | No
     message = value.get("message")
     if not isinstance(message, dict):
         raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
-    text = clean_text(_INSERTED.sub("", message_text(message, where)).strip())
+    text = clean_text(_without_inserted(message_text(message, where)).strip())
     return _episode(value, message, text, where) if text else None
+
+
+def _without_inserted(text: str) -> str:
+    """A text without what the program inserted between tags; a tag that is never closed is part of the text."""
+    marks = list(_INSERTED.finditer(text))
+    last = {mark[2]: mark.start() for mark in marks if mark[1]}
+    parts, at, opened = [], 0, ""
+    for mark in marks:
+        if not opened and not mark[1] and last.get(mark[2], -1) > mark.start():
+            parts.append(text[at : mark.start()])
+            opened = mark[2]
+        elif opened == mark[2] and mark[1]:
+            at, opened = mark.end(), ""
+    return "".join([*parts, text[at:]])
 
 
 def _summary(value: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -51,14 +51,17 @@ def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
         return {}, 0
     front: dict[str, str | list[str]] = {}
     name = ""
+    items: list[str] = []
     for row in rows[1:end]:
         key, colon, value = row.partition(":")
         item = _ITEM.fullmatch(row)
-        if item and name and (not front[name] or isinstance(front[name], list)):
-            front[name] = [*front[name], _unquoted(item[1])]
+        if item and name and (not front[name] or front[name] is items):
+            items.append(_unquoted(item[1]))
+            front[name] = items
         elif colon and key.strip() and not key[0].isspace() and value[:1] in ("", " ", "\t"):
             name = key.strip().lower()
-            front[name] = _value(name, value.strip())
+            read = _value(name, value.strip())
+            front[name], items = read, read if isinstance(read, list) else []
     return front, end + 1
 
 
@@ -156,19 +159,23 @@ def _cut(block: str, limit: int) -> Iterator[str]:
     """Cut a paragraph that is too long: at a line end if possible, else at a sentence, else at a word."""
     if _FENCE.match(block):
         limit = STORE.content_limit
-    while len(block) > limit:
-        end = block.rfind("\n", 1, limit + 1)
+    start = 0
+    while len(block) - start > limit:
+        window = block[start : start + limit + 1]
+        end = window.rfind("\n", 1)
         if end < 0:
-            end = max((m.start() for m in _SENTENCE.finditer(block, 0, limit + 1)), default=-1)
+            end = max((m.start() for m in _SENTENCE.finditer(window)), default=-1)
         if end <= 0:
-            end = block.rfind(" ", 1, limit + 1)
+            end = window.rfind(" ", 1)
         if end <= 0:
             end = limit
-        if part := block[:end].rstrip():
+        if part := window[:end].rstrip():
             yield part
-        block = block[end:].lstrip("\n ")
-    if block:
-        yield block
+        start += end
+        while block[start : start + 1] in ("\n", " "):
+            start += 1
+    if start < len(block):
+        yield block[start:]
 
 
 def links(text: str) -> Iterator[tuple[str, bool]]:

@@ -20,15 +20,19 @@ LABEL_LETTERS = 512
 """Maximum length of a memory's key, session, heading or speaker."""
 
 _DIGEST_BYTES = 4
+_BLOCK = 1 << 20
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _MORE = "… ({:,} more characters)"
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers, read lazily."""
+def lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, numbered and read lazily; none has more than ``most`` bytes."""
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
+                if len(line) > most:
+                    rule = f"must have at most {most:,} bytes: split it, or leave it out"
+                    raise ParamError(f"{path}, line {number}", line, rule)
                 if text := _decoded(line, f"{path}, line {number}").strip():
                     yield number, text
     except OSError as error:
@@ -36,11 +40,17 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_text(path: Path) -> str:
-    """The whole text of a UTF-8 file, with line ends normalised."""
+    """The whole text of a UTF-8 file, with line ends normalised; the file is not larger than the limit."""
     try:
-        text = _decoded(path.read_bytes(), str(path))
+        with path.open("rb") as file:
+            data = bytearray()
+            while (block := file.read(_BLOCK)) and len(data) <= STORE.file_bytes:
+                data += block
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(data) > STORE.file_bytes:
+        raise ParamError("path", str(path), f"must have at most {STORE.file_bytes:,} bytes: split the file")
+    text = _decoded(bytes(data), str(path))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

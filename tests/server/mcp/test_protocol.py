@@ -314,8 +314,10 @@ def test_what_programs_read_is_what_the_text_says_within_the_budget(url):
     assert f"recall_id: {reply['recall_id']}" in text(packed)
     assert set(reply) == {"about", "recall_id", "hits"}
     assert reply["hits"]
+    relevance = {hit["memory"]["key"]: hit["relevance"] for hit in explained.structured_content["hits"]}
     for hit in reply["hits"]:
         assert set(hit) == {"key", "text", "relevance"}
+        assert hit["relevance"] == round(relevance[hit["key"]], 3)
         assert f"- [{hit['key']}] {hit['text']}".rstrip() in text(packed)
         assert not hit["text"] or json.loads(hit["text"]) in facts[hit["key"]]
     assert {"components", "path", "score"} <= set(explained.structured_content["hits"][0])
@@ -331,7 +333,7 @@ def test_rules_are_packed_for_programs_too(url):
 
     rules, none = anyio.run(talk)
     (rule,) = rules.structured_content["hits"]
-    assert rule["text"] == "constraint: Never push to main."
+    assert rule["text"] == 'constraint: "Never push to main."'
     assert none.structured_content["hits"] == []
     assert none.structured_content["reason"] in text(none)
 
@@ -564,7 +566,7 @@ def test_a_reply_names_the_operation_that_undo_takes(url):
             return text(changed), text(undone)
 
     changed, undone = anyio.run(talk)
-    assert changed.startswith("ada: version 2, 'Bob wrote it.'")
+    assert changed.startswith('ada: version 2, "Bob wrote it."')
     assert undone.startswith("undid a supersede")
     with Memory.open(url) as memory:
         assert memory.get("ada").content == "Ada wrote it."

@@ -25,10 +25,11 @@ from priming.cli.options import (
     StoreOptions,
     Target,
 )
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import FORMATS
 from priming.errors import StoreError
+from priming.text.quotation import terminal_text
 
 if TYPE_CHECKING:
     from priming.learning.results import Oscillation, StrengthEvent, Strengths
@@ -79,7 +80,7 @@ def draw(
     if output is not None:
         return _written(text, form, output)
     if not store.as_json:
-        typer.echo(clean(text) if sys.stdout.isatty() else text, nl=False)
+        typer.echo(terminal_text(text) if sys.stdout.isatty() else text, nl=False)
     value: dict[str, Any] = json.loads(text) if form == "json" else {"format": form, "text": text}
     return Answer(value, [])
 

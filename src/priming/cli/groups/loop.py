@@ -19,6 +19,7 @@ from priming.cli.groups import arc, tasks
 from priming.cli.options import AgentOptions, Limit, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line
 from priming.errors import ParamError
+from priming.text.quotation import terminal_text
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -371,7 +372,7 @@ class Terminal:
     def allow(self, _session: Session, wait: Wait) -> bool:
         """Whether they say yes."""
         question = "Act on this plan?" if wait.what == "approval" else "This may be irreversible. Do it?"
-        return self._ask(f"{clean(wait.about)}\n{question} [y/N] ").casefold() in _YES
+        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
 
     def _ask(self, text: str) -> str:
         typer.echo(text, nl=False, err=True)

@@ -21,9 +21,10 @@ from priming.cli.options import (
     TimeOptions,
     Tokens,
 )
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, lines, timestamp
 from priming.cli.parse import complete_terms
 from priming.config.values import dataclass
+from priming.rules.trust import source_note
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
@@ -144,7 +145,7 @@ def _task_files(result: TaskFiles, *, explain: bool, packed: bool) -> Iterator[P
             yield line((f"{share}{at}", DIM), reason.gist, (f"  {reason.key}", DIM), indent=4)
     if packed and result.text:
         yield line(("packed:", DIM))
-        yield line(result.text)
+        yield from lines(result.text)
     if explain and result.recorded and result.files:
         yield line((f"recall {result.recall_id}", DIM))
 
@@ -168,7 +169,7 @@ def shown(
         yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
     if packed and result.text:
         yield line(("packed:", DIM))
-        yield line(result.text)
+        yield from lines(result.text)
     if trace:
         yield from tree(result)
         yield from _steps(result.spread)
@@ -191,7 +192,7 @@ def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
     score = f"  {hit.score:.3f}" if explain else ""
     title = f"{hit.memory.title}: " if hit.memory.title else ""
     relevance = "" if hit.relevance is None else f"{_relevance(hit.relevance)}  "
-    yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_superseded(hit))
+    yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_notes(hit))
     yield line((title, DIM), _text(hit.memory), indent=4)
     values = [
         f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"
@@ -223,7 +224,10 @@ def _text(memory: MemoryRecord) -> str:
     return memory.gist if memory.gist.endswith("…") else f"{memory.gist} …"
 
 
-def _superseded(hit: Hit) -> Iterator[Span]:
+def _notes(hit: Hit) -> Iterator[Span]:
+    """Where a memory comes from if its source may not instruct, and whether it is superseded."""
+    if note := source_note(hit.memory.trust):
+        yield f"  {note}", WARN
     if hit.superseded_by is not None:
         until, closed = timestamp(hit.memory.valid_to), timestamp(hit.memory.retired_at)
         yield f"  superseded by version {hit.superseded_by} from {until} on, recorded {closed}", WARN

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.options import AgentOptions, DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
 from priming.cli.parse import complete
 from priming.config.words import KINDS, RULES, TRUST
 
@@ -133,7 +133,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
         yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
     if packed and result.text:
         yield line(("packed:", DIM))
-        yield line(result.text)
+        yield from lines(result.text)
     yield from records.recall_id(result)
 
 

@@ -62,6 +62,13 @@ class HookParams(Checked):
         unit="runs",
         doc="maximum number of runs of a session that a commit settles, the latest first",
     )
+    beside: float = param(
+        10.0,
+        low=0.0,
+        high=604_800.0,
+        unit="seconds",
+        doc="time in which another installation of the hooks reports the same event, where that has no id of its own",
+    )
     keep_days: float = param(7.0, low=0.0, unit="days", doc="how long the state of a session is kept")
     lock: float = param(
         2.0, low=0.0, unit="seconds", doc="time limit for waiting for another hook of the session"
@@ -82,6 +89,12 @@ class HookParams(Checked):
         1.0, low=0.0, unit="seconds", doc="interval at which that server checks that its store still exists"
     )
     input: int = param(16_777_216, low=1, unit="bytes", doc="maximum size of an agent's input")
+    version: float = param(
+        15.0,
+        low=0.0,
+        unit="seconds",
+        doc="time limit for an agent's program to state its version, in `setup` and `doctor`",
+    )
 
 
 HOOK = HookParams()

@@ -12,6 +12,12 @@ class ServerParams(Checked):
 
     body_bytes: int = param(8_388_608, low=1, unit="bytes", doc="maximum size of a request's body")
     depth: int = param(64, low=1, unit="levels", doc="maximum nesting of its JSON")
+    values: int = param(
+        1_048_576,
+        low=1,
+        unit="values",
+        doc="maximum number of objects, arrays, members and items in its JSON",
+    )
     rate: float = param(
         500.0,
         low=0.0,

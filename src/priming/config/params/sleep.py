@@ -63,6 +63,9 @@ class SleepParams(Checked):
     listed: int = param(
         200, low=0, unit="pairs", doc="maximum number of similar items reported as left alone by a stage"
     )
+    steps: int = param(
+        60, low=1, unit="steps", doc="most steps of a procedure that is compared with others, pair by pair"
+    )
     shared: float = param(
         0.5, low=0.0, high=1.0, doc="minimum share of a cluster's episodes that must name its heading"
     )

@@ -14,6 +14,11 @@ class StoreParams(Checked):
         30.0, low=0.0, unit="seconds", doc="time limit for waiting for another writer"
     )
     content_limit: int = param(1_048_576, low=1, unit="characters", doc="longest memory")
+    conditions: int = param(64, low=1, unit="conditions", doc="most conditions of a memory, in `when`")
+    condition_values: int = param(100, low=1, unit="values", doc="most values of a condition")
+    condition_letters: int = param(
+        512, low=1, unit="characters", doc="longest value of a condition: a glob pattern, a phrase"
+    )
     batch: int = param(
         500, low=1, unit="memories", doc="number of memories in one transaction of a bulk load"
     )
@@ -29,6 +34,18 @@ class StoreParams(Checked):
         500, low=0, unit="recalls", doc="number of recalls, the latest first, whose text can be an echo"
     )
     echo_words: int = param(4, low=1, unit="words", doc="minimum length of an echo")
+    line_bytes: int = param(
+        33_554_432,
+        low=1,
+        unit="bytes",
+        doc="longest line of a file that is imported, and longest message of a commit",
+    )
+    file_bytes: int = param(
+        268_435_456,
+        low=1,
+        unit="bytes",
+        doc="largest file that is imported as a whole: a note, a JSON document",
+    )
     pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="maximum size of a pack")
     why_operations: int = param(
         10, low=1, unit="operations", doc="number of operations that `why` shows, the latest first"

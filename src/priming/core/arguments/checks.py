@@ -192,17 +192,27 @@ def check_predicates(value: Any) -> Mapping[str, Any]:
     """Conditions under which a memory applies: by predicate a value, or a list of alternatives."""
     if not isinstance(value, Mapping):
         raise ParamError("when", value, "must be a mapping of predicates, such as {'language': 'python'}")
+    if len(value) > STORE.conditions:
+        raise ParamError(
+            "when", value, f"has {len(value):,} conditions, at most {STORE.conditions}: leave some out"
+        )
     for name, condition in value.items():
-        place = f"when.{check_text('when', name)}"
+        place = f"when.{check_name('when', check_text('when', name))}"
         options = condition if isinstance(condition, (list, tuple)) else [condition]
         if not options or not all(_is_plain(place, option) for option in options):
             raise ParamError(place, condition, "must be a text, a number, true, false or a list of these")
+        if len(options) > STORE.condition_values:
+            rule = f"has {len(options):,} values, at most {STORE.condition_values}: name what they share"
+            raise ParamError(place, condition, rule)
     return {str(name): list(item) if isinstance(item, tuple) else item for name, item in value.items()}
 
 
 def _is_plain(name: str, value: Any) -> bool:
     """Whether a value is a text that can be kept, a finite number, true or false."""
     if isinstance(value, str):
+        if len(value) > STORE.condition_letters:
+            rule = f"has {len(value):,} characters, at most {STORE.condition_letters}: shorten it"
+            raise ParamError(name, value, rule)
         return check_text(name, value) == value
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 

@@ -16,7 +16,8 @@ from priming.core.arguments.arrays import Floats, Ints
 from priming.text.tokens import TERM_CACHE, terms
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NAME = re.compile(r"[\w./\\-]*\w")
+_NAME = re.compile(r"[\w./\\-]+")
+_NO_ENDS = "./\\-"
 _SHORTEST = 3
 """Letters of the shortest name without an ending that a word of a task can mean."""
 
@@ -80,7 +81,8 @@ def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:
     >>> named_files("fix pool.py and the retry", ["src/pool.py", "src/retry.py", "tests/retry.py"], 0.5).tolist()
     [1.0, 0.25, 0.25]
     """
-    words = {word.replace("\\", "/").removeprefix("./").casefold() for word in _NAME.findall(task)}
+    names_in_task = filter(None, (name.rstrip(_NO_ENDS) for name in _NAME.findall(task)))
+    words = {word.replace("\\", "/").removeprefix("./").casefold() for word in names_in_task}
     names = [_names(path) for path in paths]
     bearers = Counter(name for own in names for name in {*own[0], own[1]} if name in words)
     values = [

@@ -10,9 +10,10 @@ from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from priming.config.params.server import ServerParams
+from priming.core.arguments.measured import check_json
 from priming.errors import ParamError
 from priming.operations.service import LocalService
 from priming.operations.table import tools
@@ -51,7 +52,7 @@ class _NamespacedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, if its token may use the namespace in its path."""
-        request = Request(scope)
+        request = Request(scope, receive)
         context = context_of(request)
         context.enter(scope["path_params"]["namespace"], "mcp")
         groups = request.query_params.get("tools")
@@ -60,7 +61,22 @@ class _NamespacedApp:
                 tools(groups)
             except ParamError as error:
                 raise refusal(error, everywhere=context.everywhere) from None
-        await self._manager.handle_request(scope, receive, send)
+        body = await request.body()
+        try:
+            check_json("body", body, context.limits.values)
+        except ParamError as error:
+            raise refusal(error, everywhere=context.everywhere) from None
+        await self._manager.handle_request(scope, _again(body, receive), send)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, once more, and then what follows it."""
+    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_part() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return next_part
 
 
 def _namespace(context: Context) -> str:

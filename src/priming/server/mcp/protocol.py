@@ -7,7 +7,6 @@ log. The engine is loaded at its first use, so that the protocol answers at once
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -32,6 +31,7 @@ from priming.results import no_memories
 from priming.serialization import error_payload
 from priming.server.mcp.tools import PACKED, TOKENS, is_object, tool
 from priming.server.mcp.wording import REFLECT, instructions
+from priming.text.quotation import visible, visible_value
 
 ACTIVE, MEMORY = "priming://active", "priming://memory/"
 TEXT, JSON = "text/plain", "application/json"
@@ -123,7 +123,7 @@ class _Handlers:
         try:
             return await self._result(context, op, params.arguments or {})
         except PrimingError as error:
-            text = json.dumps({"error": self._payload(context, error)}, ensure_ascii=False)
+            text = replies.compact({"error": self._payload(context, error)})
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
     async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
@@ -131,7 +131,7 @@ class _Handlers:
         if op.name in PACKED:
             return await self._packed(context, op, dict(request))
         if not replies.is_short(op):
-            answer = replies.without_rows(op, await self._call(context, op.name, request))
+            answer = visible_value(replies.without_rows(op, await self._call(context, op.name, request)))
             reason = await self._reason(context, op, answer)
             structured = answer if is_object(op) else replies.wrapped(answer, reason)
             return _tool_result(reason or replies.shown(op, answer), structured)
@@ -141,7 +141,7 @@ class _Handlers:
         if op.answers != "Operation":
             logged = await self._call(context, "operation", {"operation_id": operation_id})
         reply = replies.short(op, answer, logged)
-        return _tool_result(reply.text, dict(reply.fields))
+        return _tool_result(visible(reply.text), visible_value(dict(reply.fields)))
 
     async def _packed(self, context: Context, op: Op, request: dict[str, Any]) -> types.CallToolResult:
         """Memories or rules: for programs no more than the text says, unless they ask for the evidence."""
@@ -151,7 +151,7 @@ class _Handlers:
         named = [name for name in request if op.other_names.get(name, name) == "tokens"]
         tokens = request[named[0]] if named else TOKENS
         answer = await self._call(context, op.name, request if named else {**request, "tokens": tokens})
-        structured = answer if explain else replies.packed(answer, tokens)
+        structured = visible_value(answer) if explain else replies.packed(answer, tokens)
         return _tool_result(replies.shown(op, answer), structured)
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:

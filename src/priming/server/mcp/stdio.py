@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from priming.operations.service import Service
 
 _CHUNK = 65_536
+_LINE_BYTES = 1 << 24
 _GRACE = 0.5
 """Seconds after SIGINT in which running calls may end and the store is closed."""
 _INTERRUPTED = 130
@@ -138,14 +139,18 @@ def _decoded(line: bytes) -> str:
 
 
 def _read(source: int, lines: Lines) -> None:
-    """Queue the lines of the client, and None behind the last."""
-    rest = b""
+    """Queue the lines of the client, and None behind the last; one beyond the limit is cut, and is no JSON then."""
+    rest = bytearray()
     while chunk := os.read(source, _CHUNK):
-        *whole, rest = (rest + chunk).split(b"\n")
+        *whole, last = chunk.split(b"\n")
         for line in whole:
-            lines.put(line)
+            rest += line
+            lines.put(bytes(rest[:_LINE_BYTES]))
+            rest.clear()
+        if len(rest) < _LINE_BYTES:
+            rest += last
     if rest:
-        lines.put(rest)
+        lines.put(bytes(rest[:_LINE_BYTES]))
     lines.put(None)
 
 

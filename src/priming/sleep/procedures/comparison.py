@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
+from priming.config.params.sleep import SLEEP
 from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.sleep.procedures.alignment import StepAlignment, align
@@ -57,6 +58,8 @@ def compare_procedures(left: ProcedureText, right: ProcedureText) -> ProcedureCh
     >>> compare_procedures(on, off)
     ProcedureChange(likeness='alike', reason='their titles say the opposite', words=('enable', 'disable'), added=())
     """
+    if max(len(left.steps), len(right.steps)) > SLEEP.steps:
+        return ProcedureChange("other", f"procedures of more than {SLEEP.steps} steps are not compared")
     aligned = align(left.steps, right.steps, _topic(left.title, right.title))
     return (
         _by_titles(left, right, aligned)

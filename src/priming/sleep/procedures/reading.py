@@ -14,9 +14,9 @@ STEPS, TRIGGER = "steps", "trigger"
 _NUMBER = re.compile(r"^\s*(?:step\s+)?\d{1,3}[.):]\s+|^\s*[-*•]\s+", re.IGNORECASE)
 _MARKER = re.compile(r"(?:^|(?<=\s))(?P<step>step\s+)?(?P<number>\d{1,3})[.):]\s+", re.IGNORECASE)
 _ENDS = (".", "!", "?", ";", ":", ",", ")", "\n")
-_TITLE_LINE = re.compile(r"^[^\n]{1,200}?\s*:\s*\n|^[^\n.:!?]{1,100}:\s+(?=\S)")
-_ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
-_LISTED = tuple(re.compile(rf"\s*{mark}\s+(?:and\s+|then\s+|and then\s+)?") for mark in ";,")
+_TITLE_LINE = re.compile(r"^[^\n]{1,200}?\s{0,20}:\s{0,20}\n|^[^\n.:!?]{1,100}:\s+(?=\S)")
+_ARROW = re.compile(r"→|->|=>")
+_LISTED = tuple(re.compile(rf"{mark}\s+(?:and\s+|then\s+|and then\s+)?") for mark in ";,")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +73,30 @@ def _markers(content: str) -> list[re.Match[str]]:
     if lines:
         matches = [match for match in matches if _begins_line(content, match)]
     markers = [first]
+    by_number: dict[int, list[re.Match[str]]] = {}
+    for match in matches:
+        by_number.setdefault(int(match["number"]), []).append(match)
     while True:
-        following = [
-            match
-            for match in matches
-            if match.start() > markers[-1].start() and int(match["number"]) == len(markers) + 1
-        ]
+        candidates = by_number.get(len(markers) + 1, ())
+        following = [match for match in candidates if match.start() > markers[-1].start()]
         if not following:
             return markers
-        clean = (match for match in following if content[: match.start()].rstrip(" \t").endswith(_ENDS))
+        clean = (match for match in following if _follows_end(content, match.start()))
         markers.append(next(clean, following[0]))
 
 
 def _begins_line(content: str, match: re.Match[str]) -> bool:
-    return not content[: match.start()].rpartition("\n")[2].strip()
+    at = match.start()
+    while at and content[at - 1].isspace() and content[at - 1] != "\n":
+        at -= 1
+    return content[at - 1 : at] in ("", "\n")
+
+
+def _follows_end(content: str, at: int) -> bool:
+    """Whether a mark that ends something is before a place."""
+    while at and content[at - 1] in " \t":
+        at -= 1
+    return content[at - 1 : at] in _ENDS
 
 
 def _lead(content: str) -> str:

@@ -1,26 +1,28 @@
 """Setting agents up, on real files."""
 
 import json
-import os
 import re
 import tomllib
 
 import pytest
 
 from priming.errors import Conflict
-from priming.hooks import agent_config, setup
 from priming.hooks.agents import AGENTS
+from priming.hooks.setup import agent_config, jsonc
+from priming.hooks.setup import files as setup
 
 PROJECT = {
     "claude-code": (".mcp.json", ".claude/settings.json"),
     "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
     "codex": (".codex/config.toml", ".codex/hooks.json"),
+    "gemini": (".gemini/settings.json",),
     "opencode": ("opencode.json", ".opencode/plugins/priming.js"),
 }
 USER = {
     "claude-code": (".claude.json", ".claude/settings.json"),
     "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
     "codex": (".codex/config.toml", ".codex/hooks.json"),
+    "gemini": (".gemini/settings.json",),
     "opencode": (".config/opencode/opencode.json", ".config/opencode/plugins/priming.js"),
 }
 FOREIGN = {
@@ -38,8 +40,14 @@ FOREIGN = {
     ),
     ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./done.sh"}]}]}}\n',
     "opencode.json": (
-        '{\n  // mine\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    "servers": {\n'
-        '      "docs": { "type": "local", "command": ["docs"] }, // stays\n    },\n  },\n}\n'
+        '{\n  // mine\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n'
+        '    "docs": { "type": "local", "command": ["docs"] }, // stays\n  },\n}\n'
+    ),
+    ".gemini/settings.json": (
+        '{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}},\n  "mcpServers": {\n'
+        '    /* stays */\n    "docs": {"command": "docs"}\n  },\n  "hooks": {\n    "AfterTool": [\n      {\n'
+        '        "matcher": "replace",\n        "hooks": [{"type": "command", "command": "./fmt.sh"}]\n      }\n'
+        "    ]\n  }\n}\n"
     ),
 }
 
@@ -48,7 +56,7 @@ FOREIGN = {
 def folder(tmp_path, home, monkeypatch):
     """The folder of a project, which is the working directory; no agent's own variables."""
     home.mkdir()
-    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"):
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     project = tmp_path / "project"
     project.mkdir()
@@ -174,29 +182,109 @@ def test_a_table_of_toml_between_others_is_replaced(folder):
     assert path.read_text().startswith("# mine\n")
 
 
-def test_opencode_gets_a_server_in_the_format_of_its_file(folder):
-    path = folder / "opencode.json"
-    path.write_text('{"mcp": {"docs": {"type": "local", "command": ["docs"]}}}')
+def test_opencode_gets_a_server_below_the_key_of_todays_files(folder):
     set_up("opencode")
     entry = {"type": "local", "command": ["priming", "mcp"]}
-    assert json.loads(path.read_text())["mcp"]["priming"] == entry
-    path.unlink()
+    assert json.loads((folder / "opencode.json").read_text()) == {"mcp": {"priming": entry}}
+
+
+def test_the_server_that_an_earlier_version_wrote_for_opencode_moves(folder):
+    path = folder / "opencode.json"
+    entry = {"type": "local", "command": ["priming", "mcp"]}
+    others = {"docs": {"type": "local", "command": ["docs"]}}
+    path.write_text(json.dumps({"mcp": {"servers": {**others, "priming": entry}}}))
+    assert setup.configured_files("opencode", "project") == [path]
     set_up("opencode")
-    assert json.loads(path.read_text())["mcp"] == {"servers": {"priming": entry}}
+    assert json.loads(path.read_text()) == {"mcp": {"servers": others, "priming": entry}}
+    path.write_text(json.dumps({"mcp": {"servers": {"priming": entry}}}))
+    set_up("opencode", remove=True)
+    assert not path.exists()
 
 
-def test_a_users_files_name_the_command_by_its_path(home, monkeypatch, tmp_path):
+def test_gemini_gets_server_and_hooks_in_its_file_of_settings(folder):
+    write_foreign(folder, "gemini")
+    set_up("gemini")
+    text = (folder / ".gemini" / "settings.json").read_text()
+    written = jsonc.parse(text).value
+    assert written["mcpServers"]["priming"] == {"command": "priming", "args": ["mcp"]}
+    commands = {
+        event: [(group.get("matcher"), hook["command"], hook.get("timeout")) for hook in group["hooks"]]
+        for event, groups in written["hooks"].items()
+        for group in groups
+        if event != "AfterTool"
+    }
+    assert commands == {
+        "SessionStart": [(None, "priming hook session-start --agent gemini", 10_000)],
+        "BeforeAgent": [(None, "priming hook prompt --agent gemini", 10_000)],
+        "AfterAgent": [(None, "priming hook stop --agent gemini", 10_000)],
+    }
+    after = [(group["matcher"], group["hooks"][0]["command"]) for group in written["hooks"]["AfterTool"]]
+    assert after == [
+        ("replace", "./fmt.sh"),
+        ("read_file|write_file|replace|run_shell_command", "priming hook pre-tool --agent gemini"),
+        ("run_shell_command", "priming hook post-tool --agent gemini"),
+    ]
+
+
+def test_the_command_is_the_path_of_the_program_as_it_was_called(tmp_path):
     programs = tmp_path / "with space"
     programs.mkdir()
-    (programs / "priming").write_text("#!/bin/sh\n")
-    (programs / "priming").chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
-    set_up("cursor", "user")
+    program, link = programs / "priming", tmp_path / "priming"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    link.symlink_to(program)
+    other = str(tmp_path / "bin" / "python3")
+    assert setup.launcher(argument=str(link), python=other) == [str(link)]
+    assert setup.launcher(argument="../with space/priming", python=other) == [str(program)]
+    assert setup.launcher(argument="/usr/bin/pytest", python=str(programs / "python3")) == [str(program)]
+    assert setup.launcher(shared=True) == ["priming"]
+
+
+def test_without_a_program_the_command_is_the_interpreter_with_the_module(tmp_path, monkeypatch, folder):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    python = str(tmp_path / "my python")
+    command = setup.launcher(argument="-c", python=python)
+    assert command == [python, "-m", "priming.cli.start"]
+    for agent in AGENTS:
+        write_foreign(folder, agent)
+        before = contents(folder)
+        for _ in range(2):
+            setup.write(setup.plan(agent, "project", remove=False, command=command))
+        assert set_up(agent, remove=True)
+        assert contents(folder) == before
+
+
+def test_a_path_with_spaces_is_quoted_where_a_shell_reads_it(home, tmp_path):
+    program = str(tmp_path / "with space" / "priming")
+    setup.write(setup.plan("cursor", "user", remove=False, command=[program]))
     text = (home / ".cursor" / "hooks.json").read_text()
-    assert json.loads(text)["hooks"]["stop"][0]["command"] == f"'{programs}/priming' hook stop --agent cursor"
-    assert set(agent_config.programs(text)) == {str(programs / "priming")}
+    assert json.loads(text)["hooks"]["stop"][0]["command"] == f"'{program}' hook stop --agent cursor"
+    assert json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]["priming"] == {
+        "command": program,
+        "args": ["mcp"],
+    }
+    assert set(agent_config.programs(text)) == {program}
     assert set_up("cursor", "user", remove=True)
     assert contents(home) == {}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("command", [["priming"], ["/my tools/priming"]])
+def test_the_program_of_a_file_is_its_command_and_not_the_name_of_an_entry(folder, agent, command):
+    setup.write(setup.plan(agent, "project", remove=False, command=command))
+    for name in PROJECT[agent]:
+        assert set(agent_config.programs((folder / name).read_text())) == {command[0]}
+
+
+def test_empty_folders_of_an_agent_are_removed_and_others_stay(folder):
+    for agent in AGENTS:
+        set_up(agent)
+        set_up(agent, remove=True)
+    assert list(folder.iterdir()) == []
+    (folder / ".claude" / "commands").mkdir(parents=True)
+    set_up("claude-code")
+    set_up("claude-code", remove=True)
+    assert [path.name for path in (folder / ".claude").iterdir()] == ["commands"]
 
 
 def test_an_older_entry_of_ours_is_replaced_and_one_in_a_shared_group_is_recognised(folder):
@@ -234,6 +322,9 @@ def test_a_change_is_shown_as_a_diff(folder):
         ("codex", ".codex/config.toml", '[mcp_servers.priming]\nurl = "https://x"\n', "rename it"),
         ("opencode", ".opencode/plugins/priming.js", "export default {}\n", "not of Priming"),
         ("opencode", "opencode.json", "{", "line 1"),
+        ("opencode", "opencode.json", '{"mcp": []}', "another type"),
+        ("gemini", ".gemini/settings.json", '{"hooks": {"AfterTool": {}}}', "another type"),
+        ("gemini", ".gemini/settings.json", '{"mcpServers": {"priming": {"url": "https://x"}}}', "rename it"),
     ],
 )
 def test_a_file_that_cannot_be_changed_is_refused_with_the_remedy_and_nothing_is_written(

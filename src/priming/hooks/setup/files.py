@@ -1,4 +1,4 @@
-"""``priming setup``: where each agent keeps its configuration, and what is written there."""
+"""Where each agent keeps its configuration, and what is written there."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import difflib
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from priming.config import environment
 from priming.config.values import dataclass
 from priming.errors import Conflict, StoreError
-from priming.hooks import agent_config, jsonc
-from priming.hooks.agent_config import NAME, Edit
+from priming.hooks.setup import agent_config, jsonc
+from priming.hooks.setup.agent_config import MODULE, NAME, Edit
 
 PROJECT, USER = "project", "user"
+_PLUGINS = "plugins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +50,38 @@ def config_files(
     yield from _CONFIG_FILES[agent](Path.cwd() if scope == PROJECT else None, command, server)
 
 
-def launcher(scope: str) -> list[str]:
-    """The command that agents run: its name in files that a project shares, else its path."""
-    program = shutil.which(NAME)
-    if scope == PROJECT or program is None:
+def launcher(*, shared: bool = False, argument: str | None = None, python: str | None = None) -> list[str]:
+    """The command that agents run: its path, which any shell finds; its name in files to share with a team.
+
+    ``argument`` is how this program was called and ``python`` the interpreter, those of this process by default. The
+    program is preferred as it was called, so that a link stays a link, such as pipx makes.
+    """
+    if shared:
         return [NAME]
-    return [str(Path(program).absolute())]
+    called, interpreter = Path(argument or sys.argv[0]), Path(python or sys.executable)
+    programs = [called] if called.stem == NAME else []
+    programs += [interpreter.with_name(name) for name in (NAME, f"{NAME}.exe")]
+    on_path = shutil.which(NAME)
+    programs += [Path(on_path)] if on_path else []
+    for program in programs:
+        if program.is_file() and os.access(program, os.X_OK):
+            return [os.path.abspath(program)]
+    return [str(interpreter), "-m", MODULE]
 
 
-def plan(agent: str, scope: str, *, remove: bool, tools: str | None = None) -> list[FileChange]:
+def plan(
+    agent: str, scope: str, *, remove: bool, tools: str | None = None, command: Sequence[str] = (NAME,)
+) -> list[FileChange]:
     """The files that would be written or deleted, without those that stay as they are.
+
+    ``command`` is what the agent is to run, as ``launcher`` finds it.
 
     Raises:
         Conflict: a file cannot be parsed, or has a foreign entry under our name; nothing is written then.
 
     """
     changes = []
-    for file in config_files(agent, scope, launcher(scope), tools):
+    for file in config_files(agent, scope, command, tools):
         before = _read(file.path)
         if remove and before is None:
             continue
@@ -146,6 +163,7 @@ def _replace(change: FileChange) -> None:
     path = Path(os.path.realpath(change.path))
     if change.after is None:
         path.unlink(missing_ok=True)
+        _remove_empty(path.parent)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -156,6 +174,16 @@ def _replace(change: FileChange) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove an agent's own folders that are empty now: ``.opencode/plugins``, then ``.opencode``."""
+    while folder.name.startswith(".") or folder.name == _PLUGINS:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
 
 
 def _claude_code(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
@@ -181,6 +209,14 @@ def _codex(project: Path | None, command: Sequence[str], server: Sequence[str]) 
     yield _hook_file(folder / "hooks.json", "codex", command)
 
 
+def _gemini(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
+    folder = project or environment.folder_named("GEMINI_CLI_HOME") or Path.home()
+    path = folder / ".gemini" / "settings.json"
+    servers, hooks = _server_file(path, server), _hook_file(path, "gemini", command)
+    add = agent_config.in_turn(servers.add, hooks.add)
+    yield ConfigFile(path, add, agent_config.in_turn(servers.remove, hooks.remove), empty="{}\n")
+
+
 def _opencode(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     base = environment.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = project / ".opencode" if project else base / "opencode"
@@ -190,24 +226,13 @@ def _opencode(project: Path | None, command: Sequence[str], server: Sequence[str
         for name in ("opencode.json", "opencode.jsonc")
     ]
     path = next((candidate for candidate in candidates if candidate.is_file()), candidates[0])
-    keys = _opencode_keys(path)
     entry = {"type": "local", "command": [*server]}
-    add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
-    yield ConfigFile(path, add, remove, empty="{}\n")
-    plugin = folder / "plugins" / f"{NAME}.js"
+    add, remove = agent_config.add_server(("mcp",), entry), agent_config.remove_server(("mcp",))
+    remove_earlier = agent_config.remove_server(("mcp", "servers"))  # where 0.1.0 wrote it
+    in_turn = agent_config.in_turn
+    yield ConfigFile(path, in_turn(remove_earlier, add), in_turn(remove_earlier, remove), empty="{}\n")
+    plugin = folder / _PLUGINS / f"{NAME}.js"
     yield ConfigFile(plugin, agent_config.add_plugin(command), agent_config.remove_plugin)
-
-
-def _opencode_keys(path: Path) -> tuple[str, ...]:
-    """The keys above the servers: ``mcp`` in version 1, ``mcp.servers`` in version 2."""
-    text = _read(path)
-    try:
-        node = jsonc.find(jsonc.parse(text), ("mcp",)) if text else None
-    except jsonc.JsonSyntaxError:
-        node = None  # the edit that follows reports it
-    table = node.value if node is not None and isinstance(node.value, dict) else {}
-    has_servers = any(isinstance(value, dict) and "type" in value for value in table.values())
-    return ("mcp",) if has_servers and "servers" not in table else ("mcp", "servers")
 
 
 def _server_file(path: Path, command: Sequence[str]) -> ConfigFile:
@@ -224,5 +249,6 @@ _CONFIG_FILES: Mapping[str, Callable[[Path | None, Sequence[str], Sequence[str]]
     "claude-code": _claude_code,
     "cursor": _cursor,
     "codex": _codex,
+    "gemini": _gemini,
     "opencode": _opencode,
 }

@@ -11,12 +11,17 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from priming.errors import Conflict
-from priming.hooks import jsonc
-from priming.hooks.jsonc import JsonNode
+from priming.hooks.setup import jsonc
+from priming.hooks.setup.jsonc import JsonNode
 
 NAME = "priming"
 """The name of Priming's entries, and of its program."""
+MODULE = "priming.cli.start"
+"""The module that does the work of the program, for an interpreter beside which there is no program."""
 _TIMEOUT = 10
+"""Seconds that an agent waits for a hook; Gemini CLI wants milliseconds."""
+_BEGINS = re.compile(r"""(?:"command":|command =|\[)\s*\Z""")
+"""What stands before the program of a command."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")(\s*:)?')
 _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "claude-code": (
@@ -40,8 +45,18 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("postToolUse", "post-tool", "Shell"),
         ("stop", "stop", ""),
     ),
+    "gemini": (
+        ("SessionStart", "session-start", ""),
+        ("BeforeAgent", "prompt", ""),
+        ("AfterTool", "pre-tool", "read_file|write_file|replace|run_shell_command"),
+        ("AfterTool", "post-tool", "run_shell_command"),
+        ("AfterAgent", "stop", ""),
+    ),
 }
-"""By agent: its name of an event, our name of it, and the tools that the hook is for."""
+"""By agent: its name of an event, our name of it, and the tools that the hook is for.
+
+Gemini CLI takes no text before a tool: the rules for a file come with the result of the tool that reads it.
+"""
 
 Edit = Callable[[Path, str], str]
 """From the text of a file to its new text; ``Conflict`` where the text cannot be changed without harm."""
@@ -82,13 +97,13 @@ def add_hooks(agent: str, command: Sequence[str]) -> Edit:
 
     def edit(path: Path, text: str) -> str:
         present = [(event, node.value) for event, _, node, _ in _own_hooks(_parse(path, text))]
-        if present == list(entries.items()):
+        if present == entries:
             return text
         text = remove_hooks(path, text)
         _require_type(path, text, ("hooks",), dict)
         if agent == "cursor" and jsonc.find(_parse(path, text), ("version",)) is None:
             text = jsonc.put(text, ("version",), 1)
-        for event, entry in entries.items():
+        for event, entry in entries:
             _require_type(path, text, ("hooks", event), list)
             text = jsonc.append(text, ("hooks", event), entry)
         return text
@@ -106,17 +121,20 @@ def remove_hooks(path: Path, text: str) -> str:
     return text
 
 
-def hook_entries(agent: str, command: Sequence[str]) -> dict[str, Any]:
-    """The entry of each hook, by the agent's own name of its event."""
-    entries: dict[str, Any] = {}
+def hook_entries(agent: str, command: Sequence[str]) -> list[tuple[str, Any]]:
+    """The entry of each hook, after the agent's own name of its event."""
+    entries: list[tuple[str, Any]] = []
     for event, name, tools in _HOOKS[agent]:
         line = shlex.join([*command, "hook", name, "--agent", agent])
         matcher = {"matcher": tools} if tools else {}
         if agent == "cursor":
-            entries[event] = {"command": line, "timeout": _TIMEOUT, **matcher}
+            entries.append((event, {"command": line, "timeout": _TIMEOUT, **matcher}))
+        elif agent == "gemini":
+            hook = {"name": NAME, "type": "command", "command": line, "timeout": _TIMEOUT * 1000}
+            entries.append((event, {**matcher, "hooks": [hook]}))
         else:
             hook = {"type": "command", "command": line, "timeout": _TIMEOUT}
-            entries[event] = {**matcher, "hooks": [hook]}
+            entries.append((event, {**matcher, "hooks": [hook]}))
     return entries
 
 
@@ -162,6 +180,11 @@ def remove_toml_server(path: Path, text: str) -> str:
     return before + "".join(lines[end:])
 
 
+def in_turn(first: Edit, second: Edit) -> Edit:
+    """Two edits of the same file."""
+    return lambda path, text: second(path, first(path, text))
+
+
 def add_plugin(command: Sequence[str]) -> Edit:
     """The plugin of opencode, in a file of our own."""
 
@@ -183,13 +206,18 @@ _PLUGIN_MARK = "priming setup opencode"
 
 
 def programs(text: str) -> Iterator[str]:
-    """The paths of Priming's program in a file of any format: the first words of its quoted strings."""
+    """The paths of Priming's program in a file of any format: quoted, or the first word of what is quoted.
+
+    The bare name counts only where a command begins, since it is also that of an entry.
+    """
     for match in _STRING.finditer(text):
         try:
-            words = [] if match[2] else shlex.split(json.loads(match[1]))
+            value = "" if match[2] else json.loads(match[1])
+            words = [value] if _is_own_program(value) else shlex.split(value)
         except ValueError:
             continue
-        if words and _is_own_program(words[0]):
+        is_name = words == [NAME] and not _BEGINS.search(text, 0, match.start())
+        if words and not is_name and (_is_own_program(words[0]) or _is_own_module(words)):
             yield words[0]
 
 
@@ -229,11 +257,19 @@ def _is_hook(entry: Any) -> bool:
 
 
 def _runs(words: Sequence[Any], verb: str) -> bool:
-    return len(words) > 1 and isinstance(words[0], str) and _is_own_program(words[0]) and words[1] == verb
+    """Whether a command is our program, or our module in an interpreter, with a verb."""
+    if not words or not all(isinstance(word, str) for word in words):
+        return False
+    rest = words[1:] if _is_own_program(words[0]) else words[3:] if _is_own_module(words) else []
+    return len(rest) > 0 and rest[0] == verb
 
 
 def _is_own_program(program: str) -> bool:
     return PurePath(program.replace("\\", "/")).name.removesuffix(".exe") == NAME
+
+
+def _is_own_module(words: Sequence[str]) -> bool:
+    return list(words[1:3]) == ["-m", MODULE]
 
 
 def _parse(path: Path, text: str) -> JsonNode:

@@ -1,0 +1,480 @@
+"""Every function that reads what others wrote, with the modules whose patterns and rules it uses.
+
+``tests/growth/test_registry.py`` fails for a module with regular expressions that no reader here has, unless it is in
+``OF_OUR_OWN`` with what it reads instead. Add a reader with the module: the fuzz then attacks it.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from priming import serialization
+from priming.cli import parse
+from priming.config import keys, relations
+from priming.core import similarity, when
+from priming.core.arguments import checks, measured
+from priming.embedding.hashed import HashedEmbedder
+from priming.errors import PrimingError
+from priming.hooks import agents, context, corrections, events
+from priming.hooks.setup import agent_config, jsonc
+from priming.learning import lessons
+from priming.llm import prompts
+from priming.loop import acting, codebase, planning, session, subgoals, verification
+from priming.loop import context as loop_context
+from priming.loop.session import TaskPlan
+from priming.operations import schema
+from priming.operations.table import BY_NAME
+from priming.recall import retrieval
+from priming.recall.files import law
+from priming.remember import drafts, entity_resolution
+from priming.rules import pack_file
+from priming.server import ethos, responses
+from priming.sleep import gist
+from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
+from priming.text import (
+    aliases,
+    dates,
+    gists,
+    languages,
+    names,
+    quotation,
+    rule_kinds,
+    statements,
+    tokens,
+    verbs,
+    word_values,
+)
+from priming.text.corrections import change, polarity, small_words
+from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
+
+
+class Reader(NamedTuple):
+    name: str
+    read: Callable[[str], Any]
+    modules: tuple[str, ...]
+    cached: tuple[Any, ...] = ()
+    """What remembers its answers, to be forgotten before each measurement."""
+
+
+def _reader(name: str, read: Callable[[str], Any], *modules: str, cached: tuple[Any, ...] = ()) -> Reader:
+    def quietly(text: str) -> None:
+        for function in cached:
+            function.cache_clear()
+        with suppress(PrimingError, ValueError):
+            result = read(text)
+            if hasattr(result, "__next__"):
+                for _ in result:
+                    pass
+
+    return Reader(name, quietly, tuple(f"priming.{module}" for module in modules), cached)
+
+
+def _file(read: Callable[[Path], Any], name: str = "x.jsonl") -> Callable[[str], Any]:
+    def read_file(text: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, name)
+            path.write_text(text, "utf-8", errors="replace")
+            for _ in read(path) or ():
+                pass
+
+    return read_file
+
+
+def _pack(text: str) -> str:
+    rule = {
+        "key": "a",
+        "content": text[:60_000] or "x",
+        "when": {"file": text, "task": text},
+        "heading": text,
+    }
+    return json.dumps(
+        {
+            "format": "priming-pack",
+            "format_version": 1,
+            "name": "a",
+            "version": "1",
+            "description": text,
+            "behaviors": [rule],
+            "links": [],
+        }
+    )
+
+
+def _floop(path: Path) -> Any:
+    folder = path.parent / ".floop"
+    folder.mkdir()
+    (folder / "edges.jsonl").write_text("")
+    node = {"id": "a", "kind": "behavior", "content": {"canonical": path.read_text("utf-8")}, "metadata": {}}
+    (folder / "nodes.jsonl").write_text(json.dumps(node) + "\n")
+    return floop.read(folder)
+
+
+class _Stream:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def read(self, size: int) -> bytes:
+        block, self._data = self._data[:size], self._data[size:]
+        return block
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+_CORRECTIONS = (
+    "text.corrections.word_order",
+    "text.corrections.constraints",
+    "text.corrections.values",
+    "text.corrections.rests",
+    "text.corrections.exceptions",
+    "text.corrections.wording",
+    "text.corrections.small_words",
+    "text.corrections.polarity",
+)
+
+
+def _compared(old: str, new: str) -> None:
+    polarity.read_statement.cache_clear()
+    change.compare(old, new)
+
+
+READERS = (
+    _reader(
+        "volatile parts of a failure",
+        lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
+        "learning.lessons",
+    ),
+    _reader("line of a packed text", quotation.read_line, "text.quotation"),
+    _reader(
+        "strings of a packed text",
+        lambda text: quotation.read_line(f'- ["{text}"] "{text}": "{text}"'),
+        "text.quotation",
+    ),
+    _reader(
+        "quotation",
+        lambda text: (quotation.quote_text(text), quotation.label(text), quotation.terminal_text(text)),
+        "text.quotation",
+    ),
+    _reader("output of a commit", lambda text: list(events._COMMITTED.finditer(text)), "hooks.events"),
+    _reader(
+        "command that destroys",
+        lambda text: acting.destructive_reason(TaskPlan("Do it.", (), verify=text)),
+        "loop.acting",
+    ),
+    _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "loop.subgoals"),
+    _reader(
+        "names in any case",
+        lambda text: entity_resolution._spans(text),
+        "remember.entity_resolution",
+        "remember.any_case",
+    ),
+    _reader(
+        "request",
+        lambda text: schema.arguments(BY_NAME["remember"], {"content": text, "tags": text, "metadata": text}),
+        "operations.schema",
+    ),
+    _reader(
+        "extra of an error",
+        lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
+        "serialization",
+    ),
+    _reader("message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "server.ethos"),
+    _reader("frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "server.ethos"),
+    _reader(
+        "names",
+        names.find,
+        "text.names",
+        "text.name_forms.technical",
+        "text.name_forms.scripts",
+        "text.name_forms.german",
+        "text.name_forms.components",
+        "text.name_forms.capitals",
+        "text.name_forms.packages",
+        "text.word_lists",
+    ),
+    _reader("names of a heading", lambda text: names.find("", text), "text.names"),
+    _reader("normal form of a name", names.normal, "text.names"),
+    _reader("terms", tokens.terms, "text.tokens"),
+    _reader("spellings", tokens.spelled, "text.tokens"),
+    _reader("bigrams", tokens.bigrams, "text.tokens"),
+    _reader("language of a text", tokens.language_of, "text.tokens"),
+    _reader("specificity", tokens.specificity, "text.tokens", "text.dates"),
+    _reader("dates", dates.dates, "text.dates"),
+    _reader("date of a cue", dates.cue_date, "text.dates"),
+    _reader("times", dates.has_time, "text.dates"),
+    _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
+    _reader(
+        "aliases of no known name",
+        lambda text: list(aliases.alias_statements(text, lambda _: False)),
+        "text.aliases",
+    ),
+    _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
+    _reader("statement", statements.statement, "text.statements", cached=(statements.statement,)),
+    _reader("sentences", gists.sentences, "text.gists"),
+    _reader("list items", gists.list_items, "text.gists"),
+    _reader("gist of a rule", gists.gist_of_rule, "text.gists", "text.rule_kinds"),
+    _reader("gist of steps", gists.gist_of_steps, "text.gists"),
+    _reader("gist of a text", drafts.gist_of, "remember.drafts"),
+    _reader("bare text", drafts.bare_text, "remember.drafts"),
+    _reader("kind of a rule", rule_kinds.rule_kind_of, "text.rule_kinds"),
+    _reader("objection", rule_kinds.without_objection, "text.rule_kinds"),
+    _reader("denial", rule_kinds.denial_in, "text.rule_kinds"),
+    _reader(
+        "contradiction", lambda text: rule_kinds.contradicts(text, f"never {text}", {}, {}), "text.rule_kinds"
+    ),
+    _reader("languages in a text", languages.languages_in, "text.languages"),
+    _reader(
+        "text without its language",
+        lambda text: languages.without_language(text, ["python", "go"]),
+        "text.languages",
+    ),
+    _reader(
+        "text without places",
+        lambda text: languages.without_places(text, [text[:200], "a"]),
+        "text.languages",
+    ),
+    _reader("language of a file", languages.language_of, "text.languages"),
+    _reader("task of a file", languages.task_of, "text.languages"),
+    _reader("verb", lambda text: (verbs.infinitive(text), verbs.is_participle(text)), "text.verbs"),
+    _reader("value of a word", lambda text: list(word_values.spread(text.split())), "text.word_values"),
+    _reader("statement of a rule", polarity.read_statement, *_CORRECTIONS, cached=(polarity.read_statement,)),
+    _reader("change to a rule", lambda text: _compared(text, "never " + text[1:]), *_CORRECTIONS),
+    _reader(
+        "change between halves",
+        lambda text: _compared(text[: len(text) // 2], text[len(text) // 2 :]),
+        *_CORRECTIONS,
+    ),
+    _reader(
+        "small difference",
+        lambda text: small_words.small_difference(text, text[1:]),
+        "text.corrections.small_words",
+    ),
+    _reader("contrast", lambda text: change.contrast(text, text[1:]), "text.corrections.change"),
+    _reader("correction in a prompt", corrections.detect, "hooks.corrections", "hooks.phrases"),
+    _reader("tasks of a command", context.tasks_of, "hooks.context"),
+    _reader("environments of a command", context.environments_of, "hooks.context"),
+    _reader("languages of a command", context.languages_of_command, "hooks.context"),
+    _reader("words of a prompt", lambda text: (context.words(text), context.stems(text)), "hooks.context"),
+    _reader(
+        "event of an agent",
+        lambda text: agents.parse_event(
+            {
+                "tool_name": "apply_patch",
+                "hook_event_name": "PreToolUse",
+                "tool_input": {"command": text, "input": text, "file_path": text},
+                "prompt": text,
+            }
+        ),
+        "hooks.agents",
+    ),
+    _reader("JSON with comments", jsonc.parse, "hooks.setup.jsonc"),
+    _reader("JSON with comments, edited", lambda text: jsonc.put(text, ["a", "b"], 1), "hooks.setup.jsonc"),
+    _reader(
+        "programs of a configuration",
+        lambda text: list(agent_config.programs(text)),
+        "hooks.setup.agent_config",
+    ),
+    _reader(
+        "TOML of a configuration",
+        lambda text: agent_config.remove_toml_server(Path("x"), text),
+        "hooks.setup.agent_config",
+    ),
+    _reader(
+        "glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"
+    ),
+    _reader("path of a glob", lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text), "core.when"),
+    _reader("glob of itself", lambda text: when.path_matches(text, text), "core.when"),
+    _reader(
+        "condition",
+        lambda text: when.findings(
+            {"file": [text], "task": text, "language": text, "text": text},
+            {"file": [text], "task": text[1:], "language": text, "text": text},
+        ),
+        "core.when",
+    ),
+    _reader(
+        "predicates",
+        lambda text: checks.check_predicates({"file": text, "task": text.split(" ")}),
+        "core.arguments.checks",
+    ),
+    _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
+    _reader("similarity", lambda text: similarity.content_similarity(text, text[1:]), "core.similarity"),
+    _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
+    _reader("key of a text", keys.slug, "config.keys"),
+    _reader("sign of a relation", relations.sign_of_name, "config.relations"),
+    _reader("moment", lambda text: parse.moment("since", text), "cli.parse"),
+    _reader("duration", lambda text: parse.duration("within", text), "cli.parse"),
+    _reader("filter", parse.filters, "cli.parse"),
+    _reader(
+        "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
+    ),
+    _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
+    _reader("words of a cue", lambda text: retrieval.marked_words(text, "english"), "recall.retrieval"),
+    _reader("line of a memory", quotation.visible, "text.quotation"),
+    _reader(
+        "files of a task",
+        lambda text: law.named_files(text, ["src/app.py", text[:300]], 0.5),
+        "recall.files.law",
+    ),
+    _reader("terms of a path", law.path_terms, "recall.files.law"),
+    _reader("procedure", lambda text: reading.read_procedure(None, text, {}), "sleep.procedures.reading"),
+    _reader("step", words.read_step, "sleep.procedures.words", cached=(words.read_step,)),
+    _reader(
+        "steps compared",
+        lambda text: steps.compare_steps(text, f"not {text}"),
+        "sleep.procedures.steps",
+        "sleep.procedures.synonyms",
+        "sleep.procedures.comparison",
+    ),
+    _reader(
+        "procedures compared",
+        lambda text: comparison.compare_procedures(
+            reading.read_procedure(None, text, {}), reading.read_procedure(None, f"1. Stop. {text}", {})
+        ),
+        "sleep.procedures.comparison",
+        "sleep.procedures.alignment",
+        "sleep.procedures.order",
+        "sleep.procedures.synonyms",
+    ),
+    _reader("actions of a step", comparison.actions, "sleep.procedures.comparison"),
+    _reader(
+        "steps aligned",
+        lambda text: alignment.align(text.split("\n"), text.split(". ")),
+        "sleep.procedures.alignment",
+    ),
+    _reader(
+        "demand",
+        lambda text: (demands.demands(text, "delete it"), demands.rejects(text, "delete it")),
+        "sleep.procedures.demands",
+    ),
+    _reader(
+        "occasion",
+        lambda text: (
+            occasions.observed(text),
+            occasions.covers(text, "a test fails"),
+            occasions.rejects_trigger("a test fails", text),
+            occasions.names_other_target(text, f"the other {text}"),
+            occasions.asks_for("a test", text),
+            occasions.warns_of(text, "a test"),
+        ),
+        "sleep.procedures.occasions",
+    ),
+    _reader("sentences of a gist", gist.sentences_of, "sleep.gist"),
+    _reader("commit message", commit_message.read_message, "transfer.commit_message"),
+    _reader(
+        "tokens of git",
+        lambda text: git_log._tokens(_Stream(_bytes(text).replace(b"\x01", b"\0"))),
+        "transfer.git_log",
+    ),
+    _reader("Markdown", lambda text: prose.document(text), "transfer.prose"),
+    _reader("front matter", lambda text: prose.document(f"---\na: b\n{text}\n---\n"), "transfer.prose"),
+    _reader("pieces of Markdown", lambda text: prose.pieces(text.split("\n"), 1500), "transfer.prose"),
+    _reader("links of Markdown", lambda text: prose.links(text), "transfer.prose"),
+    _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),
+    _reader("JSON Lines", _file(jsonl.read), "transfer.jsonl", "transfer.reading"),
+    _reader("chat", _file(chat.read, "x.json"), "transfer.chat"),
+    _reader(
+        "chat message",
+        _file(lambda path: chat.read(_written(path, {"role": "user", "content": path.read_text("utf-8")}))),
+        "transfer.chat",
+    ),
+    _reader(
+        "line of a session",
+        lambda text: messages.session_message(
+            {
+                "type": "user",
+                "sessionId": text,
+                "uuid": "a",
+                "cwd": text,
+                "timestamp": None,
+                "message": {"role": "user", "content": text},
+            },
+            "here",
+        ),
+        "transfer.messages",
+    ),
+    _reader("tool call", lambda text: messages.tool_note(text, text), "transfer.messages"),
+    _reader("export", _file(lambda path: export._read(path).rows), "transfer.export"),
+    _reader(
+        "pack",
+        _file(lambda path: pack_file.read_pack(_raw(path, _pack(path.read_text("utf-8")))) and ()),
+        "rules.pack_file",
+    ),
+    _reader("raw pack", _file(lambda path: pack_file.read_pack(path) and ()), "rules.pack_file"),
+    _reader("source of a pack", pack_file.pack_of, "rules.pack_file"),
+    _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "server.responses"),
+    _reader(
+        "size of JSON", lambda text: measured.check_json("body", _bytes(text), 100), "core.arguments.measured"
+    ),
+    _reader(
+        "size of MessagePack",
+        lambda text: measured.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
+        "core.arguments.measured",
+    ),
+    _reader("command of a task", verification.needs_shell, "loop.verification"),
+    _reader("objective", session.plain_objective, "loop.session"),
+    _reader("output of a terminal", lambda text: loop_context.plain(text), "loop.context"),
+    _reader("files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "loop.codebase"),
+    _reader(
+        "path of a plan",
+        lambda text: (planning.is_rooted(text), planning.project_path("path", text)),
+        "loop.planning",
+    ),
+)
+
+
+def _written(path: Path, value: Any) -> Path:
+    return _raw(path, json.dumps(value))
+
+
+def _raw(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8", errors="replace")
+    return path
+
+
+OF_OUR_OWN = {
+    "priming.bench.rivals": "output of benchmarks",
+    "priming.bench.sets": "names of sets",
+    "priming.cli.doctor": "requirements of installed packages",
+    "priming.cli.groups.graph": "a drawing of its own",
+    "priming.cli.groups.server": "quotes for a shell",
+    "priming.cli.groups.tasks": "what its user types",
+    "priming.config.constants": "settings of its user",
+    "priming.config.ids": "ids, matched whole",
+    "priming.config.settings_files": "settings of its user",
+    "priming.embedding.byte_pairs": "its tokenizer; texts by pattern of blanks",
+    "priming.embedding.endpoint": "answers of the model that its user chose",
+    "priming.embedding.wordllama": "its weights",
+    "priming.errors": "its own violations, each anchored at the end",
+    "priming.graph.export": "its own page",
+    "priming.hooks.background": "messages of its own",
+    "priming.hooks.client": "input of the agent, limited in bytes",
+    "priming.hooks.session": "state of its own",
+    "priming.hooks.setup.clients": "versions that programs print",
+    "priming.hooks.teaching": "a queue of its own",
+    "priming.index.snapshot": "snapshots of its own",
+    "priming.llm.answers": "schemas of its own",
+    "priming.llm.command": "the command that its user chose",
+    "priming.llm.endpoint": "answers of the model that its user chose",
+    "priming.loop.run": "quotes for a shell",
+    "priming.maintenance.contradictions": "quotes for a shell",
+    "priming.operations.connection": "answers of its own server",
+    "priming.operations.ethos_actions": "its own violations",
+    "priming.recall.designs": "words, matched whole",
+    "priming.recall.files.task_files": "keys, matched at the end",
+    "priming.recall.traces": "traces of its own",
+    "priming.server.auth": "ids of requests, matched whole",
+    "priming.server.mcp.greeting": "a line, limited in bytes",
+    "priming.server.mcp.stdio": "a line, limited in bytes",
+    "priming.server.openapi": "its own page",
+    "priming.storage.rows": "rows of its own",
+    "priming.storage.sqlite_log": "keys, as literals",
+    "priming.storage.sqlite_reader": "rows of its own",
+    "priming.storage.sqlite_records": "rows of its own",
+    "priming.transfer.importers": "lines of its own",
+}
+"""Modules that parse, and what they parse instead of what others wrote without a limit."""
