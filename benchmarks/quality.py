@@ -65,7 +65,7 @@ def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespa
         path = folder / (f"{quick}{called}" if whole else f"{quick}quality-{called}")
         indent = None if whole else 1
         content = _impersonal(report.report_document(found, now, questions=whole))
-        if options.again:
+        if options.again and (path.exists() or not whole):
             content["contestants"] += _others(path, content)
         said = json.dumps(content, ensure_ascii=False, indent=indent)
         report.write_report(path, f"{said}\n")
