@@ -17,9 +17,9 @@ MOST = 2.5
 """How many times the time a doubled input may take."""
 PATIENCE = 4.0
 """Seconds of processor time after which one reading is stopped."""
-SMALL, LARGE = 8_000, 64_000
+SMALL, LARGE = 32_000, 128_000
 """Characters that a reader is measured with; with the large number of them if it is fast enough."""
-FAST = 0.003
+FAST = 0.004
 """Seconds for the small number of characters that let the large one be measured too."""
 
 
