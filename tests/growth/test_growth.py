@@ -6,6 +6,7 @@ general texts and of those derived from the patterns of the reader's modules; a 
 
 import importlib
 import random
+import re
 
 import pytest
 
@@ -14,7 +15,7 @@ from .measuring import growth
 from .readers import READERS
 from .test_registry import patterns_of
 
-SAMPLE = 12
+SAMPLE = 8
 DANGEROUS = tuple(
     Crafted("", unit, tail)
     for unit in (
@@ -74,8 +75,5 @@ def test_the_measure_tells_linear_from_quadratic_and_endless_work():
         return "a" * size
 
     assert growth(lambda text: sum(map(ord, text * 20)), crafted) is None
-    assert (
-        growth(lambda text: [text.count("b" * 50, start) for start in range(0, len(text), 2)], crafted)
-        is not None
-    )
+    assert growth(re.compile("a*b").findall, crafted) is not None
     assert growth(lambda text: all(letter for letter in iter(lambda: text, "")), crafted) is not None

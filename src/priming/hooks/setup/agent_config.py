@@ -20,7 +20,7 @@ MODULE = "priming.cli.start"
 """The module that does the work of the program, for an interpreter beside which there is no program."""
 _TIMEOUT = 10
 """Seconds that an agent waits for a hook; Gemini CLI wants milliseconds."""
-_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")(\s*:)?')
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:)?')
 _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "claude-code": (
         ("SessionStart", "session-start", ""),
