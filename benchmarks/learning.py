@@ -5,6 +5,8 @@ judge dialogues: by the gold turns (used: gold among the hits; not relevant: wha
 plain reads (the first five count as used, whatever they are: what a memory does that learns from being read); and
 wrongly (a hundred hits drawn by lot, whatever they are, in turn used and not relevant).
 
+Chats in the genre format (``--chats``) are judged by gold as well.
+
 Release notes (``--histories``, folders with ``documents.jsonl`` and ``questions.jsonl``) seldom ask twice for a
 commit. So each note is asked in other words: half of its words, drawn by lot, are judged by gold; then another draw
 of half of them is asked (about half of which were judged), and the half that was left out.
@@ -16,7 +18,7 @@ import argparse
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from rich.table import Table
 from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.contestants import Shelf
+from priming.bench.genre import load_genre
 from priming.bench.sets import BenchItem, BenchPart, BenchQuery
 from priming.embedding.registry import named
 from priming.learning.metrics import PairedDifference, paired_difference, recall_at, reciprocal_rank
@@ -185,6 +188,13 @@ def history(folder: Path) -> BenchPart:
     return BenchPart(folder.name, items, tuple(queries[::step][:NOTES]))
 
 
+def by_key(part: BenchPart) -> BenchPart:
+    """A part whose gold names the keys of memories."""
+    keys = {item.label: item.key for item in part.items}
+    named = [replace(query, gold=frozenset(keys[label] for label in query.gold)) for query in part.queries]
+    return replace(part, queries=tuple(named))
+
+
 def _group(judged: bool, touched: bool) -> str:
     if judged:
         return SELF
@@ -213,6 +223,7 @@ _ORDER = (SELF, SAME, REST, OTHER, "all")
 
 def main() -> None:
     parser = of_sets(__doc__.splitlines()[0])
+    parser.add_argument("--chats", type=Path, nargs="*", default=(), help="folders of dialogues")
     parser.add_argument("--histories", type=Path, nargs="*", default=(), help="folders of release notes")
     options: argparse.Namespace = given(parser)
     loaded = sets.load("locomo", options.data)
@@ -223,6 +234,11 @@ def main() -> None:
         turns = [(part, half) for part in parts for half in halves]
         asked = [one for part, half in track(turns, way) for one in replay(part, way, half, shelf)]
         results[way] = {group: _plain(*rest) for group, *rest in figures(asked)}
+    if options.chats:
+        chats = [part for folder in options.chats for part in map(by_key, load_genre(folder).parts)]
+        turns = [(part, half) for part in chats for half in (0, 1)]
+        asked = [one for part, half in track(turns, "chats") for one in replay(part, "gold", half, shelf)]
+        results["chats"] = {group: _plain(*rest) for group, *rest in figures(asked)}
     if options.histories:
         turns = [(history(folder), half) for folder in options.histories for half in (0, 1)]
         asked = [one for part, half in track(turns, "notes") for one in replay_notes(part, half, shelf)]

@@ -42,7 +42,8 @@ COMMANDS = {
     "shuffled": "python benchmarks/quality.py --data FOLDER --shuffled",
     "fit": "python benchmarks/fit.py --data FOLDER",
     "designs": "python benchmarks/designs.py --data FOLDER",
-    "learning": "python benchmarks/learning.py --data FOLDER --histories FOLDER …",
+    "learning": "python benchmarks/learning.py --data FOLDER --chats FOLDER … --histories FOLDER …",
+    "mixed": "python benchmarks/mixed.py --data FOLDER --genres FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
@@ -330,6 +331,7 @@ def learning() -> str:
         "gold": "verdicts on what was right",
         "reads": "plain reads",
         "wrong": "100 wrong verdicts",
+        "chats": "verdicts on what was right, real chats",
         "notes": "verdicts on commits for release notes",
     }
     rows = []
@@ -340,6 +342,24 @@ def learning() -> str:
             rows.append((told.get(way, way), group, n, before, *changes))
     heads = ("learns from", "questions", "n", "R@10 before", "change of R@10", "change of MRR")
     return table(heads, rows)
+
+
+def mixed() -> str:
+    """What each set loses beside the others in one namespace."""
+    rows = [
+        (
+            one["set"],
+            f"{one['memories']:,}",
+            str(one["questions"]),
+            _percent(one["recall_at_10"]),
+            _interval(*one["recall_at_10_change"]),
+            _interval(*one["mrr_change"]),
+            f"{10 * one['foreign']:.1f}",
+        )
+        for one in read("mixed", "mixed")["sets"]
+    ]
+    heads = ("set", "memories", "questions", "R@10 alone", "change of R@10", "change of MRR")
+    return table((*heads, "of ten hits, of other sets"), rows)
 
 
 def _interval(mean: float, low: float, high: float) -> str:
@@ -453,6 +473,6 @@ KINDS: dict[str, Callable[..., str]] = {
             embedders,
             shuffled,
         ),
-        *(designs, fit, moves, flatness, learning, latency, steps, conditions),
+        *(designs, fit, moves, flatness, learning, mixed, latency, steps, conditions),
     )
 }

@@ -60,7 +60,7 @@ IMPURE = {
     "tempfile",
     "time",
 }
-OTHER_TESTS = {"growth", "browser", "lives", "plugin"}
+OTHER_TESTS = {"agents", "browser", "growth", "lives", "plugin", "security"}
 """Folders of tests that name no folder of the package: they test the whole of it."""
 
 

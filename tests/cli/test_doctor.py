@@ -178,13 +178,13 @@ def test_the_program_of_an_agent_that_is_set_up_is_checked_and_no_others(shell, 
         _, check = doctor.agent_checks(StoreOptions())
         return check
 
-    missing = "codex: codex is not on the PATH here; Codex 0.130.0 or newer is needed"
+    missing = "codex: codex is not on the PATH here; Codex 0.154.0 or newer is needed"
     assert (program().status, program().detail) == ("ok", missing)
     path = install(tmp_path, "codex", "codex-cli 0.118.0")
     install(tmp_path, "claude", "1.0.0")
     assert program().status == "fail"
     assert program().detail.startswith(f"codex: Codex 0.118.0 at {path}: ")
-    assert "0.130.0 or newer" in program().detail
+    assert "0.154.0 or newer" in program().detail
     assert program().remedy == "npm install -g @openai/codex"
     install(tmp_path, "codex", "none")
     assert program().status == "warn"

@@ -80,7 +80,7 @@ def test_setup_says_where_the_store_the_command_and_the_agents_program_are(shell
 def test_setup_for_a_team_names_the_command_and_says_what_that_needs(shell):
     done = shell.run("setup", "gemini", "--shared", "--yes")
     assert "It must be on the PATH of whatever starts the agent." in done.stdout
-    assert "gemini is not on the PATH: Gemini CLI 0.26.0 or newer is needed" in done.stdout
+    assert "gemini is not on the PATH: Gemini CLI 0.27.0 or newer is needed" in done.stdout
     settings = json.loads((shell.folder / ".gemini" / "settings.json").read_text())
     assert settings["mcpServers"]["priming"]["command"] == "priming"
 

@@ -75,11 +75,9 @@ def _too_fast(read: Callable[[Any], Any], make: Callable[[int], Any], size: int,
     half, whole = float("inf"), spent
     for _ in range(6):
         half = min(half, seconds(read, make(size // 2)))
+        if half == float("inf"):
+            break
         if whole <= MOST * max(half, FLOOR / 2):
             return None
         whole = min(whole, seconds(read, make(size)))
-        if half == float("inf"):
-            break
-    if whole <= MOST * max(half, FLOOR / 2):
-        return None
     return f"{size // 2:,} → {size:,} characters: {half:.3f} → {whole:.3f} s"

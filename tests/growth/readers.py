@@ -446,7 +446,6 @@ OF_OUR_OWN = {
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",
     "priming.graph.export": "its own page",
-    "priming.graph.plot": "single characters",
     "priming.hooks.background": "messages of its own",
     "priming.hooks.client": "input of the agent, limited in bytes",
     "priming.hooks.session": "state of its own",

@@ -52,6 +52,25 @@ def test_the_cue_itself_says_it_whole():
     assert CueFeedback(verdicts).balance(terms("tool kestrel"), 0.1, alike) == {"m": 1.0}
 
 
+def test_the_first_verdict_counts_its_share_and_each_that_agrees_the_same_share_of_the_rest():
+    shares = []
+    for count in range(4):
+        verdicts = [("m", "used", f"o{number}", "gulls nest", "conscious") for number in range(count)]
+        balance = CueFeedback(verdicts).balance(terms("gulls nest"), 0.5, alike, first=0.6)
+        shares.append(balance.get("m", 0.0))
+    assert shares == pytest.approx([0.0, 0.6, 0.6 + 0.6 * 0.4, 0.6 + 0.6 * 0.4 + 0.6 * 0.16])
+
+
+def test_ten_verdicts_that_nobody_gave_count_as_one_that_somebody_gave():
+    automatic = [("m", "confirmed", f"o{number}", "gulls nest", "automatic") for number in range(10)]
+    conscious = [("m", "confirmed", "o", "gulls nest", "conscious")]
+    tenth, one = (
+        CueFeedback(verdicts).balance(terms("gulls nest"), 0.5, alike, first=0.6)["m"]
+        for verdicts in (automatic, conscious)
+    )
+    assert tenth == pytest.approx(one) == pytest.approx(0.6)
+
+
 def test_cues_that_name_different_things_are_unlike():
     weights = dict.fromkeys(terms("deployment tool"), 1.0)
     verdicts = [("m", "used", "o1", "deployment tool of Osprey", "conscious")]

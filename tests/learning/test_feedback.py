@@ -48,7 +48,7 @@ def moved(before, after):
 
 @pytest.mark.parametrize("profile", ["priming", "poc", "ethos"])
 def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, profile):
-    recall = chain.recall(CUE, profile=profile)
+    recall = chain.recall(CUE, floor=0, profile=profile)
     path = next(hit.path for hit in recall.hits if hit.memory.key == "hit")
     assert [(step.source, step.target) for step in path] == [("a", "b"), ("b", "hit")]
     before, weighed = weights(chain), nodes(chain)
@@ -63,7 +63,7 @@ def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, prof
 
 
 def test_used_strengthens_the_path_and_raises_the_hit(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     chain.feedback(recall.recall_id, used=["hit"])
     assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01, "b>hit": 0.01})
@@ -77,7 +77,7 @@ def test_used_strengthens_the_path_and_raises_the_hit(chain):
 
 
 def test_not_useful_lowers_the_hit_and_leaves_the_links(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     chain.feedback(recall.recall_id, not_useful=["hit"])
     assert weights(chain) == before
@@ -86,7 +86,7 @@ def test_not_useful_lowers_the_hit_and_leaves_the_links(chain):
 
 
 def test_confirmed_and_overridden_are_counted_and_move_no_weight(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before, weighed = weights(chain), nodes(chain)
     chain.feedback(recall.recall_id, confirmed=["b"], overridden=["hit"])
     assert (chain.get("b").use.confirmed, chain.get("hit").use.overridden) == (1, 1)
@@ -125,7 +125,7 @@ def test_all_links_between_two_memories_of_the_path_move(memory):
 
 
 def test_a_direct_match_that_is_not_relevant_moves_nothing_and_its_cue_is_recorded(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     assert recall.hits[0].memory.key == "a"
     before, weighed = weights(chain), nodes(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=["a"])
@@ -148,9 +148,9 @@ def test_without_a_recall_the_links_of_the_memory_move_and_the_answer_says_so(ch
 
 
 def test_without_a_recall_id_the_latest_recall_that_brought_it_up_is_judged(chain, clock):
-    first = chain.recall(CUE, session="one")
+    first = chain.recall(CUE, floor=0, session="one")
     clock.at += timedelta(minutes=1)
-    second = chain.recall(CUE, session="two")
+    second = chain.recall(CUE, floor=0, session="two")
     clock.at += timedelta(minutes=1)
     chain.recall("zzz qqq", session="two")
     assert second.recall_id in chain.feedback(used=["hit"]).reason
@@ -162,7 +162,7 @@ def test_a_recall_is_judged_after_a_restart(open_memory, url):
     first.remember("Kestrel signs the nightly builds.", key="a")
     first.remember("Gulls nest upon tall cliffs.", key="b")
     first.link("a", "b")
-    recall = first.recall(CUE)
+    recall = first.recall(CUE, floor=0)
     first.close()
     again = open_memory(url)
     again.feedback(recall.recall_id, not_relevant=["b"])
@@ -170,7 +170,7 @@ def test_a_recall_is_judged_after_a_restart(open_memory, url):
 
 
 def test_credit_is_for_the_graph_that_was_walked_not_for_the_one_that_there_is(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     chain.link("leaf-a", "hit", weight=0.9)
     chain.set_strength("a", "b", 0.9)
     before = weights(chain)
@@ -179,7 +179,7 @@ def test_credit_is_for_the_graph_that_was_walked_not_for_the_one_that_there_is(c
 
 
 def test_a_link_that_is_gone_is_passed_over(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     made = [one for one in chain.log(key="b") if one.kind == "link" and "hit" in str(one.changes)]
     chain.undo(made[0].id)
     before = weights(chain)
@@ -188,25 +188,25 @@ def test_a_link_that_is_gone_is_passed_over(chain):
 
 
 def test_a_verdict_counts_once_for_each_recall_and_memory(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     first = chain.feedback(recall.recall_id, used=["hit"])
     before, operations = weights(chain), chain.stats().operations
     again = chain.feedback(recall.recall_id, used=["hit"])
     assert (again.id, chain.stats().operations, weights(chain)) == (first.id, operations, before)
     assert "nothing changed" in again.message
-    chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
+    chain.feedback(chain.recall(CUE, floor=0).recall_id, used=["hit"])
     assert weights(chain) != before
 
 
 def test_of_verdicts_that_were_given_in_part_the_rest_counts(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     chain.feedback(recall.recall_id, used=["b"])
     chain.feedback(recall.recall_id, used=["b", "hit"])
     assert [chain.get(key).use.uses for key in ("b", "hit")] == [1, 1]
 
 
 def test_a_verdict_whose_undo_was_asked_for_can_be_given_anew(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     chain.undo(chain.feedback(recall.recall_id, not_relevant=["hit"]).id)
     assert weights(chain) == before
@@ -215,7 +215,7 @@ def test_a_verdict_whose_undo_was_asked_for_can_be_given_anew(chain):
 
 
 def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     operation = chain.feedback(recall.recall_id, used=["hit"], tier="automatic")
     assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})
@@ -224,19 +224,21 @@ def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
 
 @pytest.mark.parametrize("verdict", ["overridden", "not_relevant", "not_useful"])
 def test_silence_takes_nothing_back_that_was_said_in_the_session(chain, verdict):
-    said = chain.feedback(chain.recall(CUE, session="s").recall_id, **{verdict: ["hit"]})
-    again = chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
+    said = chain.feedback(chain.recall(CUE, floor=0, session="s").recall_id, **{verdict: ["hit"]})
+    again = chain.feedback(
+        chain.recall(CUE, floor=0, session="s").recall_id, confirmed=["hit"], tier="automatic"
+    )
     assert again.id == said.id
     assert verdict.replace("_", "-") in again.message
     assert chain.get("hit").use.followed == 0
-    chain.feedback(chain.recall(CUE, session="t").recall_id, confirmed=["hit"], tier="automatic")
+    chain.feedback(chain.recall(CUE, floor=0, session="t").recall_id, confirmed=["hit"], tier="automatic")
     assert chain.get("hit").use.followed == 1
 
 
 def test_an_automatic_confirmation_counts_as_followed_once_a_session(chain):
     for _ in range(2):
-        chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
-    chain.feedback(chain.recall(CUE, session="t").recall_id, confirmed=["hit"], tier="automatic")
+        chain.feedback(chain.recall(CUE, floor=0, session="s").recall_id, confirmed=["hit"], tier="automatic")
+    chain.feedback(chain.recall(CUE, floor=0, session="t").recall_id, confirmed=["hit"], tier="automatic")
     use = chain.get("hit").use
     assert (use.confirmed, use.followed) == (0, 2)
 
@@ -263,7 +265,7 @@ def test_praise_does_not_lower_a_link_of_full_weight(memory):
 @pytest.mark.parametrize("asked", [{"spread": False}, {"ablate": ["spread"]}])
 @pytest.mark.parametrize("profile", ["priming", "floop", "synapse", "ethos", "poc"])
 def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile, asked):
-    recall = chain.recall(CUE, profile=profile, limit=100, **asked)
+    recall = chain.recall(CUE, floor=0, profile=profile, limit=100, **asked)
     assert [hit.memory.key for hit in recall.hits if hit.path] == []
     before = weights(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=[recall.hits[0].memory.key])
@@ -274,13 +276,13 @@ def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile
 def test_plain_recalls_change_no_weight(chain):
     before, weighed, operations = weights(chain), nodes(chain), chain.stats().operations
     for number in range(100):
-        chain.recall(CUE, session=f"s{number % 7}", profile=("priming", "floop")[number % 2])
+        chain.recall(CUE, floor=0, session=f"s{number % 7}", profile=("priming", "floop")[number % 2])
     assert (weights(chain), nodes(chain), chain.stats().operations) == (before, weighed, operations)
 
 
 def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
     monkeypatch.setattr(traces, "STORE", replace(STORE, flow_count=3))
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     for _ in range(3):
         chain.recall("porridge")
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
@@ -303,7 +305,7 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
     ],
 )
 def test_what_is_wrong_with_a_verdict_is_said_and_nothing_changes(chain, wrong, error, said):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before, operations = weights(chain), chain.stats().operations
     with pytest.raises(error, match=said):
         chain.feedback(recall.recall_id, **wrong)
@@ -321,15 +323,15 @@ def test_a_recall_of_another_namespace_is_not_found(open_memory, url):
 
 
 def test_an_expired_recall_is_not_found_and_the_error_says_how_long_they_are_kept(chain, clock):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     clock.at += timedelta(days=STORE.trace_days + 1)
-    chain.recall(CUE)
+    chain.recall(CUE, floor=0)
     with pytest.raises(NotFound, match="30 days"):
         chain.feedback(recall.recall_id, used=["hit"])
 
 
 def test_a_recall_expires_even_if_nothing_is_recalled_after_it(chain, clock):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     clock.at += timedelta(days=STORE.trace_days, seconds=1)
     with pytest.raises(NotFound, match="30 days"):
         chain.feedback(recall.recall_id, used=["hit"])
@@ -353,7 +355,7 @@ def test_a_verdict_that_was_imported_is_not_given_again(open_memory, tmp_path):
 
 
 def test_links_that_are_all_gone_are_said(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     for one in chain.log():
         if one.kind == "link":
             chain.undo(one.id)
@@ -380,13 +382,13 @@ def test_of_many_small_ways_none_is_blamed_and_the_answer_says_so(memory):
 
 
 def test_a_memory_that_the_recall_did_not_bring_up_is_refused(chain):
-    recall = chain.recall(CUE, limit=1)
+    recall = chain.recall(CUE, floor=0, limit=1)
     with pytest.raises(ParamError, match="must be a memory that recall"):
         chain.feedback(recall.recall_id, used=["hit"])
 
 
 def test_a_purged_memory_is_not_found(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     chain.purge("hit")
     before = weights(chain)
     with pytest.raises(NotFound):
@@ -407,9 +409,9 @@ def test_an_older_verdict_is_undone_under_a_newer_one_and_leaves_what_that_one_g
         return {(x.source, x.relation, x.target): x.weight for x in chain.links()}
 
     start = weights()
-    first = chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
+    first = chain.feedback(chain.recall(CUE, floor=0).recall_id, used=["hit"])
     once = weights()
-    chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
+    chain.feedback(chain.recall(CUE, floor=0).recall_id, used=["hit"])
     twice, helped = weights(), chain.get("hit").use.helped
     chain.undo(first.id)
     assert chain.get("hit").use.helped == helped - 1
@@ -459,7 +461,7 @@ def test_a_direct_match_that_was_not_relevant_yields_when_the_same_is_asked_agai
     again = memory.recall("which key signs the nightly builds")
     assert [hit.memory.key for hit in again.hits] == ["second", "first"]
     assert (
-        again.hits[0].components["positive_feedback"] == again.hits[1].components["negative_feedback"] == 1.0
+        again.hits[0].components["positive_feedback"] == again.hits[1].components["negative_feedback"] == 0.6
     )
     memory.undo(operation.id)
     assert [hit.score for hit in memory.recall("which key signs the nightly builds").hits] == [
@@ -492,7 +494,7 @@ def test_rules_of_another_store_are_judged_in_that_store(open_memory, tmp_path):
 
 
 def test_what_was_counted_automatically_can_be_meant_and_counts_once(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"], tier="automatic")
     operation = chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"])
@@ -507,6 +509,6 @@ def test_what_was_counted_automatically_can_be_meant_and_counts_once(chain):
 
 
 def test_an_unknown_recall_is_refused_with_the_latest_recalls(chain):
-    recall = chain.recall(CUE)
+    recall = chain.recall(CUE, floor=0)
     with pytest.raises(NotFound, match=f"the latest: {recall.recall_id}"):
         chain.feedback("no-such-recall", used=["hit"])

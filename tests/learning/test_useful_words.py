@@ -122,3 +122,55 @@ def test_a_use_for_another_cue_raises_a_memory_above_its_equals_alone(memory):
     memory.feedback(memory.recall("which walls are blue").recall_id, used=["used"])
     assert found(memory, "who can paint")[:2] == ["used", "older"]
     assert found(memory, "who can paint big ones")[0] == "better"
+
+
+FACTS = {
+    "ferry": ("The last ferry to the island leaves at nine.", "When does the ferry leave for the island?"),
+    "oven": ("The oven in the bakery needs forty minutes to heat.", "How long does the oven take to heat?"),
+    "piano": ("Ines tunes the piano every second month.", "Who tunes the piano?"),
+    "roof": ("The roof of the barn lost nine tiles in the storm.", "How many tiles did the barn lose?"),
+    "goat": ("The goat escaped through the hole behind the shed.", "Where did the goat escape?"),
+    "seeds": ("Marigold seeds are kept dry in the cellar.", "Where are the marigold seeds kept?"),
+    "clock": ("The clock in the tower runs four minutes late.", "How late does the tower clock run?"),
+    "boots": ("Aylin left her boots at the mill.", "What did Aylin leave at the mill?"),
+}
+
+
+@pytest.fixture
+def village(memory):
+    memory.remember_many({"content": fact, "key": key} for key, (fact, _) in FACTS.items())
+    return memory
+
+
+def firsts(memory, keys):
+    """The first hit of the question about each fact."""
+    return {key: memory.recall(FACTS[key][1]).hits[0].memory.key for key in keys}
+
+
+def test_wrong_verdicts_leave_the_first_hit_of_other_questions(village):
+    judged, others = ("ferry", "oven", "roof", "goat"), ("piano", "seeds", "clock", "boots")
+    wrong = set()
+    for number in range(16):
+        recall = village.recall(FACTS[judged[number % 4]][1], floor=0)
+        worse = [hit.memory.key for hit in recall.hits if hit.memory.key != judged[number % 4]]
+        for key in worse[number // 4 :][:1]:
+            village.feedback(recall.recall_id, **{"used" if number % 2 else "not_relevant": [key]})
+            wrong.add(key)
+    assert wrong.intersection(others)
+    assert firsts(village, others) == {key: key for key in others}
+
+
+def test_a_wrong_verdict_is_put_right_by_the_right_verdict(village):
+    cue = FACTS["goat"][1]
+    judge(village, cue, used=["boots"])
+    judge(village, cue, used=["goat"], not_relevant=["boots"])
+    assert firsts(village, ["goat"]) == {"goat": "goat"}
+
+
+def test_a_second_verdict_that_agrees_counts_more_than_the_first_alone(village):
+    cue, scores = "the goat and the hole", []
+    for _ in range(3):
+        scores.append({hit.memory.key: hit.score for hit in village.recall(cue, floor=0).hits}["boots"])
+        judge(village, cue, used=["boots"])
+    assert scores[0] < scores[1] < scores[2]
+    assert scores[2] - scores[1] < scores[1] - scores[0]

@@ -128,7 +128,7 @@ def test_commands_are_quoted_for_a_shell(memory):
 
 def test_both_may_hold_and_the_decision_is_remembered(two):
     done = two.keep_both("oslo+bergen")
-    assert (done.kind, done.message) == ("keep-both", "'oslo' and 'bergen' may both hold")
+    assert (done.kind, done.message) == ("keep-both", '"oslo" and "bergen" may both hold')
     assert conflicts(two) == set()
     # The same two values again are no contradiction, another one is.
     two.remember("Ada still lives in Oslo.", kind="fact")

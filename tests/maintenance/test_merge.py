@@ -72,7 +72,7 @@ def test_what_is_deprecated_is_in_no_recall_and_keeps_its_text(three):
 
 def test_a_successor_is_linked_and_named(three):
     operation = three.deprecate("a", by="b")
-    assert operation.message == "'b' replaces it"
+    assert operation.message == '"b" replaces it'
     assert weights(three) == {("a", "deprecated-to", "b"): 0.5}
     assert three.validate() == []
 
@@ -117,7 +117,7 @@ def test_what_was_forgotten_or_deprecated_comes_back(three):
     assert recalled(three) == ["a"]
     three.deprecate("a", by="b")
     operation = three.restore("a")
-    assert operation.message == "it was deprecated; its deprecated-to link to 'b' is removed"
+    assert operation.message == 'it was deprecated; its deprecated-to link to "b" is removed'
     assert (three.get("a").status, three.links()) == ("active", [])
     assert recalled(three) == ["a"]
 
@@ -127,7 +127,7 @@ def test_what_was_merged_comes_back_and_leaves_what_was_merged(three):
     three.merge("a", "b")
     operation = three.restore("a")
     assert operation.message == (
-        "it was merged; its merged-into link to 'b' is removed; what was merged stays there"
+        'it was merged; its merged-into link to "b" is removed; what was merged stays there'
     )
     assert [three.get(key).use.uses for key in "ab"] == [2, 2]
     assert three.links() == []
@@ -169,7 +169,7 @@ def test_uses_add_up_and_the_higher_standing_counts(three, clock):
     assert (use.last_used_at, survivor.priority, survivor.confidence) == (clock.at, 3.0, 0.8)
     assert (survivor.content, survivor.weight, survivor.version) == ("the sea is wide", 0.5, 1)
     assert (three.get("a").status, three.get("a").use.uses) == ("merged", 2)
-    assert (operation.kind, operation.message) == ("merge", "'a' is merged into 'b'")
+    assert (operation.kind, operation.message) == ("merge", '"a" is merged into "b"')
 
 
 def test_links_move_to_what_is_kept_and_the_larger_weight_stays(three):
@@ -222,7 +222,7 @@ def test_a_merge_closes_no_circle_of_overrides_and_says_so(three):
     three.link("a", "c", "overrides")
     three.link("c", "b", "overrides")
     operation = three.merge("a", "b")
-    assert operation.message == "'a' is merged into 'b'; 1 link is left out: it would close a cycle"
+    assert operation.message == '"a" is merged into "b"; 1 link is left out: it would close a cycle'
     assert weights(three, relation="overrides") == {("c", "overrides", "b"): 0.5}
     assert three.validate() == []
 

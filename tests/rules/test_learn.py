@@ -234,7 +234,7 @@ def test_a_correction_that_changes_a_rule_takes_its_place_and_leaves_it_in_its_h
     assert (done.placement, done.key) == ("supersede", first.key)
     assert (rule.content, rule.confidence) == (later, 0.6)
     assert (done.content, done.previous) == (later, earlier)
-    assert f"before: {earlier!r}" in done.reasons
+    assert f'before: "{earlier}"' in done.reasons
     assert [version.content for version in memory.history(first.key)] == [earlier, later]
     assert [hit.memory.content for hit in memory.active(PYTHON).hits] == [later]
     assert (rule.key, "learned-from", done.correction) in links_of(memory, rule.key)

@@ -16,7 +16,7 @@ import numpy as np
 from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.graph.layout import positions
-from priming.text.quotation import visible
+from priming.text.quotation import visible, without_hidden
 from priming.types import Link
 
 TEMPLATE = "templates/graph.html"
@@ -30,7 +30,6 @@ _MANY_LINKS = 150
 _UNIT, _MARGIN = 34.0, 0.08
 """A unit of the layout in units of the page, and the margin of the map as a share of its size."""
 _SHAPES = {"entity": "ellipse"}
-_INVISIBLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _BLOCK = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
 
@@ -84,13 +83,13 @@ def as_dot(drawing: GraphDrawing) -> str:
         f"{'' if link.sign > 0 else ', arrowhead=tee, style=dashed'}];"
         for link in drawing.links
     ]
-    notes = [] if drawing.reason is None else [f"  // {_INVISIBLE.sub(' ', drawing.reason)}"]
+    notes = [] if drawing.reason is None else [f"  // {' '.join(without_hidden(drawing.reason).split())}"]
     return "\n".join([*lines, *notes, "}", ""])
 
 
 def _quoted(text: str) -> str:
     """A quoted string of dot: backslashes, quotes and line ends are escaped, control characters replaced."""
-    plain = _INVISIBLE.sub("�", text.replace("\r\n", "\n").replace("\t", " "))
+    plain = without_hidden(text.replace("\r\n", "\n").replace("\t", " "))
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
@@ -162,8 +161,8 @@ def as_html(drawing: GraphDrawing) -> str:
     view, shapes = _svg(drawing)
     fill = {
         "policy": _policy(page),
-        "title": escape(_title(drawing)),
-        "summary": escape(_summary(drawing)),
+        "title": _escaped(_title(drawing)),
+        "summary": _escaped(_summary(drawing)),
         "legend": _legend(drawing),
         "view": view,
         "shapes": shapes,
@@ -187,10 +186,15 @@ def _digest(text: str) -> str:
 
 def _in_script(value: Any) -> str:
     """JSON for a script element, with the characters escaped that could end the element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = visible(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
+
+
+def _escaped(text: str) -> str:
+    """A text as HTML shows it."""
+    return escape(without_hidden(text))
 
 
 def _title(drawing: GraphDrawing) -> str:
@@ -238,7 +242,7 @@ def _svg(drawing: GraphDrawing) -> tuple[str, str]:
     ]
     dots = [_dot(node, x, y) for node, (x, y) in zip(drawing.nodes, at, strict=True)]
     names = [
-        f'<text x="{x:.1f}" y="{y + _radius(node) + _BELOW:.1f}">{escape(_label(node, _PAGE_LABEL_LETTERS))}</text>'
+        f'<text x="{x:.1f}" y="{y + _radius(node) + _BELOW:.1f}">{_escaped(_label(node, _PAGE_LABEL_LETTERS))}</text>'
         for node, (x, y) in zip(drawing.nodes, at, strict=True)
     ]
     shapes = [f'<g id="links">{"".join(lines)}</g>', f'<g id="nodes">{"".join(dots)}</g>']
@@ -248,9 +252,10 @@ def _svg(drawing: GraphDrawing) -> tuple[str, str]:
 
 def _dot(node: DrawnNode, x: float, y: float) -> str:
     faded = "" if node.status == "active" else " resting"
+    name, gist = _escaped(f"{node.kind} {node.key}"), _escaped(node.gist)
     return (
         f'<circle class="dot {node.kind}{faded}" cx="{x:.1f}" cy="{y:.1f}" r="{_radius(node):.1f}" tabindex="0"'
-        f' role="button" aria-label="{escape(f"{node.kind} {node.key}")}"><title>{escape(node.gist)}</title></circle>'
+        f' role="button" aria-label="{name}"><title>{gist}</title></circle>'
     )
 
 

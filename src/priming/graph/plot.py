@@ -6,7 +6,6 @@ The same recall gives the same bytes of SVG. Fonts differ between machines, and 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -19,6 +18,7 @@ from priming.config.params.checked import Checked, param
 from priming.config.values import dataclass
 from priming.errors import MissingExtra, ParamError, StoreError
 from priming.graph.layout import LAYOUT, positions
+from priming.text.quotation import without_hidden
 
 if TYPE_CHECKING:
     from priming.results import Recall, Step
@@ -50,7 +50,6 @@ _DARK = 0.25
 _LINK = (0.35, 0.42, 0.55)
 _MISSING = "\u25a1"
 """Shown for control characters, and for characters that no font of this machine has."""
-_CONTROLS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +266,7 @@ class _Picture:
 
     def _plain(self, text: str) -> str:
         """Text without control characters, and in a PNG without characters that no font can draw."""
-        shown = _CONTROLS.sub(_MISSING, text).encode("utf-8", "replace").decode()
+        shown = without_hidden(text, _MISSING)
         if self.letters is None:
             return shown
         return "".join(

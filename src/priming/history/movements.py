@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.text.quotation import label
 
 _MOST = 2
 """Number of moves that a line names; the others are counted."""
@@ -158,7 +159,7 @@ def pairs_text(subject: str, changes: Sequence[RowChange], names: Mapping[str, s
     """A line for each link between two memories that changed, the first few by name."""
     lines = []
     for change in changes:
-        source, target = (names.get(end, end) for end in change.ends)
+        source, target = (label(names.get(end, end)) for end in change.ends)
         lines.append(f"{subject}: {source} – {target} {change_text(change)}")
     hidden = len(lines) - _MOST
     return lines[:_MOST] + ([f"{subject}: {count_text(hidden, 'more link')}"] if hidden > 0 else [])

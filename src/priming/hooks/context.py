@@ -136,7 +136,7 @@ def branch_of(project: Path) -> str:
 
 def repositories_of(command: str, folder: Path) -> list[Path]:
     """The git folders of the repositories that a command line may commit in: of the folder, and of those it names."""
-    folders, here = [folder] if command else [], folder
+    folders, here = [folder], folder
     for part in _COMMAND_SEPARATOR.split(command):
         try:
             words = shlex.split(part)
@@ -161,7 +161,7 @@ def has_committed(command: str, folder: Path, logs: dict[str, int], since: float
     Where no end is noted, a commit since a time counts, for a command that says it commits.
     """
     committed = False
-    for git in repositories_of(command, folder):
+    for git in repositories_of(command, folder) if command else ():
         if (start := logs.get(str(git))) is not None:
             committed = committed or _has_commit(git, start)
         elif "commit" in tasks_of(command):

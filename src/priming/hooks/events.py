@@ -68,6 +68,9 @@ def _prompt(call: HookCall) -> None:
         _confirm_rules(call)
     session.prompts += 1
     session.logs.clear()
+    context.note_logs(
+        "", call.folder, session.logs
+    )  # Gemini CLI runs a command before the hook for it has ended
     _start_run(call)
     reminder = _reminder(call)
     if correction is not None:

@@ -68,13 +68,16 @@ class CueFeedback:
             self._uses[term] = uses
         return uses
 
-    def balance(self, cue: Collection[str], least: float, rarity: Callable[[str], float]) -> dict[str, float]:
+    def balance(
+        self, cue: Collection[str], least: float, rarity: Callable[[str], float], first: float = 1.0
+    ) -> dict[str, float]:
         """By memory, the balance of verdicts on cues similar to these terms: above 0 in favour, below 0 against.
 
         Each verdict counts by how far the similarity of the two cues is above ``least``, up to 1 for the same cue.
         Similarity is the Jaccard index of their terms weighted by rarity, so that cues that name different things are
-        dissimilar. However many verdicts agree, a memory's balance is limited to what the most similar cue counts, so
-        that a verdict on this very cue outweighs verdicts on related ones.
+        dissimilar. One verdict may be wrong: it counts ``first``, and each further one that agrees the same share of
+        what is left. However many agree, a memory's balance is limited to what the most similar cue counts, so that a
+        verdict on this very cue outweighs verdicts on related ones.
         """
         own = frozenset(cue)
         candidates = {other for term in own for other in self._cues.get(term, ())}
@@ -87,7 +90,8 @@ class CueFeedback:
             for memory_id, counts in self._counts[other].items():
                 balance[memory_id] = balance.get(memory_id, 0.0) + share * counts.balance
                 most[memory_id] = max(most.get(memory_id, 0.0), share)
-        return {memory_id: max(-limit, min(limit, balance[memory_id])) for memory_id, limit in most.items()}
+        agreed = {memory_id: _agreement(total, first) for memory_id, total in balance.items()}
+        return {memory_id: max(-limit, min(limit, agreed[memory_id])) for memory_id, limit in most.items()}
 
     def _add(self, identity: tuple[str, str, str], cue: str, tier: str) -> None:
         cue_terms = frozenset(terms(cue))
@@ -135,6 +139,13 @@ def _above(similarity: float, least: float) -> float:
     if similarity >= 1.0:
         return 1.0
     return max(0.0, (similarity - least) / (1.0 - least)) if least < 1.0 else 0.0
+
+
+def _agreement(balance: float, first: float) -> float:
+    """What a balance of verdicts counts, in [−1, 1]: the first its share, each further one that share of the rest."""
+    size = abs(balance)
+    strength = first * size if size <= 1.0 else 1.0 - (1.0 - first) ** size
+    return strength if balance > 0.0 else -strength
 
 
 def weighted_jaccard(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:

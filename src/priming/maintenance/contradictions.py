@@ -15,6 +15,7 @@ from priming.remember.entity_resolution import equivalent_names
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.storage.rows import LinkRow, RowChange
+from priming.text.quotation import quote_text
 from priming.text.statements import Statement, same_slot, statement, values_differ
 from priming.types import MemoryRecord, Operation
 
@@ -58,7 +59,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         rows = [RowChange(link, None) for link in links]
         if memory.store.present(memory.namespace, both_hold) is None:
             rows.append(RowChange(None, both_hold))
-        message = f"{keys[0]!r} and {keys[1]!r} may both hold"
+        message = f"{quote_text(keys[0])} and {quote_text(keys[1])} may both hold"
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
 
 

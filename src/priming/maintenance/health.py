@@ -25,6 +25,7 @@ from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
+from priming.text.quotation import label
 from priming.types import Progress
 
 _NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
@@ -137,7 +138,7 @@ def _find_replaced_but_active(
     names = memory.store.names(memory.namespace, {link.target for link in links if link.source in active})
     for link in links:
         if link.source in active and link.source != link.target:
-            subject = f"{active[link.source]} ─{relation}→ {names[link.target]}"
+            subject = f"{label(active[link.source])} ─{label(relation)}→ {label(names[link.target])}"
             yield Finding("replaced-but-active", subject, *VALIDATION_RULES["replaced-but-active"])
 
 

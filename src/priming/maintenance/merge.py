@@ -18,6 +18,7 @@ from priming.namespace import Namespace
 from priming.rules.results import NearDuplicates
 from priming.rules.trust import instructs, is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, retention_of
+from priming.text.quotation import quote_text
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord, Operation
 
@@ -213,7 +214,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
             link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
             if memory.store.present(memory.namespace, link) is None:
                 rows.append(RowChange(None, link))
-            message = f"{successor.key!r} replaces it"
+            message = f"{quote_text(successor.key)} replaces it"
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
 
 
@@ -243,7 +244,7 @@ def restore(memory: Namespace, key: str) -> Operation:
 def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) -> list[str]:
     """The links that restoring a memory removes, in words."""
     names = memory.store.names(memory.namespace, [link.target for link in links])
-    sentences = [f"its {link.relation} link to {names[link.target]!r} is removed" for link in links]
+    sentences = [f"its {link.relation} link to {quote_text(names[link.target])} is removed" for link in links]
     if row.status == "merged" and links:
         sentences.append("what was merged stays there")
     return sentences
@@ -276,7 +277,8 @@ def merge(memory: Namespace, key: str, into: str) -> Operation:
             )
         plan = plan_merge(memory, [source.id, survivor.id])
         plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source_trust, survivor_trust))
-        message = f"{source.key!r} is merged into {survivor.key!r}{_omitted_links(plan)}"
+        merged = f"{quote_text(source.key)} is merged into {quote_text(survivor.key)}"
+        message = f"{merged}{_omitted_links(plan)}"
         return memory.to_operation(memory.write("merge", now, plan.changes(), message=message))
 
 

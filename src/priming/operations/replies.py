@@ -275,7 +275,10 @@ def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
     for line, hit in _shown_lines(lines[first:], answer["hits"]):
         key = hit["memory"]["key"]
         text = line.removeprefix(f"- {bracketed(key)}").lstrip()
-        hits.append({"key": visible(key), "text": text, "relevance": round(hit["score"], 3)})
+        relevance = (
+            hit["score"] if hit["relevance"] is None else hit["relevance"]
+        )  # rules, and profiles without it
+        hits.append({"key": visible(key), "text": text, "relevance": round(relevance, 3)})
         if isinstance(tokens, int) and len(json_text(reply).encode()) > 4 * tokens:
             hits.pop()
             break

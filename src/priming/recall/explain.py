@@ -22,6 +22,7 @@ from priming.rules.results import LinkHistory, Predicate, Why
 from priming.rules.trust import instructs
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow
+from priming.text.quotation import label
 from priming.types import Cue, MemoryRecord
 
 WEIGHING = ("used", "not-useful")
@@ -154,13 +155,13 @@ class Explanation:
         """The behaviours that override or conflict with the memory, and those that it overrides."""
         for other in self._at("overrides"):
             narrower = is_more_specific(self.memory.when, other.when)
-            yield f"overrides {other.key} {'because it is more specific' if narrower else 'by a link'}"
+            yield f"overrides {label(other.key)} {'because it is more specific' if narrower else 'by a link'}"
         for other in self._at("overrides", inward=True):
             if other.status == "active":
-                yield f"is overridden by {other.key} wherever both apply"
+                yield f"is overridden by {label(other.key)} wherever both apply"
         for other in (*self._at("conflicts"), *self._at("conflicts", inward=True)):
             if other.status == "active":
-                yield f"conflicts with {other.key}: only the more specific of the two is returned"
+                yield f"conflicts with {label(other.key)}: only the more specific of the two is returned"
 
     def _use(self) -> Iterator[str]:
         """The uses and verdicts of the memory, and its weight."""
@@ -188,7 +189,7 @@ class Explanation:
     def _origin(self) -> Iterator[str]:
         """The source of the memory, and its trust."""
         for source in self._at("learned-from"):
-            yield f"learned from {source.key}"
+            yield f"learned from {label(source.key)}"
         pack = pack_of(self.memory.source)
         if pack is not None:
             yield f"came with the pack {pack.name}, version {pack.version}"

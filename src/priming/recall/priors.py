@@ -275,7 +275,8 @@ class Priors(ContextEvidence):
 
     @cached_property
     def _verdicts(self) -> dict[str, float]:
-        return self.working.cue_feedback.balance(self.terms.ordered, self.params.same_cue, self.rarity)
+        p, feedback = self.params, self.working.cue_feedback
+        return feedback.balance(self.terms.ordered, p.same_cue, self.rarity, p.first_verdict)
 
     def lift(self, document: int) -> float:
         """What the conversation of a memory adds to its score: in a dialogue all scores are higher."""

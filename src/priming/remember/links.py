@@ -28,6 +28,7 @@ from priming.history.movements import WeightMove, bound_text, change_text, set_t
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace
 from priming.storage.rows import LinkRow, RelationRow, RowChange
+from priming.text.quotation import label
 from priming.types import Link, Operation
 
 _EFFECTS = {BRINGS: "brings activation to its target", TAKES: "takes activation away from its target"}
@@ -161,9 +162,8 @@ def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
     for change in changes:
         link = change.row
         if isinstance(link, LinkRow):
-            lines.append(
-                f"{names[link.source]} ─{link.relation}→ {names[link.target]}: {change_text(change)}"
-            )
+            source, target = label(names[link.source]), label(names[link.target])
+            lines.append(f"{source} ─{label(link.relation)}→ {target}: {change_text(change)}")
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ from priming.results import Hit, Omitted, Recall
 from priming.rules.activation import StoreActivation, activate, compete
 from priming.rules.conflicts import RuleCandidate, duplicates_across_stores, resolve_candidates
 from priming.rules.packing import BUDGET, pack_rules
+from priming.text.quotation import label
 from priming.types import EMPTY, Cue
 
 _MOST_TOKENS = 10_000_000
@@ -137,7 +138,7 @@ def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[RuleCa
     reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in duplicates.items()}
     for i, loss in losses.items():
         relation = "overridden by" if loss.how == "overridden" else "conflicts with"
-        reasons[i] = f"{relation} {candidates[loss.by].hit.memory.key}"
+        reasons[i] = f"{relation} {label(candidates[loss.by].hit.memory.key)}"
     remaining = [candidate for i, candidate in enumerate(candidates) if i not in reasons]
     best = sorted(remaining, key=RuleCandidate.rank)
     omitted = [_omit(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
@@ -156,7 +157,7 @@ def _omitted_before_scoring(
         by_id = {record.id: record for record in store.records.values()}
         for loser, winner in store.losses:
             hit = Hit(by_id[loser], 0.0, {}, origin=store.name)
-            omitted.append(_omit(hit, f"conflicts with {by_id[winner].key}"))
+            omitted.append(_omit(hit, f"conflicts with {label(by_id[winner].key)}"))
         for row in store.seeds:
             record = store.records.get(row)
             if record is not None and (i, record.id) not in scored:

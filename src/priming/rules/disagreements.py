@@ -28,6 +28,7 @@ from priming.storage.rows import LinkRow, RowChange
 from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
 from priming.text.corrections.text_change import REVERSALS, TextChange
+from priming.text.quotation import label
 from priming.types import MemoryRecord
 
 Pair = frozenset[str]
@@ -138,7 +139,9 @@ def in_order_of_time(
     comparisons = [compare_behaviors(new, [rule], wrong=wrong)[0] for rule in latest_first]
     for each in comparisons:
         if each.scopes == "equal" and each.change.kind in REVERSALS:
-            reason = f"not in force: {each.existing.key}, learned after this was said, has taken its place"
+            reason = (
+                f"not in force: {label(each.existing.key)}, learned after this was said, has taken its place"
+            )
             link = RuleLink(DEPRECATED, PLASTICITY.start, each.existing)
             return BehaviorPlacement(OVERTAKEN, each, new.when, (link,), (reason,))
     links, reasons = [*placed.links], [*placed.reasons]
@@ -147,18 +150,20 @@ def in_order_of_time(
             links.append(RuleLink("overrides", PLASTICITY.start, each.existing, inward=True))
         if each.contradicts:
             links.append(RuleLink("conflicts", PLASTICITY.start, each.existing))
-    remarks = [f"{each.existing.key}, learned after this was said, stays in force" for each in comparisons]
+    remarks = [
+        f"{label(each.existing.key)}, learned after this was said, stays in force" for each in comparisons
+    ]
     others = tuple(rule for rule in placed.reversed if rule not in later)
     if superseded is not None and superseded.existing in later:
         placed = replace(placed, placement="create", when=new.when)
-        reasons = [f"created beside {superseded.existing.key}", *reasons[1:]]
+        reasons = [f"created beside {label(superseded.existing.key)}", *reasons[1:]]
     reasons = [reason for reason in reasons if not any(_takes(reason, rule) for rule in later)]
     return replace(placed, links=tuple(links), reasons=(*reasons, *remarks), reversed=others)
 
 
 def _takes(reason: str, rule: MemoryRecord) -> bool:
     """Whether a reason says that a rule is replaced."""
-    return reason.startswith(f"takes the place of {rule.key} too")
+    return reason.startswith(f"takes the place of {label(rule.key)} too")
 
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:

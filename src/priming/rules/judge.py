@@ -10,6 +10,7 @@ from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Schema
 from priming.rules.placement import BehaviorComparison
 from priming.text.corrections.text_change import ChangeKind, TextChange
+from priming.text.quotation import quote_text
 
 PACKAGE, PHASE = "priming.rules", "change"
 SCHEMA: Schema = {
@@ -33,7 +34,7 @@ def judge(
     verdicts: dict[str, TextChange] = {}
     for near in unclear[:_MOST]:
         earlier = near.existing.content
-        places = {"earlier": fenced(earlier), "later": fenced(text)}
+        places = {"earlier": fenced(quote_text(earlier)), "later": fenced(quote_text(text))}
         try:
             answer = agent.answer(prompt(PACKAGE, PHASE, places, SCHEMA), SCHEMA)
         except AgentError as error:

@@ -25,12 +25,7 @@ from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
-from priming.rules.disagreements import (
-    LEARNED_FROM,
-    OVERTAKEN,
-    in_order_of_time,
-    replaced_rows,
-)
+from priming.rules.disagreements import LEARNED_FROM, OVERTAKEN, in_order_of_time, replaced_rows
 from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
@@ -39,6 +34,7 @@ from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import contrast
 from priming.text.corrections.text_change import TextChange
+from priming.text.quotation import label, quote_text
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -259,7 +255,11 @@ def _plan_version(
     rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
     rows += [] if after == before else [RowChange(before, after)]
     rows += links
-    earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {described(target.when)}"
+    earlier = (
+        f"before: {quote_text(target.content)}"
+        if supersedes
+        else f"before, it applied {described(target.when)}"
+    )
     learned = Learned(
         id=target.id,
         key=target.key,
@@ -354,18 +354,18 @@ def _strengthen(
         return before, f"a correction from {lesson.trust} does not change a rule from {target.trust}"
     after = replace(before, priority=max(before.priority, lesson.priority))
     if earlier is not None:
-        return after, f"the same correction was learned before: {earlier.key}"
+        return after, f"the same correction was learned before: {label(earlier.key)}"
     after = replace(after, confidence=float(increment(before.confidence)))
     return after, f"confidence {before.confidence:.2f} → {after.confidence:.2f}"
 
 
 def _ignored(target: MemoryRecord, lesson: Lesson) -> list[str]:
     """The parts that a merge does not take over: the conditions and the kind of the new rule."""
-    remarks = []
+    remarks, key = [], label(target.key)
     if scope("when", target.when) != scope("when", lesson.when):
-        remarks.append(f"{target.key} applies {described(target.when)}, not {described(lesson.when)}")
+        remarks.append(f"{key} applies {described(target.when)}, not {described(lesson.when)}")
     if rule_kind(target) != lesson.rule:
-        remarks.append(f"{target.key} stays a {rule_kind(target)}, not a {lesson.rule}")
+        remarks.append(f"{key} stays a {rule_kind(target)}, not a {lesson.rule}")
     return remarks
 
 

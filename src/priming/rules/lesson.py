@@ -15,6 +15,7 @@ from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
 from priming.rules.trust import least
+from priming.text.quotation import label
 from priming.text.rule_kinds import rule_kind_of, without_objection
 from priming.types import Cue
 
@@ -81,7 +82,7 @@ def _conditions(cue: Cue) -> Mapping[str, Any]:
 def described(when: Mapping[str, Any]) -> str:
     """Conditions in words."""
     parts = (
-        f"{name} = {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+        f"{label(name)} = {' or '.join(label(str(each)) for each in (value if isinstance(value, list) else [value]))}"
         for name, value in when.items()
     )
     return f"where {', '.join(parts)}" if when else "everywhere"

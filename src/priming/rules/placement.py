@@ -18,6 +18,7 @@ from priming.text.corrections.change import compare, contrast
 from priming.text.corrections.constraints import depends_alike, has_condition, lifts
 from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.text.languages import without_language, without_places
+from priming.text.quotation import label
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import EMPTY, MemoryRecord
 
@@ -112,7 +113,9 @@ def place_behavior(
         )
     links = tuple(link for near in others for link in _links(near))
     remarks = [remark for near in others for remark in _remarks(near, nearest)]
-    remarks += [f"takes the place of {near.existing.key} too: {near.change.reason}" for near in reversals]
+    remarks += [
+        f"takes the place of {label(near.existing.key)} too: {near.change.reason}" for near in reversals
+    ]
     compared = frozenset(near.existing.id for near in others)
     stands_for = tuple(near.existing for near in reversals)
     return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared, stands_for)
@@ -335,18 +338,14 @@ def _doubt(change: TextChange) -> str:
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
     if nearest is None:
         return "created: it is the first behaviour here"
-    key, alike, change = nearest.existing.key, f"similar ({nearest.similarity:.2f})", nearest.change
+    key, alike, change = label(nearest.existing.key), f"similar ({nearest.similarity:.2f})", nearest.change
     if decided == "merge":
         return f"merged into {key}: {change.reason}"
     if decided == "widen":
         return f"widened {key}: {change.reason}, and this correction applies more widely"
     if decided == "supersede":
-        reason = (
-            f"the correction also forbids something ({change.reason})"
-            if change.kind == "same"
-            else change.reason
-        )
-        return f"superseded the earlier text of {key}: {reason}"
+        also = f"the correction also forbids something ({change.reason})"
+        return f"superseded the earlier text of {key}: {also if change.kind == 'same' else change.reason}"
     if decided == "specialise":
         why = change.reason if change.kind in REVERSALS and change.clear else f"it is {alike}"
         return f"specialises {key}, which it overrides where both apply: {why}, and it applies more narrowly"
@@ -355,7 +354,7 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
 
 def _creation(nearest: BehaviorComparison) -> str:
     """Why a behaviour stays separate."""
-    key = nearest.existing.key
+    key = label(nearest.existing.key)
     change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
     if is_unclear(change) and nearest.scopes != "apart":
         return f"created beside {key}, which review lists: {_doubt(change)}"
@@ -384,17 +383,17 @@ def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]
 def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> list[str]:
     """Contradictions and further similar behaviours; the reason already names the similarity of ``nearest``."""
     if near.contradicts and near.outranked:
-        return [f"contradicts {near.existing.key}, which is trusted more and takes precedence"]
+        return [f"contradicts {label(near.existing.key)}, which is trusted more and takes precedence"]
     if near.contradicts:
         yields = "" if near.yields is None else f"; {near.yields} constraint is not told there"
         return [
-            f"conflicts with {near.existing.key} where both apply, and review lists both:"
+            f"conflicts with {label(near.existing.key)} where both apply, and review lists both:"
             f" {near.change.reason}{yields}"
         ]
     if near.general:
-        return [f"{near.existing.key} applies more narrowly, and overrides it there"]
+        return [f"{label(near.existing.key)} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and not near.apart:
-        return [f"review lists {near.existing.key} beside it: {_doubt(near.change)}"]
+        return [f"review lists {label(near.existing.key)} beside it: {_doubt(near.change)}"]
     if is_similar(near.similarity) and near is not nearest:
-        return [f"similar to {near.existing.key} ({near.similarity:.2f})"]
+        return [f"similar to {label(near.existing.key)} ({near.similarity:.2f})"]
     return []

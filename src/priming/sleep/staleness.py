@@ -13,6 +13,7 @@ from priming.sleep.plan import PlannedItem, ProposedItem
 from priming.sleep.reading import StageReader
 from priming.sleep.validation import broken_rule
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
+from priming.text.quotation import label
 
 
 def unchanged_items(
@@ -88,7 +89,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
         return f"{min(lost)} is not in this store, and the item would link it"
     for row, change in zip(rows, item.changes, strict=True):
         if store.present(namespace, row.row) != row.before:
-            return f"{change.key} changed since"
+            return f"{label(change.key)} changed since"
     return None
 
 

@@ -31,13 +31,13 @@ _ROLES = (
     "system|user|assistant|human|developer|tools?|function|invoke|parameter|result|output|think|thinking|reminder"
     "|instructions?|important|admin|context"
 )
-_MARKUP = (
-    rf"<(?=\s{{0,8}}[/!]?\s{{0,8}}(?:[|｜<]|[A-Za-z][A-Za-z0-9.]{{0,40}}[-_:]|(?:{_ROLES})\b"
+_MARKUP = re.compile(
+    rf"[<\[](?:(?<=<)(?=\s{{0,8}}[/!]?\s{{0,8}}(?:[|｜<]|[a-z][a-z0-9.]{{0,40}}[-_:]|(?:{_ROLES})\b"
     r"|(?:s|sys|inst|bos|eos|pad|unk)\s{0,8}>))"
-    r"|\[(?=/?(?:INST|SYS|IMG|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_[A-Z_]{1,20})\b)"
+    r"|(?<=\[)(?=/?(?:inst|sys|img|system_prompt|available_tools|tool_[a-z_]{1,20})\b))",
+    re.IGNORECASE,
 )
 """The beginning of a tag with which a client or a model marks who speaks, or that a tool is called."""
-_ESCAPED = re.compile(f"[{_HIDDEN}]|{_MARKUP}", re.IGNORECASE)
 _UNSEEN = re.compile(f"[{_HIDDEN}]")
 _PLAIN = re.compile(r"[\w.:/@#+=~,-]+")
 _STRING = r'"(?:[^"\\]|\\.)*"'
@@ -79,7 +79,7 @@ def bracketed(name: str) -> str:
 
 def visible(text: str) -> str:
     """A text with hidden characters and the beginnings of markup written as escapes of JSON; its lines stay."""
-    return _ESCAPED.sub(_escape, text)
+    return _MARKUP.sub(_escape, terminal_text(text))
 
 
 def visible_value(value: Any) -> Any:
@@ -93,7 +93,12 @@ def visible_value(value: Any) -> Any:
 
 def terminal_text(text: str) -> str:
     """A text as a terminal may show it: hidden characters as escapes, markup as it stands."""
-    return _UNSEEN.sub(_escape, text)
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
+
+
+def without_hidden(text: str, mark: str = "�") -> str:
+    """A text as a picture or a page shows it, with a mark in place of each hidden character."""
+    return _UNSEEN.sub(mark, text)
 
 
 def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:

@@ -228,17 +228,17 @@ def test_a_memory_is_deprecated_listed_so_and_restored(alike):
     assert (done["kind"], done["reason"], done["message"]) == (
         "deprecate",
         "said better",
-        "'b' replaces it",
+        '"b" replaces it',
     )
     assert [one["key"] for one in alike.ask("list", "--status", "deprecated")] == ["a"]
     assert (
-        alike.ask("restore", "a")["message"] == "it was deprecated; its deprecated-to link to 'b' is removed"
+        alike.ask("restore", "a")["message"] == 'it was deprecated; its deprecated-to link to "b" is removed'
     )
     assert statuses(alike) == {"a": "active", "b": "active", "c": "active"}
 
 
 def test_a_memory_is_merged_and_listed_so(alike):
-    assert alike.ask("merge", "b", "a")["message"] == "'b' is merged into 'a'"
+    assert alike.ask("merge", "b", "a")["message"] == '"b" is merged into "a"'
     assert [one["key"] for one in alike.ask("list", "--status", "merged")] == ["b"]
     alike.ask("undo", "last")
     assert statuses(alike)["b"] == "active"

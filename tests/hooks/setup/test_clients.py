@@ -11,8 +11,8 @@ from ..programs import install
 OLD = {
     "claude-code": ("2.1.8 (Claude Code)", "2.1.9"),
     "cursor": ("1.6.45\n3ef2a1\nx64", "1.7.0"),
-    "codex": ("codex-cli 0.129.0", "0.130.0"),
-    "gemini": ("0.25.2", "0.26.0"),
+    "codex": ("codex-cli 0.153.4", "0.154.0"),
+    "gemini": ("0.26.0", "0.27.0"),
     "opencode": ("1.2.27", "1.3.17"),
 }
 TODAY = {

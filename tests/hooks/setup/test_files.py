@@ -188,6 +188,19 @@ def test_opencode_gets_a_server_below_the_key_of_todays_files(folder):
     assert json.loads((folder / "opencode.json").read_text()) == {"mcp": {"priming": entry}}
 
 
+def test_the_server_that_an_earlier_version_wrote_for_opencode_moves(folder):
+    path = folder / "opencode.json"
+    entry = {"type": "local", "command": ["priming", "mcp"]}
+    others = {"docs": {"type": "local", "command": ["docs"]}}
+    path.write_text(json.dumps({"mcp": {"servers": {**others, "priming": entry}}}))
+    assert setup.configured_files("opencode", "project") == [path]
+    set_up("opencode")
+    assert json.loads(path.read_text()) == {"mcp": {"servers": others, "priming": entry}}
+    path.write_text(json.dumps({"mcp": {"servers": {"priming": entry}}}))
+    set_up("opencode", remove=True)
+    assert not path.exists()
+
+
 def test_gemini_gets_server_and_hooks_in_its_file_of_settings(folder):
     write_foreign(folder, "gemini")
     set_up("gemini")
@@ -253,6 +266,14 @@ def test_a_path_with_spaces_is_quoted_where_a_shell_reads_it(home, tmp_path):
     assert set(agent_config.programs(text)) == {program}
     assert set_up("cursor", "user", remove=True)
     assert contents(home) == {}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("command", [["priming"], ["/my tools/priming"]])
+def test_the_program_of_a_file_is_its_command_and_not_the_name_of_an_entry(folder, agent, command):
+    setup.write(setup.plan(agent, "project", remove=False, command=command))
+    for name in PROJECT[agent]:
+        assert set(agent_config.programs((folder / name).read_text())) == {command[0]}
 
 
 def test_empty_folders_of_an_agent_are_removed_and_others_stay(folder):

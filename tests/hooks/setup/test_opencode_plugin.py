@@ -37,6 +37,8 @@ const answer = {
   first: await send("ses_1", '"why did the deploy of the \\\\"server\\\\" fail?"', "1"),
   tool: await run("ses_1", "bash", { command: "git push", description: "Push" }, "call_1"),
   read: await run("ses_1", "read", { filePath: "a.py" }, "call_2"),
+  piped: await send("ses_1", '"no, use uv instead of pip"\\nsome "piped" text\\n', "5"),
+  plain: await send("ses_1", '"uv" is what I said, not "pip"', "6"),
   child: await send("ses_2", "never push to main, says another agent", "2"),
 }
 await hooks.event({ event: { type: "session.compacted", properties: { sessionID: "ses_1" } } })
@@ -109,6 +111,8 @@ def test_the_texts_of_the_hooks_are_put_before_the_model_and_hooks_read_what_the
         ("prompt", "ses_1", None),
         ("pre-tool", "ses_1", None),
         ("post-tool", "ses_1", None),
+        ("prompt", "ses_1", None),
+        ("prompt", "ses_1", None),
         ("session-start", "ses_2", "startup"),
         ("session-start", "ses_1", "compact"),
         ("prompt", "ses_1", None),
@@ -116,6 +120,8 @@ def test_the_texts_of_the_hooks_are_put_before_the_model_and_hooks_read_what_the
         ("prompt", "ses_3", None),
     ]
     assert calls[1][1]["prompt"] == 'why did the deploy of the "server" fail?'
+    assert calls[4][1]["prompt"] == 'no, use uv instead of pip\nsome "piped" text'
+    assert calls[5][1]["prompt"] == '"uv" is what I said, not "pip"'
     assert (calls[1][1]["prompt_id"], calls[2][1]["tool_use_id"]) == ("msg_1", "call_1")
     answers = {}
     for options, data in calls[:4]:

@@ -314,8 +314,10 @@ def test_what_programs_read_is_what_the_text_says_within_the_budget(url):
     assert f"recall_id: {reply['recall_id']}" in text(packed)
     assert set(reply) == {"about", "recall_id", "hits"}
     assert reply["hits"]
+    relevance = {hit["memory"]["key"]: hit["relevance"] for hit in explained.structured_content["hits"]}
     for hit in reply["hits"]:
         assert set(hit) == {"key", "text", "relevance"}
+        assert hit["relevance"] == round(relevance[hit["key"]], 3)
         assert f"- [{hit['key']}] {hit['text']}".rstrip() in text(packed)
         assert not hit["text"] or json.loads(hit["text"]) in facts[hit["key"]]
     assert {"components", "path", "score"} <= set(explained.structured_content["hits"][0])

@@ -33,8 +33,8 @@ EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 NOTES = {
     "claude-code": "Claude Code reads it at its next start, and asks once whether the project's servers may run.",
     "cursor": "Cursor reads it when it is saved; open a new chat.",
-    "codex": "Codex reads it in projects that it trusts and runs hooks trusted in /hooks: start it once and do both.",
-    "gemini": "Gemini CLI reads it in folders that it trusts: start it once, or set GEMINI_CLI_TRUST_WORKSPACE=true.",
+    "codex": "Codex runs it once you trust the project and its hooks: start codex here once, and it asks for both.",
+    "gemini": "Gemini CLI asks for trust in the folder: start it here once, or set GEMINI_CLI_TRUST_WORKSPACE=true.",
     "opencode": "opencode reads it at its next start.",
 }
 _TOKEN_COLUMNS = ("id", "namespace", "name", "created", "last used", "revoked")

@@ -89,6 +89,12 @@ class RecallParams(Checked):
         high=1.0,
         doc="share of `base` that counts for other words than those the memory was used for, times its match",
     )
+    first_verdict: float = param(
+        0.6,
+        low=0.0,
+        high=1.0,
+        doc="what the first of these verdicts counts, and each further one of what is left to 1",
+    )
     same_cue: float = param(
         0.5,
         low=0.0,

@@ -20,6 +20,8 @@ MODULE = "priming.cli.start"
 """The module that does the work of the program, for an interpreter beside which there is no program."""
 _TIMEOUT = 10
 """Seconds that an agent waits for a hook; Gemini CLI wants milliseconds."""
+_BEGINS = re.compile(r"""(?:"command":|command =|\[)\s*\Z""")
+"""What stands before the program of a command."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:)?')
 _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "claude-code": (
@@ -204,13 +206,18 @@ _PLUGIN_MARK = "priming setup opencode"
 
 
 def programs(text: str) -> Iterator[str]:
-    """The paths of Priming's program in a file of any format: the first words of its quoted strings."""
+    """The paths of Priming's program in a file of any format: quoted, or the first word of what is quoted.
+
+    The bare name counts only where a command begins, since it is also that of an entry.
+    """
     for match in _STRING.finditer(text):
         try:
-            words = [] if match[2] else shlex.split(json.loads(match[1]))
+            value = "" if match[2] else json.loads(match[1])
+            words = [value] if _is_own_program(value) else shlex.split(value)
         except ValueError:
             continue
-        if words and (_is_own_program(words[0]) or _is_own_module(words)):
+        is_name = words == [NAME] and not _BEGINS.search(text, 0, match.start())
+        if words and not is_name and (_is_own_program(words[0]) or _is_own_module(words)):
             yield words[0]
 
 

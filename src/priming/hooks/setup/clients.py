@@ -74,15 +74,15 @@ CLIENTS: Mapping[str, AgentProgram] = {
     "codex": AgentProgram(
         "Codex",
         "codex",
-        (0, 130, 0),
-        "it refuses the text of a hook before a tool",
+        (0, 154, 0),
+        "it runs no hooks in codex exec",
         "npm install -g @openai/codex",
     ),
     "gemini": AgentProgram(
         "Gemini CLI",
         "gemini",
-        (0, 26, 0),
-        "it runs no hooks by default",
+        (0, 27, 0),
+        "it runs no hooks, or does not say which words are theirs",
         "npm install -g @google/gemini-cli",
     ),
     "opencode": AgentProgram(
@@ -120,8 +120,8 @@ def require_loadable(installation: Installation | None) -> None:
 def dotted(version: ProgramVersion) -> str:
     """A version as text.
 
-    >>> dotted((0, 130, 0))
-    '0.130.0'
+    >>> dotted((0, 154, 0))
+    '0.154.0'
     """
     return ".".join(map(str, version))
 

@@ -23,6 +23,7 @@ from priming.sleep.plan import (
     restate,
     without_conflicts,
 )
+from priming.text.quotation import label
 from priming.types import MemoryRecord
 
 
@@ -80,7 +81,7 @@ def _marked(
         rows += restate(
             rows_of_copy, current_row(rows_of_copy, copy.version), now, importance=0.0, metadata=metadata
         )
-    reason = f"says word for word what {original.key} says"
+    reason = f"says word for word what {label(original.key)} says"
     evidence = {"text": original.gist, "copies": len(fresh)}
     ids = tuple(copy.id for copy in fresh)
     return PlannedItem("mark", ids, original.id, reason, evidence, tuple(rows))

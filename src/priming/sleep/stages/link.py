@@ -24,6 +24,7 @@ from priming.rules.trust import instructs
 from priming.sleep.plan import Conflicts, LeftAlone, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.text.quotation import label
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord
 
@@ -131,7 +132,7 @@ def _merge(
     for candidate in ids:
         plan.merge(candidate, survivor.row.id, now)
     least = min(cosine for _, cosine in others)
-    reason = f"{survivor.row.key} says the same: {least:.2f} alike"
+    reason = f"{label(survivor.row.key)} says the same: {least:.2f} alike"
     evidence = {
         "cosines": {candidate.row.id: cosine for candidate, cosine in others},
         "left_out": plan.left_out,

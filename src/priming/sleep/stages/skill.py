@@ -39,6 +39,7 @@ from priming.sleep.procedures.comparison import ProcedureChange, compare_procedu
 from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_families
 from priming.sleep.procedures.reading import ProcedureText, steps_as_text
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
+from priming.text.quotation import label
 from priming.types import MemoryRecord, executions
 
 _BLOCK = 512
@@ -155,11 +156,11 @@ class SkillStage:
             return ProcedureChange("hindered", "they contradict each other")
         for skill in (a, b):
             if skill.row.id in self.restored:
-                return ProcedureChange("hindered", f"somebody restored {skill.row.key}")
+                return ProcedureChange("hindered", f"somebody restored {label(skill.row.key)}")
             if skill.record.valid_to is not None:
-                return ProcedureChange("hindered", f"{skill.row.key} has an end of validity")
+                return ProcedureChange("hindered", f"{label(skill.row.key)} has an end of validity")
         if change.added and b.row.failed > b.row.helped:
-            reason = f"{b.row.key} failed more often than it helped, and has steps of its own"
+            reason = f"{label(b.row.key)} failed more often than it helped, and has steps of its own"
             return ProcedureChange("alike", reason, change.added)
         return None
 
@@ -179,9 +180,8 @@ class SkillStage:
             "added": [step for step in steps if step not in best.text.steps],
             "estimate": estimate,
         }
-        reason = (
-            f"{best.row.key} worked best ({best.rate:.2f}) of {1 + len(others)} procedures that mean the same"
-        )
+        winner = f"{label(best.row.key)} worked best ({best.rate:.2f})"
+        reason = f"{winner} of {1 + len(others)} procedures that mean the same"
         ids = tuple(skill.row.id for skill in others)
         return PlannedItem("consolidate", ids, best.row.id, reason, evidence, tuple(changes))
 

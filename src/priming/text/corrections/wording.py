@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from priming.text.corrections.polarity import SignedText, Word
+from priming.text.quotation import quote_text
 
 _GAP = re.compile(r"\s+(?:[\w'’-]+\s+){0,2}")
 _JOINT = re.compile(r"\s+(?:(?:the|an?|all|every|of|its|our)\s+)*", re.IGNORECASE)
@@ -40,7 +41,7 @@ def quoted(words: Sequence[Word], statement: SignedText) -> str:
     texts = list(dict.fromkeys(written(statement.source, *span) for span in sorted(spans)))
     if not texts:
         texts = list(dict.fromkeys(word.text for word in words))
-    *first, last = (f'"{text}"' for text in texts)
+    *first, last = map(quote_text, texts)
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -56,7 +57,7 @@ def limit_of(word: Word, statement: SignedText) -> str:
     before = _LIMIT.search(statement.source[: span[0]]) if span else None
     if span is None or before is None:
         return quoted([word], statement)
-    return f'"{written(statement.source, before.start(), span[1])}"'
+    return quote_text(written(statement.source, before.start(), span[1]))
 
 
 def _span(word: Word, statement: SignedText, start: int) -> tuple[int, int] | None:

@@ -32,8 +32,10 @@ const hook = (event, payload) =>
     }
   })
 
-// `opencode run` puts a message that has spaces into quotation marks, but it is what the user says, not a quotation.
-const typed = (text) => (/^"(?:[^"\\]|\\.)*"$/s.test(text) ? text.slice(1, -1).replaceAll('\\"', '"') : text)
+// `opencode run` puts a message that has spaces into quotation marks, and what it reads from its standard input below
+// it; but the message is what the user says, not a quotation.
+const typed = (text) =>
+  text.replace(/^"((?:[^"\\]|\\.)*)"(?=\s*$|\n)/, (_, message) => message.replaceAll('\\"', '"')).trimEnd()
 
 export default {
   id: "priming",

@@ -1,0 +1,1 @@
+"""Hostile memories, rendered through every surface."""

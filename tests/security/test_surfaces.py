@@ -1,0 +1,302 @@
+"""Hostile memories on the other surfaces: the command line, HTTP, MCP, and what is drawn or exported."""
+
+import json
+import re
+from contextlib import closing
+from functools import cache, partial
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import anyio
+import pytest
+import typer.main
+from click.testing import CliRunner
+from mcp.client import Client
+
+from priming import HashedEmbedder, Memory
+from priming.cli.app import app
+from priming.operations.service import LocalService
+from priming.serialization import encode
+from priming.server.mcp.protocol import server
+from priming.server.responses import json_bytes
+
+from .attacks import ATTACKS, INVISIBLE, one_line
+from .grammar import assert_json, assert_nothing_hidden, assert_quoted, taken_apart, texts
+from .scene import SOURCES, TRUSTS
+
+PEOPLE = [
+    *(
+        ["recall", "lunch", "--limit", "100"],
+        ["recall", "lunch", "--explain", "--trace"],
+        ["recall", "lunch", "--tokens", "900"],
+    ),
+    *(
+        ["list", "--limit", "200"],
+        ["show", "KEY"],
+        ["why", "KEY"],
+        ["why", "RULE"],
+        ["links", "KEY"],
+        ["links"],
+        ["history", "KEY"],
+    ),
+    *(
+        ["log"],
+        ["active", "--task", "task1"],
+        ["active", "--task", "task1", "--tokens", "200"],
+        ["files", "lunch"],
+    ),
+    *(
+        ["files", "lunch", "--tokens", "900"],
+        ["graph", "draw"],
+        ["review"],
+        ["aliases", "--dry-run"],
+        ["fading"],
+        ["stats"],
+        ["status"],
+    ),
+    *(
+        ["pack", "list"],
+        ["run", "list"],
+        ["show", "ZORK \x1b[31m\u202e"],
+        ["recall", "\x1b]0;ZORK\x07\u202e"],
+        ["diff", "--since", "1d"],
+    ),
+    *(["loop", "context", "Serve kestrel0 its lunch"], ["sleep", "--dry-run"], ["used", "KEY", "--dry-run"]),
+]
+
+
+def command(scene, words, *options):
+    keys = {
+        "KEY": f"m0 {one_line(ATTACKS[scene.names[0]])}",
+        "RULE": f"r0 {one_line(ATTACKS[scene.names[0]])}",
+    }
+    environment = {"PRIMING_URL": scene.url, "PRIMING_EMBEDDER": "hashed", "COLUMNS": "82"}
+    return CliRunner().invoke(root(), [keys.get(word, word) for word in [*words, *options]], env=environment)
+
+
+@cache
+def root():
+    return typer.main.get_command(app)
+
+
+def begun_lines(names):
+    """What would begin a line if the line breaks of an attack were kept."""
+    lines = {line.strip() for name in names for line in ATTACKS[name].splitlines()[1:]}
+    return tuple(line for line in lines if len(line) > 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", PEOPLE, ids=" ".join)
+def test_the_command_line_shows_a_person_no_control_and_no_forged_line(scene, words):
+    done = command(scene, words)
+    printed = f"{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in printed
+    assert not INVISIBLE & set(printed)
+    begun = begun_lines(scene.names)
+    assert [line for line in printed.splitlines() if line.startswith(begun)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", PEOPLE, ids=" ".join)
+def test_json_on_the_command_line_hides_nothing_and_decodes_to_the_very_text(scene, words):
+    done = command(scene, words, "--json")
+    for printed in (done.stdout, done.stderr):
+        if printed.strip():
+            assert_json(printed)
+
+
+def test_the_fields_in_json_are_the_very_fields_with_their_trust(scene):
+    for row in assert_json(command(scene, ["list", "--limit", "500", "--kind", "fact"], "--json").stdout):
+        number = int(re.match(r"m(\d+) ", row["key"])[1])
+        text = ATTACKS[scene.names[number]]
+        assert (row["content"], row["trust"]) == (
+            f"kestrel{number} eats lunch {text}".strip(),
+            TRUSTS[number % 4],
+        )
+        assert row["metadata"] == {text: [text]}
+
+
+@pytest.mark.slow
+def test_a_person_sees_the_label_of_what_may_not_instruct(scene):
+    for number in range(len(scene.names)):
+        printed = command(scene, ["recall", f"kestrel{number}", "--kind", "fact", "--limit", "1"]).stdout
+        first = printed.splitlines()[0]
+        assert first.endswith(SOURCES.get(TRUSTS[number % 4], "")), first
+        assert (TRUSTS[number % 4] in SOURCES) == ("  from a" in first)
+
+
+@pytest.mark.parametrize("operation", ["list", "recall", "active", "log", "links", "files"])
+def test_the_body_of_an_http_answer_hides_nothing(scene, operation):
+    arguments = {
+        "recall": {"text": "lunch", "tokens": 900},
+        "active": {"cue": {"task": "task1"}},
+        "files": {"task": "lunch"},
+    }
+    with closing(LocalService(scene.url, embedder=HashedEmbedder())) as service:
+        answer = service.call("default", operation, arguments.get(operation, {}))
+    body = json_bytes(encode(answer))
+    assert assert_json(body.decode()) == encode(answer)
+    assert b"ZORK" in body
+
+
+async def asked(scene, *calls, resource=None, prompt=None):
+    with closing(LocalService(scene.url, embedder=HashedEmbedder())) as service:
+        async with Client(server(lambda: service, lambda _: "default", "all")) as client:
+            if resource is not None:
+                return (await client.read_resource(resource)).contents[0].text
+            if prompt is not None:
+                return (await client.get_prompt("recall", {"question": prompt})).messages[0].content.text
+            return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tokens", [2_000, 300, 60])
+def test_what_mcp_hands_to_a_model_is_what_is_packed(scene, tokens):
+    calls = [("recall", {"text": f"kestrel{n} lunch", "tokens": tokens}) for n in range(len(scene.names))]
+    calls += [("active", {"task": f"task{n}", "tokens": tokens}) for n in range(len(scene.names))]
+    for reply in anyio.run(lambda: asked(scene, *calls)):
+        (content,), structured = reply.content, reply.structured_content
+        assert_quoted(content.text, scene.fields)
+        lines = content.text.splitlines()
+        for hit in structured["hits"]:
+            assert_nothing_hidden(hit["key"] + hit["text"])
+            assert any(line.endswith(hit["text"]) for line in lines)
+            assert_quoted(hit["text"], scene.fields)
+        assert (
+            len(json.dumps(structured, ensure_ascii=False).encode()) <= 4 * tokens or not structured["hits"]
+        )
+
+
+READS = [
+    *(
+        ("list", {"limit": 300}),
+        ("get", {"key": "KEY"}),
+        ("why", {"key": "RULE"}),
+        ("log", {"limit": 50}),
+        ("links", {"key": "KEY"}),
+    ),
+    *(
+        ("files", {"task": "lunch"}),
+        ("recall", {"text": "lunch", "explain": True}),
+        ("history", {"key": "KEY"}),
+        ("review", {}),
+        ("status", {}),
+    ),
+    *(
+        ("graph", {"format": "json"}),
+        ("aliases", {"dry_run": True}),
+        ("stats", {}),
+        ("sleep", {"dry_run": True}),
+        ("get", {"key": "ZORK\u202e"}),
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tool", "arguments"), READS, ids=[f"{tool} {number}" for number, (tool, _) in enumerate(READS)]
+)
+def test_other_tools_of_mcp_hide_nothing_and_say_the_same_twice(scene, tool, arguments):
+    keys = {
+        "KEY": f"m0 {one_line(ATTACKS[scene.names[0]])}",
+        "RULE": f"r0 {one_line(ATTACKS[scene.names[0]])}",
+    }
+    arguments = {
+        name: keys.get(value, value) if isinstance(value, str) else value for name, value in arguments.items()
+    }
+    (reply,) = anyio.run(lambda: asked(scene, (tool, arguments)))
+    (content,) = reply.content
+    assert_nothing_hidden(content.text)
+    for text in texts(reply.structured_content):
+        assert_nothing_hidden(text.replace("\n", ""))
+
+
+def test_resources_and_prompts_of_mcp_are_quoted(scene):
+    assert_quoted(anyio.run(lambda: asked(scene, resource="priming://active")), scene.fields)
+    assert_quoted(anyio.run(lambda: asked(scene, prompt="what is for lunch")), scene.fields)
+
+
+@pytest.mark.slow
+def test_replies_of_mcp_to_what_was_written_quote_it(tmp_path, scene):
+    url = f"sqlite:///{tmp_path}/own.db"
+    other = type(scene)(tmp_path, url, scene.names, frozenset())
+    for name in scene.names:
+        text, line = ATTACKS[name], one_line(ATTACKS[name])
+        calls = [
+            *(
+                ("remember", {"content": f"one {text}", "key": f"a {line}"}),
+                ("remember", {"content": "two", "key": f"b {line}"}),
+            ),
+            *(
+                ("learn", {"right": f"Always keep {text}"}),
+                ("supersede", {"key": f"a {line}", "content": f"three {text}"}),
+            ),
+            *(
+                ("link", {"source": f"a {line}", "target": f"b {line}", "relation": "requires"}),
+                ("recall", {"text": "one two three"}),
+            ),
+            *(
+                ("forget", {"key": f"a {line}", "reason": line}),
+                ("deprecate", {"key": f"b {line}", "reason": line}),
+            ),
+            *(
+                ("restore", {"key": f"b {line}"}),
+                ("merge", {"source": f"b {line}", "target": f"a {line}"}),
+                ("undo", {"last": 1}),
+                ("purge", {"key": f"b {line}"}),
+            ),
+        ]
+        for (tool, _), reply in zip(calls, anyio.run(partial(asked, other, *calls)), strict=True):
+            assert_nothing_hidden(reply.content[0].text)
+            for row in reply.content[0].text.splitlines():
+                if not reply.is_error and not row.startswith("{"):
+                    assert "ZORK" not in taken_apart(row)[0], (tool, row)
+
+
+class Scripts(HTMLParser):
+    """The elements of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.elements = []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, {name for name, _ in attrs if name.startswith("on")}))
+
+
+def test_a_page_of_the_graph_runs_and_fetches_only_its_own(scene):
+    with scene.open() as memory:
+        page = memory.graph("html", limit=500)
+    reader = Scripts()
+    reader.feed(page)
+    assert [tag for tag, _ in reader.elements].count("script") == 2
+    assert not any(handlers for _, handlers in reader.elements)
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"img", "iframe", "link", "object"})
+    assert not (INVISIBLE - {"\t"}) & set(page)
+
+
+@pytest.mark.parametrize("form", ["dot", "json"])
+def test_a_drawing_as_text_hides_nothing(scene, form):
+    with scene.open() as memory:
+        text = memory.graph(form, limit=500)
+    assert not INVISIBLE & set(text)
+
+
+@pytest.mark.slow
+def test_a_picture_of_a_recall_is_only_a_picture(scene, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "recall.svg"
+    assert command(scene, ["recall", "kestrel1 lunch", "--plot", str(path)]).exit_code == 0
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()}
+    assert tags.isdisjoint({"script", "foreignObject", "image", "a"})
+    assert not INVISIBLE & set(path.read_text("utf-8"))
+
+
+def test_an_export_is_imported_with_the_very_fields_and_their_trust(scene, tmp_path):
+    path = tmp_path / "all.jsonl"
+    with scene.open() as memory:
+        memory.export(path)
+        before = {record.key: (record.content, record.trust) for record in memory.list(limit=1_000)}
+    with Memory.open("sqlite://", embedder=HashedEmbedder()) as memory:
+        memory.import_(path)
+        assert {record.key: (record.content, record.trust) for record in memory.list(limit=1_000)} == before
