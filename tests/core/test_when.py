@@ -183,3 +183,33 @@ def test_specificity_goes_one_way_only(a, b):
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ParamError, match=re.escape(message)):
         call()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("notes[", "notes[", True),
+        ("[[[a", "[[[a", True),
+        ("[ab]c[", "bc[", True),
+        ("[ab]c[", "bc", False),
+        ("x]y[z", "x]y[z", True),
+        ("[!a]*.py", "b1.py", True),
+        ("a*", "a", True),
+        ("a?c*", "abc", True),
+        ("abcd", "abc", False),
+        ("*" * 300 + ".py", "app.py", True),
+    ],
+)
+def test_a_bracket_that_is_never_closed_is_a_letter(pattern, path, matches):
+    assert path_matches(pattern, path) is matches
+
+
+@pytest.mark.parametrize("pattern", ["[" * 20_000, "{a,b}" * 4_000, "**/" * 7_000 + "x", "*a" * 10_000])
+def test_a_pattern_beyond_the_limit_matches_nothing(pattern):
+    assert not path_matches(pattern, "src/app.py")
+    assert not path_matches("*.py", "a/" * 5_000 + "app.py")
+
+
+def test_braces_expand_to_a_limited_number_of_patterns():
+    assert path_matches("{a,b}" * 5 + ".py", "ababa.py")
+    assert not path_matches("{" + "," * 400 + "}" + "{a,b}" * 20, "app.py")

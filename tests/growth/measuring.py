@@ -17,9 +17,9 @@ MOST = 2.5
 """How many times the time a doubled input may take."""
 PATIENCE = 4.0
 """Seconds of processor time after which one reading is stopped."""
-SMALL, LARGE = 8_000, 64_000
+SMALL, LARGE = 32_000, 128_000
 """Characters that a reader is measured with; with the large number of them if it is fast enough."""
-FAST = 0.003
+FAST = 0.004
 """Seconds for the small number of characters that let the large one be measured too."""
 
 
@@ -75,11 +75,9 @@ def _too_fast(read: Callable[[Any], Any], make: Callable[[int], Any], size: int,
     half, whole = float("inf"), spent
     for _ in range(6):
         half = min(half, seconds(read, make(size // 2)))
+        if half == float("inf"):
+            break
         if whole <= MOST * max(half, FLOOR / 2):
             return None
         whole = min(whole, seconds(read, make(size)))
-        if half == float("inf"):
-            break
-    if whole <= MOST * max(half, FLOOR / 2):
-        return None
     return f"{size // 2:,} → {size:,} characters: {half:.3f} → {whole:.3f} s"

@@ -279,11 +279,6 @@ READERS = (
         "hooks.setup.agent_config",
     ),
     _reader(
-        "TOML of a configuration",
-        lambda text: agent_config.remove_toml_server(Path("x"), text),
-        "hooks.setup.agent_config",
-    ),
-    _reader(
         "glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"
     ),
     _reader("path of a glob", lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text), "core.when"),

@@ -236,6 +236,7 @@ def test_replies_of_mcp_to_what_was_written_quote_it(tmp_path, scene):
                 ("recall", {"text": "one two three"}),
             ),
             *(
+                ("feedback", {"used": [f"a {line}"]}),
                 ("forget", {"key": f"a {line}", "reason": line}),
                 ("deprecate", {"key": f"b {line}", "reason": line}),
             ),

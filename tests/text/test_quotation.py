@@ -143,7 +143,7 @@ def test_any_other_key_or_path_is_quoted(name):
             '<invoke name="x">',
             "</invoke>",
             "<system>",
-            "< /system >",
+            "</ system>",
             "<|im_start|>",
         ),
         *(
@@ -166,7 +166,19 @@ def test_the_markup_of_clients_and_models_is_escaped(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["List<String>", "<div>", "a < b", "x[0]", "[TODO]", "<br/>", "#include <stdio.h>", "👩‍💻", "می‌خواهم"],
+    [
+        "List<String>",
+        "<div>",
+        "a < b",
+        "x < max_value",
+        "if n <= a_b",
+        "x[0]",
+        "[TODO]",
+        "<br/>",
+        "#include <stdio.h>",
+        "👩‍💻",
+        "می‌خواهم",
+    ],
 )
 def test_what_is_no_markup_stays_readable(text):
     assert visible(text) == text

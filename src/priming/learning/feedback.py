@@ -42,6 +42,7 @@ from priming.recall import traces
 from priming.remember.drafts import gist_of
 from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, VerdictRow
+from priming.text.quotation import label
 from priming.types import MemoryRecord, Operation
 
 _CONTRADICTIONS: tuple[tuple[str, str], ...] = (
@@ -237,7 +238,7 @@ def _gather_verdict(
     step = _WEIGHT_SIGNS.get(verdict, 0.0) * delta if weighs else 0.0
     bounds = profile.plasticity.low, profile.plasticity.high
     counted = _count(memory, effect, verdict, record, batch.tier, (step, *bounds), is_raised=same is not None)
-    effect.lines.append(EffectLine(f"{verdict} {record.key}", credited, counted))
+    effect.lines.append(EffectLine(f"{verdict} {label(record.key)}", credited, counted))
     if verdict in POSITIVE and trace is not None:
         effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(record.id)
     return None

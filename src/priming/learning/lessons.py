@@ -28,6 +28,7 @@ from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.rows import RowChange
 from priming.text.corrections.change import compare
+from priming.text.quotation import label
 from priming.text.word_values import stem_of, value_types
 from priming.types import MemoryRecord
 
@@ -357,7 +358,7 @@ def _strengthen(
         step = p.step("conscious") if memory.profile.learning.verdicts == "path" else 0.0
         weight = float(nudge(row.weight, step, p.low, p.high))
         repeated = replace(row, helped=row.helped + has_helped, weight=weight)
-        message = f"the lesson repeats {record.key}: cosine {cosine:.2f}"
+        message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
         logged = memory.write(
             "strengthen",
             now,

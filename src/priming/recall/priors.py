@@ -286,7 +286,10 @@ class Priors(ContextEvidence):
     def name_coverage(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """How well each document covers the names that the best anchor lacks, R, and ω (``docs/recall.md``, 5)."""
         lexicon, p = self.working.lexicon, self.params
-        codes = [code for code in self.terms.codes if self._spelling(code) in names]
+        spelling: dict[int | None, str] = {}
+        for term in self.terms.ordered:
+            spelling.setdefault(lexicon.code(term), term)
+        codes = [code for code in self.terms.codes if spelling[code] in names]
         reach = np.zeros(self.working.documents)
         if not codes or not lexicon.documents:
             return reach, 0.0
@@ -304,9 +307,6 @@ class Priors(ContextEvidence):
         everything = sum(lexicon.rarity(self.terms.codes).tolist())
         share = min(p.coverage_cap, missing / everything) if everything else 0.0
         return self._living((p.coverage_base + self.h) * reach), share
-
-    def _spelling(self, code: int) -> str:
-        return next(term for term in self.terms.ordered if self.working.lexicon.code(term) == code)
 
 
 def retained_share(

@@ -90,6 +90,8 @@ def is_short_form(alias: str, name: str) -> bool:
     (True, True, False)
     """
     words, short = name.split(), alias.casefold()
+    if not words:
+        return False
     if alias.startswith("@"):
         return is_given_name(words[0]) or short[1:] in [word.casefold() for word in words]
     if len(short) > 1 and len(words) > 1 and expansion_of(name, alias) == name:

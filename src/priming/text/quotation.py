@@ -32,7 +32,7 @@ _ROLES = (
     "|instructions?|important|admin|context"
 )
 _MARKUP = re.compile(
-    rf"[<\[](?:(?<=<)(?=\s{{0,8}}[/!]?\s{{0,8}}(?:[|｜<]|[a-z][a-z0-9.]{{0,40}}[-_:]|(?:{_ROLES})\b"
+    rf"[<\[](?:(?<=<)(?=(?:\s{{0,8}}/\s{{0,8}}|!)?(?:[|｜<]|[a-z][a-z0-9.]{{0,40}}[-_:]|(?:{_ROLES})\b"
     r"|(?:s|sys|inst|bos|eos|pad|unk)\s{0,8}>))"
     r"|(?<=\[)(?=/?(?:inst|sys|img|system_prompt|available_tools|tool_[a-z_]{1,20})\b))",
     re.IGNORECASE,

@@ -131,3 +131,22 @@ def test_values_are_returned_as_they_are_kept():
     }
     assert check_path("a.db") == Path("a.db")
     assert check_source("pack:go@1") == "pack:go@1"
+
+
+@pytest.mark.parametrize(
+    ("when", "rule"),
+    [
+        ({"file": "[" * 20_000}, "when.file = .* has 20,000 characters, at most 512: shorten it"),
+        ({"file": ["*.py", "x" * 513]}, "when.file = .* has 513 characters, at most 512"),
+        ({"task": ["x"] * 101}, "when.task = .* has 101 values, at most 100"),
+        ({f"k{n}": 1 for n in range(65)}, "when = .* has 65 conditions, at most 64"),
+    ],
+)
+def test_conditions_have_a_limit(when, rule):
+    with pytest.raises(ParamError, match=rule):
+        check_predicates(when)
+
+
+def test_conditions_at_the_limit_are_taken():
+    when = {"file": ["x" * 512] * 100, **{f"k{n}": 1 for n in range(63)}}
+    assert check_predicates(when) == when

@@ -22,7 +22,7 @@ _TIMEOUT = 10
 """Seconds that an agent waits for a hook; Gemini CLI wants milliseconds."""
 _BEGINS = re.compile(r"""(?:"command":|command =|\[)\s*\Z""")
 """What stands before the program of a command."""
-_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")(\s*:)?')
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:)?')
 _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "claude-code": (
         ("SessionStart", "session-start", ""),

@@ -11,7 +11,7 @@ from priming.sleep.procedures.synonyms import senses_of, step_stem
 from priming.sleep.procedures.words import StepWord, read_step
 from priming.text.word_lists import read_words
 
-_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|(?<!\w)'[^']+'(?!\w)")
+_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]{1,400}”|«[^»]{1,400}»|(?<!\w)'[^']{1,400}'(?!\w)")
 _NOUN = r"\b(?:the|an?|this|that|these|those|our|my|your|its|their|each|every)\s+{}\b"
 _PHASES = frozenset(
     step_stem(word)

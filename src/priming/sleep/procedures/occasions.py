@@ -14,7 +14,7 @@ from priming.sleep.procedures.synonyms import step_stem
 from priming.sleep.procedures.words import read_step
 from priming.text.tokens import terms
 
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d+(?:\.\d+)+")
 _CLAUSE = re.compile(r"(?:[.:;!?,](?=\s|$)|\n|\s(?:but|because|although|though|while)\b)")
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|am|be|been|has|have|had|can|could|will|would)"
 _OBSERVED = re.compile(

@@ -18,8 +18,10 @@ from priming.text.word_values import ORDERING, spread, stem_of, value_types
 
 _READ = 2_000
 """Characters of a statement that are compared."""
+_MOST = 600
+"""Words and marks that are compared: more than so many characters of ordinary words have."""
 
-_WORD_TOKEN = r"--?[a-z][\w-]*|[*.~/#@:<]*[\w$]+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>)?"
+_WORD_TOKEN = r"--?[a-z][\w-]*|[*.~/#@:<]{0,16}[\w$]+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>)?"
 _TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:?\n]+|!+(?!\w)|,")
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
@@ -168,7 +170,7 @@ def read_statement(text: str) -> SignedText:
     for pattern, replacement in _rewritings():
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
-    read = _parse(_TOKENS.findall(plain), names, quoted)
+    read = _parse(_TOKENS.findall(plain)[:_MOST], names, quoted)
     source, ordered = " ".join(text[:_READ].split()), _ORDERED.search(lowered) is not None
     return replace(read, ordered=ordered, finite=_FINITE.search(lowered) is not None, source=source)
 

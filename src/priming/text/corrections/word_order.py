@@ -194,15 +194,20 @@ def _may_be_an_act(word: Word) -> bool:
     return not (plural or word.proper or word.lead or values)
 
 
+_CROSSED = 60
+"""Words on either side of a word that are compared: more than a sentence has."""
+
+
 def _around(pairs: Sequence[tuple[Word, Word]]) -> Iterator[Exchange]:
     """Words that changed sides of a word: "A reviews B" and "B reviews A"."""
     places = [b.place for _, b in pairs]
     for middle, (a, b) in enumerate(pairs):
         if a.lead or b.lead:
             continue  # a noun
-        for left in range(middle):
-            for right in range(middle + 1, len(pairs)):
-                turned = places[right] < places[middle] < places[left]
+        crossing = [left for left in range(middle) if places[left] > places[middle]]
+        for left in crossing[:_CROSSED]:
+            for right in range(middle + 1, min(len(pairs), middle + _CROSSED)):
+                turned = places[right] < places[middle]
                 three = (left, middle, right)
                 together = all(len({pairs[i][side].part for i in three}) == 1 for side in (0, 1))
                 if a.stem not in ORDERING:
