@@ -320,3 +320,13 @@ def test_what_is_no_transcript_is_refused_with_the_rule(file, text, rule):
 def test_what_is_not_there_is_refused(tmp_path):
     with pytest.raises(ParamError, match="cannot be read: No such file"):
         arguments(tmp_path / "missing.json")
+
+
+@pytest.mark.slow
+def test_an_export_of_one_long_line_is_read(memory, tmp_path):
+    padding = " " * (STORE.line_bytes + 1)
+    path = tmp_path / "export.json"
+    path.write_text(
+        f'[{{"role": "user", "content": "Valkey holds the sessions."}},{padding}{{"role": "user", "content": "Yes."}}]'
+    )
+    assert run(memory, "chat", path).stored == 2

@@ -94,7 +94,7 @@ def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
     if not head:
         return
     if _is_json(head[0][1]):
-        for number, line in lines(path):
+        for number, line in lines(path, STORE.file_bytes):
             where = f"{path}, line {number}"
             yield from _value(parse_json(line, where), conversation, where)
     else:
