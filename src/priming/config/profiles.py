@@ -95,7 +95,16 @@ PRIMING = Profile(
     score="priming",
     spread=SpreadParams(leak=0.5),
     links=LinkFactors(
-        by_relation=(("part-of", 0.0), ("next", 0.25), ("next-but-one", 0.125), ("mentions", 0.25), *FILES),
+        by_relation=(
+            *(
+                ("part-of", 0.0),
+                ("next", 0.25),
+                ("next-but-one", 0.125),
+                ("mentions", 0.25),
+                ("touches", 0.15),
+            ),
+            *FILES,
+        ),
         similar=0.0,
         terms=0.0,
         no_turn=0.1,

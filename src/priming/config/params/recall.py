@@ -225,7 +225,7 @@ class RelevanceParams(Checked):
         doc="least relevance of a hit that the best leads to, is of the date named, or proved for a similar cue",
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
-    floor: float = param(0.034, low=0.0, high=1.0, doc="hits of less relevance are left out")
+    floor: float = param(0.03, low=0.0, high=1.0, doc="hits of less relevance are left out")
     least: int = param(
         5, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
     )
