@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
+from priming.operations.table import SERVED
 from priming.server.limits import FairThreads
 
 from .conftest import bearer, until
@@ -183,3 +185,86 @@ def test_an_error_of_a_call_is_that_of_its_future_and_frees_its_thread():
         threads.submit("a", lambda: 1 / 0).result(30)
     assert threads.submit("a", lambda: 7).result(30) == 7
     threads.close()
+
+
+KINDS = ("read", "write", "admin")
+ADMIN = {"purge", "rollback", "restore", "export_lines"}
+
+
+def least(op):
+    """The kind of token that an operation needs, by what the table says of its effects."""
+    return "admin" if op.name in ADMIN else "write" if op.writes else "read"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_token_may_do_what_its_kind_may_and_no_more(serve, kind):
+    server = serve()
+    token = server.tokens.new("shop", kind=kind).secret
+    for op in SERVED:
+        allowed = KINDS.index(kind) >= KINDS.index(least(op))
+        refusals = [server.ask(op.name, {"nonsense": 1}, "shop", token)]
+        if op.long:
+            refusals.append(server.ask(f"jobs/{op.name}", {"nonsense": 1}, "shop", token))
+        for answer in refusals:
+            assert answer.status_code == (400 if allowed else 403), (op.name, answer.text)
+            if not allowed:
+                assert f"kind '{least(op)}'" in answer.json()["error"]["message"]
+
+
+def test_a_kind_holds_with_a_body_of_any_form(serve):
+    server = serve()
+    server.done("remember", {"content": "The port is 8080.", "key": "port"}, "shop")
+    token = server.tokens.new("shop", kind="read").secret
+    forms = ({"Prefer": "handling=lenient"}, {"Accept": "application/x-ndjson"}, {"Idempotency-Key": "x"})
+    for headers in forms:
+        assert server.ask("forget", {"id": "port"}, "shop", token, **headers).status_code == 403
+        assert server.ask("export_lines", {}, "shop", token, **headers).status_code == 403
+    assert server.done("get", {"key": "port"}, "shop", token)["status"] == "active"
+
+
+def test_the_job_of_an_admin_is_nothing_to_those_who_may_not_begin_it(serve):
+    server = serve()
+    server.done("remember", {"content": "The safe's number is 4711."}, "shop")
+    admin, write, read = (server.tokens.new("shop", kind=kind).secret for kind in ("admin", "write", "read"))
+    at = server.ask("jobs/export_lines", {}, "shop", admin).headers["location"]
+    until(lambda: "4711" in server.client.get(at, headers=bearer(admin)).text)
+    for token in (write, read):
+        for method, path in (("GET", at), ("GET", f"{at}/events"), ("DELETE", at)):
+            answer = server.client.request(method, path, headers=bearer(token))
+            assert answer.status_code == 403
+            assert "4711" not in answer.text
+    assert server.client.get(at, headers=bearer(admin)).status_code == 200
+
+
+def test_mcp_offers_what_the_kind_of_token_may(serve):
+    server = serve(mounts=True)
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    def rpc(method, params, token):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = server.ask("mcp?tools=all", message, "shop", token, **accept)
+        assert answer.status_code == 200, answer.text
+        (line,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
+        return json.loads(line.removeprefix("data: "))
+
+    offered = {}
+    for kind in KINDS:
+        token = server.tokens.new("shop", kind=kind).secret
+        offered[kind] = {tool["name"] for tool in rpc("tools/list", {}, token)["result"]["tools"]}
+        for name in ("purge", "remember"):
+            if name not in offered[kind]:
+                error = rpc("tools/call", {"name": name, "arguments": {}}, token)["error"]
+                assert "it needs a token of the kind" in error["message"]
+    assert ADMIN & offered["write"] == set()
+    assert offered["admin"] - offered["write"] == ADMIN
+    assert {"remember", "feedback", "undo"} & offered["read"] == set()
+    assert {"recall", "get", "list", "log"} <= offered["read"]
+
+
+def test_an_expired_token_is_refused_at_once(serve, clock):
+    server = serve(clock=clock)
+    server.tokens._clock = clock
+    token = server.tokens.new("shop", lasts=timedelta(minutes=5)).secret
+    assert server.ask("status", {}, "shop", token).status_code == 200
+    clock.at += timedelta(minutes=5)
+    assert server.ask("status", {}, "shop", token).status_code == 401

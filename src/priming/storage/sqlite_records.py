@@ -20,7 +20,7 @@ _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
 _TRACE = "recall_id, at, session, profile, cue, hits"
 _SESSION = "id, parent, state, objective, created_at, updated_at, body"
-_TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
+_TOKEN = "id, namespace, name, kind, created_at, revoked_at, used_at, expires_at"
 
 
 _SESSIONS = (
@@ -315,8 +315,13 @@ class SqliteTokens:
         """Store a new token by the digest of its secret."""
         with self._db.transaction():
             self._db.change(
-                "INSERT INTO tokens (id, namespace, name, created_at, digest) VALUES (?, ?, ?, ?, ?)",
-                (token.id, token.namespace, token.name, stamp(token.created_at), digest),
+                "INSERT INTO tokens (id, namespace, name, kind, created_at, expires_at, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(token.id, token.namespace, token.name, token.kind, stamp(token.created_at)),
+                    None if token.expires_at is None else stamp(token.expires_at),
+                    digest,
+                ),
             )
 
     def tokens(self) -> list[Token]:
@@ -344,7 +349,9 @@ class SqliteTokens:
             self._db.change("UPDATE tokens SET used_at = ? WHERE id = ?", (stamp(at), token_id))
 
 
-def _token(token_id: str, namespace: str, name: str | None, *times: Any) -> Token:
-    created, revoked, used = (None if time is None else datetime.fromisoformat(time) for time in times)
+def _token(token_id: str, namespace: str, name: str | None, kind: str, *times: Any) -> Token:
+    created, revoked, used, expires = (
+        None if time is None else datetime.fromisoformat(time) for time in times
+    )
     assert created is not None
-    return Token(token_id, namespace, name, created, revoked, used)
+    return Token(token_id, namespace, name, created, revoked, used, kind, expires)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -27,9 +28,28 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
     made = shell.ask("token", "new", "shop")
     assert shell.run("token", "revoke", made["token"]["id"]).stdout == f"revoked {made['token']['id']}\n"
     head, row = shell.run("token", "list").stdout.splitlines()
-    assert head.split() == ["id", "namespace", "name", "created", "last", "used", "revoked"]
-    assert row.split()[:2] == [made["token"]["id"], "shop"]
+    assert head.split() == [
+        "id",
+        "namespace",
+        "name",
+        "kind",
+        "created",
+        "last",
+        "used",
+        "expires",
+        "revoked",
+    ]
+    assert row.split()[:3] == [made["token"]["id"], "shop", "write"]
     assert len(re.findall(r"\d{4}-\d\d-\d\d ", row)) == 2  # created and revoked, never used
+
+
+def test_a_token_has_a_kind_and_an_end(shell):
+    for kind in ("read", "write", "admin"):
+        made = shell.ask("token", "new", "shop", "--kind", kind, "--expires", "36h")["token"]
+        begin, end = (datetime.fromisoformat(made[name]) for name in ("created_at", "expires_at"))
+        assert (made["kind"], end - begin) == (kind, timedelta(hours=36))
+    assert [row["kind"] for row in shell.ask("token", "list")] == ["read", "write", "admin"]
+    assert shell.ask("token", "new", "shop")["token"]["expires_at"] is None
 
 
 @pytest.mark.parametrize(
@@ -37,6 +57,9 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
     [
         (["token", "revoke", "nothing"], "there is no token with that id"),
         (["token", "new", " "], "namespace = ' ': must be one printable line"),
+        (["token", "new", "shop", "--kind", "root"], "kind = 'root': must be read, write or admin"),
+        (["token", "new", "shop", "--expires", "0d"], "must be a number > 0 with s, m, h, d or w"),
+        (["token", "new", "shop", "--expires", "999999w"], "must be longer than 0 and end before"),
         (["token", "new"], "Missing argument 'NAMESPACE'"),
         (["serve", "--host", "0.0.0.0"], "priming token new NAMESPACE"),
         (["serve", "--port", "99999"], "99999"),
