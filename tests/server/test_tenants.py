@@ -10,10 +10,12 @@ from functools import partial
 
 import pytest
 
-from priming.operations.table import SERVED
+from priming.operations.table import BY_NAME, SERVED
 from priming.server.limits import FairThreads
 
 from .conftest import bearer, until
+from .scene import example
+from .test_http import in_scene
 
 MANY = "remember_many"
 
@@ -61,6 +63,7 @@ def waiting(server):
     return server.app.state.server.workers.at_work
 
 
+@pytest.mark.slow
 def test_a_tenant_whose_calls_fill_its_queue_delays_nobody_else(tenants):
     server = tenants(threads=5, threads_each=4, in_flight=8)
     flood = [sent(server, "mallory", "recall", {"text": f"row {n}"}, server.mallory) for n in range(8)]
@@ -196,11 +199,15 @@ def least(op):
     return "admin" if op.name in ADMIN else "write" if op.writes else "read"
 
 
+SAMPLE = [BY_NAME[name] for name in ("recall", "remember", "purge", "export_lines")]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_token_may_do_what_its_kind_may_and_no_more(serve, kind):
+@pytest.mark.parametrize("ops", [SAMPLE, pytest.param(SERVED, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_a_token_may_do_what_its_kind_may_and_no_more(serve, kind, ops):
     server = serve()
     token = server.tokens.new("shop", kind=kind).secret
-    for op in SERVED:
+    for op in ops:
         allowed = KINDS.index(kind) >= KINDS.index(least(op))
         refusals = [server.ask(op.name, {"nonsense": 1}, "shop", token)]
         if op.long:
@@ -268,3 +275,58 @@ def test_an_expired_token_is_refused_at_once(serve, clock):
     assert server.ask("status", {}, "shop", token).status_code == 200
     clock.at += timedelta(minutes=5)
     assert server.ask("status", {}, "shop", token).status_code == 401
+
+
+def read_only_scene(server):
+    """A namespace in which every operation of the examples has something to work on, and then read-only."""
+    ids = in_scene(server, "archive")
+    admin = server.tokens.new("*", kind="admin").secret
+    server.tokens.set_read_only("archive", on=True)
+    return ids, admin
+
+
+def state(server):
+    with server.service.memory("archive") as memory:
+        rows = [(row.key, row.content, row.status, row.use) for row in memory.list(limit=1000)]
+        return rows, len(memory.log(limit=1000)), len(memory.links())
+
+
+WRITES = [op for op in SERVED if op.writes]
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        [BY_NAME[name] for name in ("remember", "forget", "purge", "loop_task_new_session")],
+        pytest.param(WRITES, marks=pytest.mark.slow),
+    ],
+    ids=["some", "all"],
+)
+def test_nothing_changes_a_namespace_that_is_read_only(serve, ops):
+    server = serve()
+    ids, admin = read_only_scene(server)
+    before, refused = state(server), set()
+    for op in ops:
+        answer = server.ask(op.name, example(op.name, ids), "archive", admin)
+        if answer.status_code != 200:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict"), op.name
+            assert "'archive' is read-only" in answer.json()["error"]["message"]
+            refused.add(op.name)
+        assert state(server) == before, op.name
+    assert {"remember", "forget", "purge"} <= refused
+
+
+def test_what_is_read_only_is_read_and_others_are_written(serve):
+    server = serve()
+    _, admin = read_only_scene(server)
+    assert server.done("recall", {"text": "which port does the server listen on"}, "archive", admin)["hits"]
+    assert server.done("get", {"key": "port"}, "archive", admin)["status"] == "active"
+    server.done("remember", {"content": "x"}, "other", admin)
+    assert (
+        server.envelopes({"op": "forget", "namespace": "archive", "args": {"key": "port"}})[0]["error"][
+            "code"
+        ]
+        == "conflict"
+    )
+    server.tokens.set_read_only("archive", on=False)
+    server.done("forget", {"key": "port"}, "archive", admin)

@@ -17,7 +17,7 @@ from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import Busy, NotFound, ParamError
 from priming.storage.sqlite import SqliteStore
-from priming.types import Clock, NewToken, SystemClock, Token
+from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
@@ -69,7 +69,7 @@ class Tokens:
 
         """
         if kind not in TOKEN_KINDS:
-            raise ParamError("kind", kind, f"must be {rule_of({'members': TOKEN_KINDS})}")
+            raise ParamError("kind", kind, f"must be {rule_of({'choices': TOKEN_KINDS})}")
         if check_name("namespace", namespace) is None:
             raise ParamError("namespace", namespace, "must not be null: name one, or * for all")
         now = check_time("clock.now()", self._clock.now())
@@ -105,6 +105,19 @@ class Tokens:
         if row is None:
             raise NotFound("there is no token with that id: 'priming token list' shows them")
         return row[0]
+
+    def set_read_only(self, namespace: str, *, on: bool) -> tuple[str, ...]:
+        """Let nobody write to a namespace, or everybody who may; returns the namespaces that are read-only."""
+        if check_name("namespace", namespace) is None or namespace == EVERYWHERE:
+            raise ParamError("namespace", namespace, "must name one namespace")
+        with self._lock:
+            self._store.set_read_only(namespace, on=on)
+            return tuple(self._store.all_read_only())
+
+    def read_only(self) -> tuple[str, ...]:
+        """The namespaces that nobody may write to."""
+        with self._lock:
+            return tuple(self._store.all_read_only())
 
     def needed(self) -> bool:
         """Whether requests need a token: once one was created, even if it is revoked by now."""

@@ -8,6 +8,7 @@ from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
+from priming.errors import Conflict
 from priming.serialization import column_text, stamp
 from priming.storage.protocol import ActivationCount, Trace
 from priming.storage.rows import LoopSessionRow
@@ -255,6 +256,7 @@ class SqliteLoopSessions:
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
+            check_writable(self._db, namespace)
             self._db.change(
                 f"INSERT INTO loop_sessions (namespace, {_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (namespace, *_session_values(row)),
@@ -263,6 +265,7 @@ class SqliteLoopSessions:
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""
         with self._db.transaction():
+            check_writable(self._db, namespace)
             changed = self._db.change(
                 "UPDATE loop_sessions SET state = ?, updated_at = ?, body = ? WHERE namespace = ? AND id = ?",
                 (row.state, stamp(row.updated_at), row.body, namespace, row.id),
@@ -306,6 +309,15 @@ def _loop_session(
     return LoopSessionRow(session_id, parent, state, objective, *times, body)
 
 
+def check_writable(db: Connection, namespace: str) -> None:
+    """``Conflict`` if the namespace is read-only."""
+    if db.run("SELECT 1 FROM read_only WHERE namespace = ?", (namespace,)):
+        raise Conflict(
+            f"the namespace {namespace!r} is read-only:"
+            " 'priming token read-only NAMESPACE --off' accepts writes again"
+        )
+
+
 class SqliteTokens:
     """Tokens of all namespaces; only the digests of their secrets are stored."""
 
@@ -342,6 +354,18 @@ class SqliteTokens:
         with self._db.transaction():
             sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return bool(self._db.change(sql, (stamp(at), token_id)))
+
+    def set_read_only(self, namespace: str, *, on: bool) -> None:
+        """Refuse writes to a namespace from now on, or accept them again."""
+        with self._db.transaction():
+            if on:
+                self._db.change("INSERT OR IGNORE INTO read_only VALUES (?)", (namespace,))
+            else:
+                self._db.change("DELETE FROM read_only WHERE namespace = ?", (namespace,))
+
+    def all_read_only(self) -> list[str]:
+        """The namespaces to which writes are refused."""
+        return [name for (name,) in self._db.run("SELECT namespace FROM read_only ORDER BY namespace")]
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""

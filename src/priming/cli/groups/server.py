@@ -334,6 +334,24 @@ def revoke(
     return Answer(token, [line(f"revoked {token.id}")])
 
 
+@command(tokens_app, "read-only")
+def read_only(
+    store: StoreOptions,
+    refused: Annotated[
+        str | None,
+        Argument(metavar="NAMESPACE", help="The namespace; without it, all that are read-only are listed"),
+    ] = None,
+    off: Annotated[bool, Option("--off", help="Accept writes again")] = False,
+) -> Answer:
+    """Make a namespace read-only: whatever would change it is refused, from the owner too, and reading goes on."""
+    with _tokens(store) as tokens:
+        if refused is None and off:
+            raise ParamError("--off", True, "needs the namespace that writes are accepted to again")
+        names = tokens.read_only() if refused is None else tokens.set_read_only(refused, on=not off)
+    rows = [line(name) for name in names]
+    return Answer({"read_only": names}, rows or [line(("no namespace is read-only", DIM))])
+
+
 def _tokens(store: StoreOptions) -> Tokens:
     from priming.server.tokens import Tokens
 
