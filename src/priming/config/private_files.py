@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from contextlib import suppress
@@ -20,6 +21,8 @@ def make_folder(folder: Path) -> None:
         with suppress(FileExistsError):
             path.mkdir(FOLDER)
             path.chmod(FOLDER)  # the umask may have taken rights of the user, too
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
 
 def create_file(path: Path) -> None:
