@@ -38,6 +38,10 @@ ALIVE = ("/health", "/ready")
 """Paths that a supervisor polls: they do not count against a rate."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_TWO_LENGTHS = (
+    "Content-Length and Transfer-Encoding must not be sent together, since a proxy may read another of them than the"
+    " server: send either"
+)
 _GONE = 499
 """The status in the log of a request whose client went away: no response has it."""
 
@@ -195,6 +199,8 @@ class RequestMiddleware:
 
     async def _admit(self, context: RequestContext, headers: Headers, scope: Scope) -> None:
         """Check the client, its rate and its body's length; ``Refused`` if one of them is not acceptable."""
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refused(400, "bad_param", _TWO_LENGTHS, {"Connection": "close"})
         if context.local:
             context.everywhere = True
         else:

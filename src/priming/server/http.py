@@ -37,7 +37,7 @@ from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Jobs, ProgressStream, events
-from priming.server.limits import WorkerPool
+from priming.server.limits import WorkerPool, json_body
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
 from priming.server.scheduler import SleepScheduler
 from priming.server.tokens import Tokens
@@ -203,7 +203,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             server.service,
             namespace,
             op,
-            await _body(request),
+            await json_body(request),
             caller=context.caller(request.headers, f"http {op.name}"),
             limits=context.limits,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
@@ -213,9 +213,13 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             stream = ProgressStream(context, server.ending, SOCKET.between)
-            return StreamingResponse(stream.lines(server.workers, call), media_type=JSON_LINES)
+            if not context.local:
+                server.workers.check(namespace)
+            return StreamingResponse(stream.lines(server.workers, namespace, call), media_type=JSON_LINES)
         run = server.workers.run_patiently if context.local else server.workers.run
-        content, reason = await run(lambda: _with_reason(server.service, namespace, op, call(None)))
+        content, reason = await run(
+            lambda: _with_reason(server.service, namespace, op, call(None)), namespace
+        )
         return Response(
             content,
             headers=reason_header(reason if context.everywhere else reason and no_memories(namespace)),
@@ -296,9 +300,9 @@ def _job(server: ServerState, op: Op) -> Endpoint:
 
     async def begin(request: Request) -> Response:
         namespace = _enter(request, f"{op.name}_job")
-        body = await _body(request)
+        body = await json_body(request)
         check = partial(_checked, namespace, op, body, context_of(request))
-        arguments = await server.workers.run(check)
+        arguments = await server.workers.run(check, namespace)
         context = context_of(request)
         caller = context.caller(request.headers, f"http {op.name}")
         job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
@@ -320,15 +324,6 @@ def _enter(request: Request, operation: str) -> str:
     namespace: str = request.path_params["namespace"]
     context_of(request).enter(namespace, operation)
     return namespace
-
-
-async def _body(request: Request) -> bytes:
-    """The body of a request; it must be declared as JSON unless it is empty."""
-    body = await request.body()
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and kind != JSON:
-        raise Refused(415, "unsupported_media_type", f"the Content-Type must be {JSON}")
-    return body
 
 
 def _route_server(app: FastAPI, server: ServerState) -> None:

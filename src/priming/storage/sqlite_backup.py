@@ -183,6 +183,27 @@ _RULES = (
 )
 
 
+_COLUMNS = (
+    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+    " WHERE t.type = 'table' AND t.name != 'tokens'"
+    " AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) n WHERE n.name = 'namespace')"
+    " ORDER BY t.name, c.cid"
+)
+"""The columns of all tables whose rows belong to namespaces."""
+
+
+def namespace_bytes(db: Connection, namespace: str) -> int:
+    """The size of the rows of a namespace in all tables, without indexes: nothing of it is about another's."""
+    columns: dict[str, list[str]] = {}
+    for table, column in db.run(_COLUMNS):
+        columns.setdefault(table, []).append(f"coalesce(length(CAST({column} AS BLOB)), 0)")
+    size = 0
+    for table, lengths in columns.items():
+        sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = ?"
+        size += db.run(sql, (namespace,))[0][0]
+    return size
+
+
 def file_findings(db: Connection, namespace: str) -> list[Finding]:
     """Find damaged pages, dangling references and a stale text index."""
     try:
