@@ -135,20 +135,22 @@ def _stopped(store: StoreOptions) -> Answer:
 @command(app)
 def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
-    from priming.server.mcp import stdio
+    from priming.server.mcp import beside, stdio
 
     if store.as_json:
         raise ParamError(
             "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
         )
     settings = store.settings()
-    groups = _groups(tools, settings)
-    stdio.run(
-        service=store.service,
-        namespace=str(settings["store.namespace"]),
-        groups=groups,
-        agent=AgentOptions().load,
-    )
+    groups, namespace = _groups(tools, settings), str(settings["store.namespace"])
+    with beside.side_by_side(store.location(), namespace, groups) as offers:
+        stdio.run(
+            service=store.service,
+            namespace=namespace,
+            groups=groups,
+            agent=AgentOptions().load,
+            offers=offers,
+        )
     return Answer(None, ())
 
 
