@@ -21,6 +21,7 @@ from priming.config.params.server import ServerParams
 from priming.operations.service import LocalService
 from priming.server.http import create_app
 from priming.server.listeners import local_listener
+from priming.server.mcp.http import mounted
 from priming.server.process import UvicornServer
 from priming.server.tokens import Tokens
 
@@ -48,6 +49,8 @@ class Served:
             pass  # the first write creates the store
         self.local = self.stack.enter_context(local_listener(self.service))
         greeting = self.local.greeting
+        if options.get("mounts") is True:
+            options["mounts"] = [mounted(self.service, params)]
         self.app = create_app(self.service, self.tokens, params=params, greeting=greeting, **options)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.port = self.listener.getsockname()[1]

@@ -338,7 +338,17 @@ def test_counts_tell_memories_by_kind_and_status_and_links_by_relation(store: St
     assert counts.memories == {"episode": {"active": 1, "forgotten": 1}, "fact": {"active": 1}}
     assert counts.links == {"next": 1}
     assert (counts.operations, counts.traces, counts.generation) == (1, 0, GENERATION)
-    assert counts.bytes > 0
+
+
+def test_bytes_are_those_of_the_namespace_alone(store: Store) -> None:
+    assert store.counts("mine").bytes == 0
+    remember(store, whole("a", content="Å" * 500))
+    own = store.counts("mine").bytes
+    assert 1000 < own < 5000
+    theirs = added(*(whole(f"b{n}", content="theirs " * 99) for n in range(9)))
+    store.apply(operation(theirs, namespace="other"))
+    assert store.counts("mine").bytes == own
+    assert store.counts("other").bytes > 9 * 99 * 7
 
 
 def test_filters_look_at_the_active_memories_in_their_version_valid_then(store: Store) -> None:

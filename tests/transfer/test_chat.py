@@ -326,7 +326,6 @@ def test_what_is_not_there_is_refused(tmp_path):
 def test_an_export_of_one_long_line_is_read(memory, tmp_path):
     padding = " " * (STORE.line_bytes + 1)
     path = tmp_path / "export.json"
-    path.write_text(
-        f'[{{"role": "user", "content": "Valkey holds the sessions."}},{padding}{{"role": "user", "content": "Yes."}}]'
-    )
+    first, second = ({"role": "user", "content": text} for text in ("Valkey holds the sessions.", "Yes."))
+    path.write_text(f"[{json.dumps(first)},{padding}{json.dumps(second)}]")
     assert run(memory, "chat", path).stored == 2

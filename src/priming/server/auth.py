@@ -38,6 +38,10 @@ ALIVE = ("/health", "/ready")
 """Paths that a supervisor polls: they do not count against a rate."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_TWO_LENGTHS = (
+    "Content-Length and Transfer-Encoding must not be sent together, since a proxy may read another of them than the"
+    " server: send either"
+)
 _GONE = 499
 """The status in the log of a request whose client went away: no response has it."""
 
@@ -67,12 +71,26 @@ class RequestContext:
         name = None if self.token is None else self.token.name or self.token.id
         return Caller(USER if name is None else f"token {name}", via)
 
-    def enter(self, namespace: str, operation: str) -> None:
-        """Enter a namespace; ``Refused`` if the token is for another."""
+    def enter(self, namespace: str, operation: str, needs: str = "read") -> None:
+        """Enter a namespace; ``Refused`` if the token is for another, or of a lesser kind than it needs."""
         self.operation = operation
         if self.token is not None and not self.token.may_use(namespace):
             raise Refused(403, "forbidden", "the token is not for this namespace: use one that is")
+        self.check_kind(needs)
         self.namespace = namespace
+
+    def may(self, needs: str) -> bool:
+        """Whether the caller may do what needs a token of that kind."""
+        return self.token is None or self.token.may(needs)
+
+    def check_kind(self, needs: str) -> None:
+        """``Refused`` if the token is of a lesser kind."""
+        if self.token is not None and not self.may(needs):
+            message = (
+                f"this needs a token of the kind {needs!r}, and yours is of the kind {self.token.kind!r}:"
+                f" 'priming token new NAMESPACE --kind {needs}' makes one"
+            )
+            raise Refused(403, "forbidden", message)
 
 
 def context_of(request: Request) -> RequestContext:
@@ -195,6 +213,8 @@ class RequestMiddleware:
 
     async def _admit(self, context: RequestContext, headers: Headers, scope: Scope) -> None:
         """Check the client, its rate and its body's length; ``Refused`` if one of them is not acceptable."""
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refused(400, "bad_param", _TWO_LENGTHS, {"Connection": "close"})
         if context.local:
             context.everywhere = True
         else:

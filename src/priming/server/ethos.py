@@ -281,15 +281,16 @@ class Conversation:
             answer = _greeted(self._shared.greeting, request)
         else:
             progress = self._progress(framing, request.get("progress") is True)
-            answer = await self._in_thread(partial(reply, self._shared.service, request, progress))
+            lane = str(request.get("namespace") or "default")
+            answer = await self._in_thread(partial(reply, self._shared.service, request, progress), lane)
         await self._send(_packed(framing, answer))
 
-    async def _in_thread(self, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    async def _in_thread(self, call: Callable[[], dict[str, Any]], lane: str = "") -> dict[str, Any]:
         if self._shared.ending.is_set():
             raise Cancelled
         self._at_work = True
         try:
-            return await self._shared.workers.run_patiently(call)
+            return await self._shared.workers.run_patiently(call, lane)
         finally:
             self._at_work = False
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,7 +21,7 @@ from priming.errors import NotFound, PrimingError
 from priming.operations.service import LocalService, without_other_names
 from priming.server import telemetry
 from priming.server.auth import RequestContext
-from priming.server.limits import WorkerPool
+from priming.server.limits import FairThreads, WorkerPool
 from priming.server.responses import Refused, json_bytes, refusal
 from priming.types import Clock, Progress
 
@@ -81,23 +81,25 @@ class Jobs:
 
     def __init__(self, service: LocalService, params: ServerParams, clock: Clock) -> None:
         self._service, self._params, self._clock = service, params, clock
-        self._pool = ThreadPoolExecutor(params.jobs_at_once, thread_name_prefix="priming-job")
+        self._threads = FairThreads(params.jobs_at_once, params.jobs_each, "priming-job")
         self._jobs: dict[str, Job] = {}
 
     @property
     def unfinished(self) -> int:
-        """The number of jobs that run or wait."""
+        """The number of jobs that run or wait, of all namespaces."""
         return sum(job.status not in OVER for job in self._jobs.values())
 
     def begin(self, namespace: str, operation: str, request: Any, caller: Caller, *, everywhere: bool) -> Job:
-        """Begin a job; ``Refused`` if too many are waiting."""
+        """Begin a job; ``Refused`` if too many of its namespace are waiting."""
         self._drop_old()
-        if self.unfinished >= self._params.jobs_waiting:
-            message = f"{self.unfinished} jobs are running or waiting: try again later, or cancel one"
+        mine = sum(job.namespace == namespace and job.status not in OVER for job in self._jobs.values())
+        if mine >= self._params.jobs_waiting:
+            message = f"{mine} jobs are running or waiting: try again later, or cancel one"
             raise Refused(503, "overloaded", message, {"Retry-After": "10"})
         job = Job(str(uuid4()), namespace, operation, everywhere, self._clock.now())
         self._jobs[job.id] = job
-        self._pool.submit(self._work, job, request, caller, asyncio.get_running_loop())
+        work = partial(self._work, job, request, caller, asyncio.get_running_loop())
+        self._threads.submit(namespace, work)
         return job
 
     def find(self, namespace: str, job_id: str) -> Job:
@@ -121,7 +123,7 @@ class Jobs:
     async def close(self) -> None:
         """Cancel all jobs after their current step and wait for them."""
         self.stop()
-        await asyncio.to_thread(self._pool.shutdown)
+        await asyncio.to_thread(self._threads.close)
 
     def stop(self) -> None:
         """Cancel all jobs after their current step."""
@@ -129,10 +131,13 @@ class Jobs:
             job.stop.set()
 
     def _drop_old(self) -> None:
-        """Forget jobs that finished long ago, and finished ones beyond the limit."""
+        """Forget jobs that finished long ago, and finished ones of a namespace beyond its limit."""
         since = self._clock.now() - timedelta(minutes=self._params.job_minutes)
         over = [job for job in self._jobs.values() if job.status in OVER]
-        for place, job in enumerate(reversed(over)):
+        later: Counter[str] = Counter()
+        for job in reversed(over):
+            place = later[job.namespace]
+            later[job.namespace] += 1
             if place >= self._params.jobs_kept or (job.ended_at is not None and job.ended_at < since):
                 del self._jobs[job.id]
 
@@ -218,10 +223,12 @@ class ProgressStream:
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
 
-    async def lines(self, workers: WorkerPool, call: Callable[[Progress], Any]) -> AsyncIterator[bytes]:
+    async def lines(
+        self, workers: WorkerPool, lane: str, call: Callable[[Progress], Any]
+    ) -> AsyncIterator[bytes]:
         """Run a call in a thread and yield its lines."""
         answer = partial(_answer_line, partial(call, self._progress))
-        task = asyncio.create_task(workers.run_patiently(answer))
+        task = asyncio.create_task(workers.run_patiently(answer, lane))
         task.add_done_callback(self._ended)
         try:
             while (line := await self._lines.get()) is not None:

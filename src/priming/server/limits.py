@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
+from threading import Condition
 from typing import Any, TypeVar
 
+from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from priming.config.params.server import ServerParams
-from priming.server.responses import Refused
+from priming.server.responses import JSON, Refused
 
 T = TypeVar("T")
 
@@ -44,20 +47,94 @@ class RateLimiter:
             )
 
 
+class FairThreads:
+    """Threads that serve lanes in turn: the calls of a lane wait for one another, and for no long row of another.
+
+    At most ``each`` calls of a lane run at once. Calls may be submitted by any thread.
+    """
+
+    def __init__(self, threads: int, each: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._free, self._threads, self._each = threads, threads, each
+        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
+        """The lanes with calls that wait; the lane whose turn is next comes first."""
+        self._running: Counter[str] = Counter()
+        self._idle = Condition()
+
+    def submit(self, lane: str, call: Callable[[], T]) -> Future[T]:
+        """Let a call wait in its lane; the future has its result."""
+        future: Future[T] = Future()
+        with self._idle:
+            self._waiting.setdefault(lane, deque()).append((future, call))
+            self._start()
+        return future
+
+    def close(self, *, cancel: bool = False) -> None:
+        """Wait for the calls that run, and for those that wait unless they are to be cancelled."""
+        with self._idle:
+            if cancel:
+                for calls in self._waiting.values():
+                    for future, _ in calls:
+                        future.cancel()
+                self._waiting.clear()
+            self._idle.wait_for(lambda: self._free == self._threads and not self._waiting)
+        self._pool.shutdown()
+
+    def _start(self) -> None:
+        """Start calls while threads are free, a lane after another; under the lock."""
+        while self._free:
+            lane = next((name for name in self._waiting if self._running[name] < self._each), None)
+            if lane is None:
+                return
+            calls = self._waiting[lane]
+            future, call = calls.popleft()
+            if calls:
+                self._waiting.move_to_end(lane)
+            else:
+                del self._waiting[lane]
+            self._free -= 1
+            self._running[lane] += 1
+            self._pool.submit(self._work, lane, future, call)
+
+    def _work(self, lane: str, future: Future[Any], call: Callable[[], Any]) -> None:
+        try:
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = call()
+                except BaseException as error:  # noqa: BLE001 - the future passes it on, as those of a pool do
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+        finally:
+            with self._idle:
+                self._free += 1
+                self._running[lane] -= 1
+                if not self._running[lane]:
+                    del self._running[lane]
+                self._start()
+                self._idle.notify_all()
+
+
 class WorkerPool:
-    """The threads that run calls. Calls beyond their number wait; calls beyond the limit are refused."""
+    """The threads that run calls. Those of a namespace wait for one another; beyond its limit they are refused."""
 
     def __init__(self, params: ServerParams) -> None:
         self._params = params
-        self._pool = ThreadPoolExecutor(params.threads, thread_name_prefix="priming-call")
-        self.at_work = 0
+        self._threads = FairThreads(params.threads, params.threads_each, "priming-call")
+        self._at_work: Counter[str] = Counter()
 
-    async def run(self, call: Callable[[], T]) -> T:
-        """The result of ``call``, from a thread. After the time limit the call continues without a waiter."""
-        if self.at_work >= self._params.in_flight:
-            message = f"{self.at_work} calls are running or waiting: try again in a moment"
-            raise Refused(503, "overloaded", message, {"Retry-After": "1"})
-        future = self._submit(call)
+    @property
+    def at_work(self) -> int:
+        """The number of calls that run or wait, of all namespaces."""
+        return self._at_work.total()
+
+    async def run(self, call: Callable[[], T], lane: str = "") -> T:
+        """The result of ``call``, from a thread. After the time limit the call continues without a waiter.
+
+        Calls of one ``lane``, which is a namespace, wait for one another. Those of none have a lane of their own.
+        """
+        self.check(lane)
+        future = self._submit(call, lane)
         done, _ = await asyncio.wait({future}, timeout=self._params.call_seconds)
         if not done:
             message = (
@@ -67,26 +144,39 @@ class WorkerPool:
             raise Refused(504, "timeout", message)
         return future.result()
 
-    async def run_patiently(self, call: Callable[[], T]) -> T:
+    def check(self, lane: str) -> None:
+        """``Refused`` if as many calls of a lane run or wait as may."""
+        check_waiting(self._at_work[lane], self._params)
+
+    async def run_patiently(self, call: Callable[[], T], lane: str = "") -> T:
         """The result of ``call``, from a thread, however many calls wait and however long it takes."""
-        future = self._submit(call)
+        future = self._submit(call, lane)
         await asyncio.wait({future})
         return future.result()
 
     async def close(self) -> None:
         """Wait for running calls."""
-        await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
+        await asyncio.to_thread(self._threads.close, cancel=True)
 
-    def _submit(self, call: Callable[[], T]) -> asyncio.Future[T]:
-        future = asyncio.wrap_future(self._pool.submit(copy_context().run, call))
-        self.at_work += 1
-        future.add_done_callback(self._ended)
+    def _submit(self, call: Callable[[], T], lane: str) -> asyncio.Future[T]:
+        future = asyncio.wrap_future(self._threads.submit(lane, partial(copy_context().run, call)))
+        self._at_work[lane] += 1
+        future.add_done_callback(partial(self._ended, lane))
         return future
 
-    def _ended(self, future: asyncio.Future[Any]) -> None:
-        self.at_work -= 1
+    def _ended(self, lane: str, future: asyncio.Future[Any]) -> None:
+        self._at_work[lane] -= 1
+        if not self._at_work[lane]:
+            del self._at_work[lane]
         if not future.cancelled():
             future.exception()  # retrieved, so that a call without a waiter causes no warning
+
+
+def check_waiting(calls: int, params: ServerParams) -> None:
+    """``Refused`` if a namespace has as many calls running or waiting as it may have."""
+    if calls >= params.in_flight:
+        message = f"{calls} calls are running or waiting: try again in a moment"
+        raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
 
 def limited(receive: Receive, params: ServerParams) -> Receive:
@@ -118,3 +208,12 @@ def too_large(params: ServerParams) -> Refused:
     """The response to a body beyond the limit; the rest of it is not read."""
     message = f"the body has more than {params.body_bytes} bytes: send less at once"
     return Refused(413, "too_large", message, {"Connection": "close"})
+
+
+async def json_body(request: Request) -> bytes:
+    """The body of a request; it must be declared as JSON unless it is empty."""
+    body = await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind != JSON:
+        raise Refused(415, "unsupported_media_type", f"the Content-Type must be {JSON}")
+    return body

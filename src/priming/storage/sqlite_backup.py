@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
-from priming.storage.sqlite_connection import Connection, ErrorTranslation, make_folder
+from priming.storage.disk.translation import ErrorTranslation
+from priming.storage.sqlite_connection import Connection, make_folder
 from priming.storage.sqlite_files import examine_file, migrate, migrations
 
 _TABLES = (
@@ -43,6 +45,8 @@ def write_backup(db: Connection, path: Path) -> None:
             raise Conflict(f"{path} already exists: name another file, because a backup never replaces one")
         try:
             partial.unlink(missing_ok=True)
+            with suppress(OSError):  # SQLite says why it cannot
+                create_file(partial)
             with closing(sqlite3.connect(partial)) as copy:
                 db.copy_to(copy)
             partial.replace(path)
@@ -177,6 +181,27 @@ _RULES = (
         _REIMPORT,
     ),
 )
+
+
+_COLUMNS = (
+    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+    " WHERE t.type = 'table' AND t.name != 'tokens'"
+    " AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) n WHERE n.name = 'namespace')"
+    " ORDER BY t.name, c.cid"
+)
+"""The columns of all tables whose rows belong to namespaces."""
+
+
+def namespace_bytes(db: Connection, namespace: str) -> int:
+    """The size of the rows of a namespace in all tables, without indexes: nothing of it is about another's."""
+    columns: dict[str, list[str]] = {}
+    for table, column in db.run(_COLUMNS):
+        columns.setdefault(table, []).append(f"coalesce(length(CAST({column} AS BLOB)), 0)")
+    size = 0
+    for table, lengths in columns.items():
+        sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = ?"
+        size += db.run(sql, (namespace,))[0][0]
+    return size
 
 
 def file_findings(db: Connection, namespace: str) -> list[Finding]:

@@ -25,7 +25,7 @@ from priming.storage.rows import (
     WeightsRow,
     record,
 )
-from priming.storage.sqlite_backup import file_findings
+from priming.storage.sqlite_backup import file_findings, namespace_bytes
 from priming.storage.sqlite_connection import Connection
 from priming.storage.sqlite_filters import RECORDED_AT, RETIRED_AT, compile_condition
 from priming.storage.text_index import fts_query
@@ -354,7 +354,7 @@ class SqliteReader:
             links=dict(select(f"SELECT relation, count(*) FROM links {here} GROUP BY 1 ORDER BY 1")),
             operations=select(f"SELECT count(*) FROM operations {here}")[0][0],
             traces=select(f"SELECT count(*) FROM traces {here}")[0][0],
-            bytes=select("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
+            bytes=namespace_bytes(self._db, namespace),
             generation=generation[0][0] if generation else None,
         )
 

@@ -31,8 +31,14 @@ class ServerParams(Checked):
         10_000, low=1, unit="clients", doc="maximum number of clients whose rate is tracked, the latest first"
     )
     threads: int = param(16, low=1, unit="calls", doc="maximum number of calls running at once")
+    threads_each: int = param(
+        4, low=1, unit="calls", doc="maximum number of calls of one namespace running at once"
+    )
     in_flight: int = param(
-        256, low=1, unit="calls", doc="maximum number of calls running or waiting; further ones are refused"
+        256,
+        low=1,
+        unit="calls",
+        doc="maximum number of calls of one namespace running or waiting; further ones are refused",
     )
     call_seconds: float = param(300.0, low=0.0, unit="seconds", doc="time limit for a call")
     head_seconds: float = param(10.0, low=0.0, unit="seconds", doc="time limit for the head of a request")
@@ -42,11 +48,19 @@ class ServerParams(Checked):
     )
     idle_seconds: int = param(15, low=1, unit="seconds", doc="time for which an idle connection is kept open")
     grace_seconds: int = param(120, low=1, unit="seconds", doc="time limit for running calls at shutdown")
-    jobs_at_once: int = param(2, low=1, unit="jobs", doc="maximum number of jobs running at once")
-    jobs_waiting: int = param(
-        32, low=1, unit="jobs", doc="maximum number of jobs running or waiting; further ones are refused"
+    jobs_at_once: int = param(4, low=1, unit="jobs", doc="maximum number of jobs running at once")
+    jobs_each: int = param(
+        1, low=1, unit="jobs", doc="maximum number of jobs of one namespace running at once"
     )
-    jobs_kept: int = param(64, low=0, unit="jobs", doc="maximum number of finished jobs that are kept")
+    jobs_waiting: int = param(
+        32,
+        low=1,
+        unit="jobs",
+        doc="maximum number of jobs of one namespace running or waiting; further ones are refused",
+    )
+    jobs_kept: int = param(
+        64, low=0, unit="jobs", doc="maximum number of finished jobs of one namespace that are kept"
+    )
     job_minutes: float = param(60.0, low=0.0, unit="minutes", doc="time for which they are kept")
     ping_seconds: float = param(
         15.0, low=0.0, unit="seconds", doc="interval of keep-alive comments on a silent event stream"
