@@ -49,7 +49,7 @@ def test_a_second_writer_is_told_that_the_store_is_busy(open_store: Open) -> Non
     one, other = open_store(), open_store(busy_timeout=0.05)
     with one.transaction():
         remember(one, whole("a"))
-        with pytest.raises(Busy, match="another process that is writing"):
+        with pytest.raises(Busy, match="which is writing"):
             remember(other, whole("b"))
         with pytest.raises(Busy), other.transaction():
             pass

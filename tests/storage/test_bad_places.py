@@ -212,7 +212,7 @@ def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_pat
     child = start(hold)
     held.wait()
     store = SqliteStore(path, busy_timeout=0.05)
-    with pytest.raises(Busy, match="another process that is writing"):
+    with pytest.raises(Busy, match="which is writing"):
         remember(store, whole("b"))
     assert store.memories("mine") == []
     done.open()

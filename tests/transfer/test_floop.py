@@ -93,6 +93,19 @@ def ties(path):
     return [item for item in read(path) if isinstance(item, Tie)]
 
 
+@pytest.mark.parametrize("linked", [".floop", ".floop/nodes.jsonl", ".floop/edges.jsonl"])
+def test_a_link_out_of_the_named_folder_is_refused(floop, linked):
+    project = floop([behavior()])
+    (project / "outside").mkdir()
+    inner = project / "project"
+    inner.mkdir()
+    (project / ".floop").rename(inner / ".floop")
+    (inner / linked).rename(project / "outside" / "target")
+    (inner / linked).symlink_to(project / "outside" / "target")
+    with pytest.raises(ParamError, match="link out of the folder"):
+        entries(inner)
+
+
 def test_a_behaviour_keeps_its_rule_conditions_tags_and_text(floop):
     node = behavior(
         tags=["release"],

@@ -208,6 +208,25 @@ def test_hidden_folders_other_files_and_loops_of_links_are_passed_over(notes):
     assert sorted(entry["content"] for entry in entries(root)) == ["one", "two"]
 
 
+def test_links_that_leave_the_folder_are_passed_over(notes, tmp_path):
+    root = notes({"a.md": "one", "sub/b.md": "two"})
+    private = tmp_path / f"{root.name}-private"
+    private.mkdir()
+    (private / "key.md").write_text("secret", "utf-8")
+    (root / "file.md").symlink_to(private / "key.md")
+    (root / "relative.md").symlink_to(f"../{private.name}/key.md")
+    (root / "folder").symlink_to(private)
+    (root / "sub" / "all").symlink_to("/")
+    (root / "sub" / "chain").symlink_to(root / "folder")
+    (root / "zz").symlink_to(root / "sub")
+    assert sorted(entry["content"] for entry in entries(root)) == ["one", "two"]
+
+
+def test_a_folder_that_is_named_by_a_link_is_read(notes, tmp_path):
+    (tmp_path / "way").symlink_to(notes({"a.md": "one"}))
+    assert [entry["content"] for entry in entries(tmp_path / "way")] == ["one"]
+
+
 def test_files_come_in_order_of_name(notes):
     root = notes({name: name for name in ("b.md", "a/z.md", "a.md", "c/a.md")})
     assert [entry["content"] for entry in entries(root)] == ["a.md", "b.md", "a/z.md", "c/a.md"]

@@ -190,9 +190,10 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         yield Check("store", WARN, f"there is none at {path} yet", remedy)
         return
     from priming.storage import sqlite
+    from priming.storage.disk import presence
 
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(presence.reader(path)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             (mark,) = connection.execute("PRAGMA application_id").fetchone()
             (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK, HookParams
 from priming.errors import PrimingError
 from priming.hooks import client, command
@@ -109,7 +109,7 @@ def stop(database: Path) -> bool:
 def _lock(database: Path) -> Iterator[bool]:
     """The lock of the server of a store, for the block; False where another process has it, or there can be none."""
     try:
-        folder_of(database).mkdir(mode=0o700, exist_ok=True)
+        private_files.make_folder(folder_of(database))
         handle = os.open(folder_of(database) / SERVER_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         yield False

@@ -11,6 +11,7 @@ from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from priming.config import private_files
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import Busy
@@ -168,7 +169,7 @@ def locked_session(database: Path, name: str) -> Iterator[SessionState]:
 
     """
     folder = folder_of(database)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    private_files.make_folder(folder)
     stem = _file_stem(name)
     path = folder / f"{stem}.json"
     with _locked(folder / f"{stem}.lock"):
@@ -244,7 +245,7 @@ def _write(path: Path, session: SessionState) -> None:
     """Replace the file as a whole, so that a reader sees the old state or the new one."""
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
-        temporary.write_text(json.dumps(asdict(session), separators=(",", ":")), "utf-8")
+        private_files.write_text(temporary, json.dumps(asdict(session), separators=(",", ":")))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

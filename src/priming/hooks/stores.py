@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.environment import Location
 from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError, StoreError
@@ -117,7 +117,7 @@ class HookStore:
 
     def make_folder(self) -> None:
         """Make the folder of a new store, so that a correction can wait in it; the store keeps it out of git."""
-        self.database.parent.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(self.database.parent)
 
     def create(self) -> None:
         """Create the file of a new store."""

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from priming.config import private_files
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
@@ -67,10 +68,9 @@ def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = 
     digest = mark.digest if mark is not None and mark.is_unique else None
     queued = Queued(call, event.session, correction.right, correction.wrong, scope, digest)
     path = _path(database, call)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    private_files.make_folder(path.parent)
     partial = path.with_suffix(".partial")
-    partial.touch(mode=0o600)
-    partial.write_text(json.dumps(asdict(queued)), "utf-8")
+    private_files.write_text(partial, json.dumps(asdict(queued)))
     partial.replace(path)
     return True
 

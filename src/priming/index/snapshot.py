@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config import private_files
 from priming.config.environment import VERSION
 from priming.embedding.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
@@ -58,9 +59,10 @@ ArrayMap = Mapping[str, NDArray[Any]]
 def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
     """Write the working set; the file appears only when it is complete."""
     facts, arrays = _captured(working)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_files.make_folder(path.parent)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
+        private_files.create_file(partial)
         with partial.open("wb") as file:
             _write(file, {**facts, "stamp": dict(stamp), "format": FORMAT}, arrays)
             file.flush()
@@ -101,7 +103,7 @@ class SnapshotFile:
     def load(self) -> WorkingSet:
         """The working set of the file; an empty one if the file is missing or unusable."""
         path, working = self.path, self._empty()
-        if path is None or not path.exists() or load(working, path, self._is_ours):
+        if path is None or load(working, path, self._is_ours):
             return working
         return self._empty()
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.environment import VERSION, Location
 from priming.errors import ParamError, StoreError
 
@@ -81,7 +81,7 @@ def socket_path(database: Path, ending: str = ".sock") -> Path:
 def prepare(folder: Path) -> None:
     """Create the folder of a socket if it is missing; ``StoreError`` if others may write to it."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_files.make_folder(folder)
     except OSError as error:
         raise StoreError(f"{folder} cannot be created ({error.strerror}): name another socket") from error
     if not _is_private(folder):

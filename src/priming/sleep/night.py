@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config import private_files
 from priming.config.ids import uuid7
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
@@ -287,8 +288,9 @@ def sleep_lock(
     import fcntl  # not on every system, and only needed for such a lock
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        private_files.make_folder(path.parent)
+        private_files.create_file(path)
+        descriptor = os.open(path, os.O_RDWR)
     except OSError as error:
         raise StoreError(f"the lock file {path} cannot be written: {error}") from None
     try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
-from priming.storage.sqlite_connection import Connection, ErrorTranslation, make_folder
+from priming.storage.disk.translation import ErrorTranslation
+from priming.storage.sqlite_connection import Connection, make_folder
 from priming.storage.sqlite_files import examine_file, migrate, migrations
 
 _TABLES = (
@@ -43,6 +45,8 @@ def write_backup(db: Connection, path: Path) -> None:
             raise Conflict(f"{path} already exists: name another file, because a backup never replaces one")
         try:
             partial.unlink(missing_ok=True)
+            with suppress(OSError):  # SQLite says why it cannot
+                create_file(partial)
             with closing(sqlite3.connect(partial)) as copy:
                 db.copy_to(copy)
             partial.replace(path)

@@ -8,19 +8,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
+from priming.config import private_files
 from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
-from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
+from priming.errors import Busy, StoreError
+from priming.storage.disk import presence
+from priming.storage.disk.holders import holder
+from priming.storage.disk.presence import OpenFiles
+from priming.storage.disk.translation import ErrorTranslation
 from priming.storage.sqlite_files import (
     Migration,
     check_version,
     examine_file,
     migrate,
     migrations,
-    primary_code,
 )
 
 _SHORT_WAIT = 0.05
@@ -34,6 +37,8 @@ class Connection:
 
     A file that does not exist yet is created by the first write. Until then reads are answered by an empty database
     in memory, unless another process creates the file.
+
+    A file that cannot be written, or whose folder cannot, is opened to read.
     """
 
     def __init__(
@@ -56,7 +61,9 @@ class Connection:
         if path is not None:
             examine_file(path, newest=len(self._steps))
         self._errors = ErrorTranslation(path)
-        self._missing = False
+        self._missing = self._reads_only = False
+        self._files: OpenFiles | None = None
+        self._frozen: presence.Signature | None = None
         missing = path is not None and not _has_content(path)
         if missing and path is not None:
             check_folder(path)
@@ -71,35 +78,70 @@ class Connection:
 
     def _look_for_file(self, *, create: bool) -> None:
         """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
+        if create and self._reads_only:
+            raise StoreError(
+                f"{self.path} cannot be written: the file, its folder or the disk is read-only, so it was opened to"
+                " read; change their permissions, or name another store"
+            )
+        if self._frozen is not None and self.path and presence.signature(self.path) != self._frozen:
+            self._replace_by_file(self.path)
         if not self._missing or self.path is None or not (create or _has_content(self.path)):
             return
         examine_file(self.path, newest=len(self._steps))
         if create:
             make_folder(self.path)
             keep_out_of_git(self.path.absolute().parent)
-        empty, self._missing = self._sqlite, False
+            with suppress(OSError):  # SQLite says why it cannot
+                private_files.create_file(self.path)
+        self._replace_by_file(self.path)
+
+    def _replace_by_file(self, path: Path) -> None:
+        """Go on with the file as it is now."""
+        former, was_missing, self._missing = self._sqlite, self._missing, False
         try:
-            self._sqlite = self._opened(self.path)
+            self._sqlite = self._opened(path)
         except BaseException:
-            self._sqlite, self._missing = empty, True
+            self._sqlite, self._missing = former, was_missing
             raise
-        empty.close()
+        former.close()
 
     def _opened(self, path: Path | None) -> sqlite3.Connection:
         """A new connection with the newest schema; it is this connection's own from then on."""
+        files = None if path is None else OpenFiles.of(path)
+        self._files, self._frozen = None, None
+        self._reads_only = path is not None and path.exists() and not presence.may_write(path)
         with self._errors:
-            self._sqlite = sqlite3.connect(
-                ":memory:" if path is None else path.absolute(),
-                timeout=_SHORT_WAIT,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            if path is not None and self._reads_only:
+                self._frozen = presence.signature(path)
+                self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
+                self._frozen = None if is_live else self._frozen
+            else:
+                self._sqlite = sqlite3.connect(
+                    ":memory:" if path is None else path.absolute(),
+                    timeout=_SHORT_WAIT,
+                    isolation_level=None,
+                    check_same_thread=False,
+                )
         try:
-            self._retry_while_busy(lambda: self._set_up(path))
+            self._retry_while_busy(
+                lambda: self._set_up_to_read(path) if self._reads_only else self._set_up(path)
+            )
         except BaseException:
             self._sqlite.close()
             raise
+        self._files = None if files is None or self._reads_only else files.with_journal()
         return self._sqlite
+
+    def _set_up_to_read(self, path: Path | None) -> None:
+        with self._errors:
+            ((version,),) = self._sqlite.execute("PRAGMA user_version")
+            ((application_id,),) = self._sqlite.execute("PRAGMA application_id")
+            check_version(path, version, application_id, True, newest=len(self._steps))
+            if path is not None and version < len(self._steps):
+                self._frozen = presence.signature(path)
+                older, self._sqlite = self._sqlite, presence.in_memory(self._sqlite)
+                older.close()
+                migrate(self._sqlite, None, self._steps)
 
     def _set_up(self, path: Path | None) -> None:
         with self._errors:
@@ -120,7 +162,7 @@ class Connection:
 
     def _look_for_file_between(self, *, create: bool) -> None:
         """The same before a statement outside a transaction: inside one the database stays the same."""
-        if self._missing and not self._depth:
+        if not self._depth:
             self._look_for_file(create=create)
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -140,13 +182,22 @@ class Connection:
         """Execute one statement that writes and return the number of rows it changed."""
         self._look_for_file_between(create=True)
         with self._errors:
-            return self._sqlite.execute(sql, values).rowcount
+            count = self._sqlite.execute(sql, values).rowcount
+        self._check_presence()
+        return count
 
     def many(self, sql: str, rows: Iterable[Values]) -> int:
         """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
         self._look_for_file_between(create=True)
         with self._errors:
-            return max(0, self._sqlite.executemany(sql, rows).rowcount)
+            count = max(0, self._sqlite.executemany(sql, rows).rowcount)
+        self._check_presence()
+        return count
+
+    def _check_presence(self) -> None:
+        """Outside a transaction: refuse a write whose file is no longer the one of that name."""
+        if self._files is not None and not self._depth:
+            self._files.check()
 
     def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
@@ -173,6 +224,8 @@ class Connection:
                 yield
             return
         self._look_for_file(create=write)
+        if write:
+            self._check_presence()
         self._depth, self._writes, self._failed = 1, write, False
         try:
             self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
@@ -186,6 +239,8 @@ class Connection:
             raise
         finally:
             self._depth = 0
+        if write:
+            self._check_presence()
 
     @contextmanager
     def _nested(self, write: bool) -> Iterator[None]:
@@ -242,25 +297,36 @@ class Connection:
 
     def _retry_while_busy(self, attempt: Callable[[], T], patience: float | None = None) -> T:
         """Retry after pauses of random length while another process writes, until the timeout."""
-        deadline = time.monotonic() + (self.busy_timeout if patience is None else patience)
+        began = time.monotonic()
+        deadline = began + (self.busy_timeout if patience is None else patience)
         while True:
             try:
                 return attempt()
-            except Busy:
+            except Busy as error:
                 if time.monotonic() >= deadline:
-                    raise
+                    raise self._named(error, time.monotonic() - began) from error
                 time.sleep(random.uniform(0.001, _SHORT_WAIT))
+
+    def _named(self, error: Busy, waited: float) -> Busy:
+        """The error, with who holds the lock as far as the system says so, and how long it was waited for."""
+        holding = None if self.path is None else holder(self.path)
+        if holding is None:
+            return error
+        return Busy(
+            f"{self.path} is locked by {holding}, which is writing; waited {waited:.1f} s: try again when it has"
+            " finished, or end it"
+        )
 
     def close(self) -> None:
         """Close; a second call does nothing."""
-        self._missing = False  # a file that appears from now on is not opened
+        self._missing, self._frozen = False, None  # a file that appears from now on is not opened
         self._sqlite.close()
 
 
 def make_folder(path: Path) -> None:
     """Create the folder of a file."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(path.parent)
     except OSError as error:
         raise StoreError(
             f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
@@ -287,53 +353,3 @@ def _has_content(path: Path) -> bool:
         return path.stat().st_size > 0
     except OSError:
         return False
-
-
-class ErrorTranslation:
-    """A context in which SQLite's errors become those of ``priming.errors``."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, (sqlite3.Error, OSError)):
-            raise translate_error(error, self._path) from error
-        if isinstance(error, (OverflowError, UnicodeEncodeError)):
-            raise ParamError("value", str(error), "must be a number or a text that can be stored") from error
-
-
-def translate_error(error: Exception, path: Path | None) -> PrimingError:
-    """The error of ``priming.errors`` for an error of SQLite."""
-    where = path or "the store in memory"
-    if isinstance(error, sqlite3.IntegrityError):
-        return _constraint_error(error)
-    match primary_code(error):
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
-            return Busy(f"{where} is locked by another process that is writing: try again in a moment")
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return StoreError(
-                f"{where} cannot be written ({error}): check the folder's permissions, or name another"
-            )
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return StoreError(
-                f"{where} could not be read or written ({error}): is the disk full? Nothing was changed"
-            )
-    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-        return StoreError(f"{where} was closed: open it again")
-    return StoreError(f"{where}: {error}")
-
-
-def _constraint_error(error: sqlite3.IntegrityError) -> PrimingError:
-    match error.sqlite_errorcode:
-        case sqlite3.SQLITE_CONSTRAINT_UNIQUE | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-            return Conflict(f"a row with the same identity exists ({error})")
-        case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-            return Conflict(f"a row refers to a missing row, or is still referred to ({error})")
-    return ParamError("row", str(error), "must hold values of the right types")

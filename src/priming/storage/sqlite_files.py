@@ -18,6 +18,7 @@ from importlib import resources
 from io import SEEK_CUR, RawIOBase
 from pathlib import Path
 
+from priming.config.private_files import create_file
 from priming.config.values import dataclass
 from priming.errors import Corrupt, SchemaTooNew, StoreError
 
@@ -214,6 +215,7 @@ def _backup(path: Path, version: int) -> None:
     partial = target.with_name(target.name + ".partial")
     try:
         partial.unlink(missing_ok=True)
+        create_file(partial)
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
         partial.replace(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming.transfer.reading import iso_time, lines, parse_json
+from priming.transfer.reading import is_within, iso_time, lines, parse_json
 
 NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
 EdgeKey = tuple[str, str, str]
@@ -32,11 +33,20 @@ def find_folder(path: Path) -> Path:
     """The folder with the files of a store: ``path``, or the ``.floop`` in it."""
     for folder in (path / ".floop", path):
         if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
+            for name in (NODES, EDGES, CORRECTIONS):
+                _check_place(folder / name, path)
             return folder
     rule = f"must be the folder of a floop store: there is no {NODES} in it or in its .floop"
     if any((folder / "floop.db").is_file() for folder in (path / ".floop", path)):
         rule += "; floop writes it beside its floop.db when it syncs"
     raise ParamError.of([f"path = {str(path)!r}: {rule}"])
+
+
+def _check_place(file: Path, root: Path) -> None:
+    """Refuse a file that a symbolic link fetches from outside the folder that was named."""
+    if not is_within(os.path.realpath(file), os.path.realpath(root)):
+        rule = "is a symbolic link out of the folder, which is not followed: import the folder that it names"
+        raise ParamError("path", str(file), rule)
 
 
 def store_lines(store: FloopStore, name: str) -> Iterator[tuple[int, str]]:

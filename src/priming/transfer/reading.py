@@ -140,21 +140,27 @@ def clean_text(text: str, limit: int = STORE.content_limit) -> str:
 def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """The files below a folder with one of the endings, in the order of their names, without hidden ones.
 
-    Symbolic links are followed, but no folder or file is read twice, so that a loop of links ends.
+    Symbolic links are followed within the folder, but not out of it. No folder or file is read twice, so that a loop
+    of links ends.
     """
-    seen: set[str] = set()
+    seen, inside = set[str](), os.path.realpath(root)
     for folder, folders, names in os.walk(root, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if (real := os.path.realpath(folder)) in seen:
+        if (real := os.path.realpath(folder)) in seen or not is_within(real, inside):
             folders.clear()
             continue
         seen.add(real)
         for name in sorted(names):
             file = Path(folder, name)
             is_match = not name.startswith(".") and name.lower().endswith(endings) and file.is_file()
-            if is_match and (real := os.path.realpath(file)) not in seen:
+            if is_match and (real := os.path.realpath(file)) not in seen and is_within(real, inside):
                 seen.add(real)
                 yield file
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether a resolved path is in a resolved folder."""
+    return os.path.commonpath((path, folder)) == folder
 
 
 def name_below(root: Path, path: Path) -> str:

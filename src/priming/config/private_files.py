@@ -1,0 +1,43 @@
+"""Files and folders that only their user may read, whatever the umask."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER, FILE = 0o700, 0o600
+_CREATING = threading.Lock()
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder, and the parents that are missing, with mode 0700; those that exist are left as they are."""
+    missing = [folder] if not folder.exists() else []
+    while missing and not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for path in reversed(missing):
+        with suppress(FileExistsError):
+            path.mkdir(FOLDER)
+            path.chmod(FOLDER)  # the umask may have taken rights of the user, too
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+
+
+def create_file(path: Path) -> None:
+    """Create an empty file with mode 0600 if there is none; one that exists is left as it is."""
+    # Closing a database file drops the locks of this process on it: nobody else may open the new file before that.
+    with _CREATING, suppress(FileExistsError):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE)
+        try:
+            os.fchmod(handle, FILE)
+        finally:
+            os.close(handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file that only the user may read: a new one, or one whose mode becomes that."""
+    path.unlink(missing_ok=True)
+    create_file(path)
+    path.write_text(text, "utf-8")

@@ -1,0 +1,128 @@
+"""Whether a database's files are still those that were opened, and how they are read where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from priming.config.values import dataclass
+from priming.errors import StoreError
+
+Identity = tuple[int, int]
+_PATIENCE = 5.0
+_BESIDE = "-wal", "-shm"
+
+
+def may_write(path: Path) -> bool:
+    """Whether this process may write to a database: to its file, and to the journal beside it."""
+    if not os.access(path, os.W_OK):
+        return False
+    real = path.resolve()
+    beside = (Path(f"{real}{ending}") for ending in _BESIDE)
+    return os.access(real.parent, os.W_OK) or all(os.access(file, os.W_OK) for file in beside)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFiles:
+    """The files of an open database, by what tells each from every other file that exists."""
+
+    path: Path
+    identities: tuple[tuple[Path, Identity], ...]
+
+    @classmethod
+    def of(cls, path: Path) -> OpenFiles:
+        """The files that are there now: the database, and its journal."""
+        real = path.resolve()
+        files = ((file, _identity(file)) for file in (real, Path(f"{real}-wal")))
+        return cls(path, tuple((file, identity) for file, identity in files if identity is not None))
+
+    def with_journal(self) -> OpenFiles:
+        """The same database, with the journal that is there by now."""
+        present = OpenFiles.of(self.path).identities
+        return OpenFiles(self.path, tuple({**dict(present), **dict(self.identities)}.items()))
+
+    def check(self) -> None:
+        """Raise ``StoreError`` if a name no longer leads to the file that is open: what is written would be lost."""
+        for file, identity in self.identities:
+            now = _identity(file)
+            if now != identity:
+                event = "was deleted or moved" if now is None else "was replaced by another file"
+                raise StoreError(
+                    f"{file} {event} while it was open, so nothing can be stored in it:"
+                    " open the store again (restart a server of it)"
+                )
+
+
+def _identity(path: Path) -> Identity | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+Signature = tuple[tuple[int, int, int], ...]
+
+
+def signature(path: Path) -> Signature:
+    """What differs once a file that was read without locks, or its journal, has been written."""
+    real, states = path.resolve(), []
+    for file in (real, Path(f"{real}-wal")):
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        states.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return tuple(states)
+
+
+def open_to_read(path: Path, timeout: float) -> tuple[sqlite3.Connection, bool]:
+    """A connection to a database that cannot be written, and whether it sees what others write from now on.
+
+    A journal without its index is one of a process that was killed, or a copy: it is read from a copy in memory.
+    """
+    real = path.resolve()
+    journal, index = (Path(f"{real}{ending}") for ending in _BESIDE)
+    is_live = os.access(real.parent, os.W_OK) or os.access(index, os.R_OK)
+    if _size(journal) and not is_live:
+        return _copy_in_memory(real, journal), False
+    mode = "mode=ro" if is_live and (_size(journal) or os.access(real.parent, os.W_OK)) else "immutable=1"
+    return _connect(f"{real.as_uri()}?{mode}", timeout), mode == "mode=ro"
+
+
+def reader(path: Path) -> sqlite3.Connection:
+    """A connection that only reads, to a database of whatever permissions."""
+    if may_write(path):
+        return _connect(f"{path.absolute().as_uri()}?mode=ro", _PATIENCE)
+    return open_to_read(path, _PATIENCE)[0]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _connect(address: str, timeout: float) -> sqlite3.Connection:
+    return sqlite3.connect(address, timeout, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        shutil.copyfile(path, copy)
+        shutil.copyfile(journal, f"{copy}-wal")
+        with closing(_connect(copy.as_uri(), 0)) as source:
+            return in_memory(source)
+
+
+def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of a database in memory."""
+    copy = _connect("file::memory:", 0)
+    source.backup(copy)
+    return copy
