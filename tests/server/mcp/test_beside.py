@@ -99,6 +99,16 @@ def test_what_a_killed_server_left_counts_for_nothing_and_is_removed(offers):
     assert not path.exists()
 
 
+def test_a_server_that_begins_removes_what_killed_servers_of_other_sessions_left(offers):
+    with offers(plugin=False):
+        (path,) = announcements()
+        left = path.with_name("mcp-1-0123456789abcdef-2")
+        left.write_text("core")
+        with offers(plugin=False, namespace="dairy"):
+            assert path.exists()
+            assert not left.exists()
+
+
 def test_a_folder_that_nothing_can_be_written_to_disturbs_nobody(offers, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "file"))

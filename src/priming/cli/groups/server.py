@@ -266,8 +266,13 @@ def _carried_out(plan: SetupWork, *, remove: bool) -> Iterator[Part]:
 
 def _where(plan: SetupWork) -> Iterator[Part]:
     """The command that the agent runs, the store, and the agent's own program."""
+    from priming.hooks.context import project_of
+
     if plan.store_action is None and plan.database is not None:
         yield line((f"store    {plan.database}", DIM))
+    folder = Path.cwd()
+    if plan.scope == files.PROJECT and (root := project_of(folder)) != folder:
+        yield line((f"An agent that starts in {root} does not read these files: run setup there too.", WARN))
     yield line((f"command  {shlex.join(plan.command)}", DIM))
     if plan.command == (agent_config.NAME,):
         yield line(("It must be on the PATH of whatever starts the agent.", DIM))

@@ -28,7 +28,7 @@ except ImportError:  # Windows has no such locks: each server offers its tools t
 _PATIENCE = 1.0
 """Seconds that the plugin's server waits for another that the settings name: it may not be allowed to run."""
 _INTERVAL = 0.02
-_NAME, _VERB = "priming", "mcp"
+_NAME, _VERB, _PREFIX = "priming", "mcp", "mcp"
 
 
 @contextmanager
@@ -82,12 +82,14 @@ def _place(url: str | None, namespace: str) -> Path | None:
     except StoreError:
         return None
     name = hashlib.blake2b(os.fsencode(f"{where.path}\n{namespace}"), digest_size=8).hexdigest()
-    return folder / f"mcp-{os.getppid()}-{name}"
+    return folder / f"{_PREFIX}-{os.getppid()}-{name}"
 
 
 @contextmanager
 def _announced(place: Path, groups: str) -> Iterator[None]:
     """Announce this process, with its tools, for the block. The file is locked and complete when it gets its name."""
+    for _ in _announcements(place.with_name(_PREFIX)):
+        pass  # removes what killed servers of any session left
     path = Path(f"{place}-{os.getpid()}")
     draft = path.with_name(f".{path.name}")
     try:
