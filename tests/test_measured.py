@@ -159,6 +159,17 @@ def test_the_relevance_stated_stands_beside_what_was_relevant(measured, put):
     assert lines(measured.floors())[0][1:] == ["10.0", "30.0", "90.0", "89.0", "10.0", "3.0"]
 
 
+def test_each_kind_of_material_stands_beside_the_plain_methods(measured, put):
+    over = {"nDCG@10": {"mean": -0.1, "low": -0.2, "high": 0.0}}
+    both = {"priming": {"nDCG@10": 0.6, "over_first": {}}, "plain bm25": {"nDCG@10": 0.5, "over_first": over}}
+    of = {"measure": "nDCG@10", "sets": {"cosqa": {"questions": 7, "contestants": both}}}
+    put("genres", {**of, "means": {"priming": 0.6, "plain bm25": 0.5}})
+    assert lines(measured.genres()) == [
+        ["cosqa: web query to function", "7", "60.0", "50.0 (-10.0 [-20.0, +0.0])"],
+        ["**mean**", "", "**60.0**", "**50.0**"],
+    ]
+
+
 def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):
     for of in FIGURES:
         more = [contestant("once", of)] if of == "hotpot" else []
