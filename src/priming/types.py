@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from priming.config.values import dataclass
-from priming.config.words import RULES, STATUSES
+from priming.config.words import RULES, STATUSES, TOKEN_KINDS
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 
@@ -300,6 +300,20 @@ class Token:
     created_at: datetime
     revoked_at: datetime | None = None
     used_at: datetime | None = None
+    kind: str = "admin"
+    """What it may do: read, write, or all (``admin``)."""
+    expires_at: datetime | None = None
+    """From when on it is refused; None: never."""
+
+    def may(self, kind: str) -> bool:
+        """Whether the token may do what needs a token of a kind.
+
+        >>> from datetime import UTC
+        >>> token = Token("id", "shop", None, datetime(2026, 3, 1, tzinfo=UTC), kind="write")
+        >>> token.may("read"), token.may("write"), token.may("admin")
+        (True, True, False)
+        """
+        return TOKEN_KINDS.index(self.kind) >= TOKEN_KINDS.index(kind)
 
     def may_use(self, namespace: str) -> bool:
         """Whether the token may use a namespace.

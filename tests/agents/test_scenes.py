@@ -193,6 +193,16 @@ def test_beside_the_plugin_no_hook_runs_twice(stage):
     assert times(rf'- \[deploy\] "{DEPLOY}"', later) == 1
 
 
+@in_claude_code
+def test_beside_the_plugin_each_tool_is_offered_once(stage):
+    turn = stage.call(*with_plugin(stage, "Hello"))
+    names = [name.rpartition("__")[2] for name in turn.first.tools if name.startswith("mcp__")]
+    assert sorted(names) == sorted(CORE)
+    stage.run("priming", "setup", "claude-code", "--remove", "--yes")
+    turn = stage.call(*with_plugin(stage, "Hello"))
+    assert {f"mcp__plugin_arc_priming__{name}" for name in CORE} <= set(turn.first.tools)
+
+
 # 9. MCP tools in the first request
 
 

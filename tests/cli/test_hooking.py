@@ -77,6 +77,17 @@ def test_setup_says_where_the_store_the_command_and_the_agents_program_are(shell
     assert contents(shell.folder) == before
 
 
+def test_setup_below_the_root_of_a_repository_says_who_reads_its_files(shell, monkeypatch):
+    (shell.folder / ".git").mkdir()
+    warning = f"An agent that starts in {shell.folder} does not read these files: run setup there too."
+    assert warning not in shell.run("setup", "gemini", "--yes").stdout
+    (shell.folder / "lib").mkdir()
+    monkeypatch.chdir(shell.folder / "lib")
+    for _ in range(2):
+        assert warning in shell.run("setup", "claude-code", "--yes").stdout.splitlines()
+    assert warning not in shell.run("setup", "claude-code", "--user", "--yes").stdout
+
+
 def test_setup_for_a_team_names_the_command_and_says_what_that_needs(shell):
     done = shell.run("setup", "gemini", "--shared", "--yes")
     assert "It must be on the PATH of whatever starts the agent." in done.stdout

@@ -56,6 +56,8 @@ I never want to see credentials in logs
 No - store timestamps in UTC
 Actually, use black instead of yapf
 How often do I have to say it: never log tokens
+Never, ever squash the release branch
+Never call the API directly, use the client
 """.strip().splitlines()
 
 UNSURE = """
@@ -70,6 +72,9 @@ we don't use mocks here
 Hold on, don't deploy
 Wait, use the staging database instead of production
 Please stop adding files, I need to check the disk first
+Don't use npm, use pnpm instead
+I said tabs, not spaces
+I told you: poetry instead of conda
 """.strip().splitlines()
 
 NONE = """
@@ -137,6 +142,9 @@ No, wait
 No wait, that works
 No, it failed 3 times
 No, run 3 more tests
+I said it compiles, not that it works
+Never ever seen that before
+Don't use the cache yet, use a mock for now
 Next time we meet I will bring the figures
 I told you about the outage yesterday
 We use Postgres, as you know

@@ -24,7 +24,7 @@ def secured(serve):
     served.job = served.ask("jobs/export_lines", namespace="theirs").json()["id"]
     made = served.tokens.new("theirs", "gone")
     served.tokens.revoke(made.token.id)
-    good = served.tokens.new("theirs").secret
+    good = served.tokens.new("theirs", kind="admin").secret
     served.sent = {
         "no token": None,
         "garbage": "garbage",
@@ -105,7 +105,7 @@ def test_a_token_that_is_revoked_is_refused_at_once(served):
 
 
 def test_a_token_for_all_namespaces_opens_each(served):
-    token = served.tokens.new("*").secret
+    token = served.tokens.new("*", kind="admin").secret
     for namespace in ("one", "two"):
         assert served.ask("remember", {"content": "x"}, namespace, token).status_code == 200
 
@@ -140,7 +140,7 @@ def test_what_is_open_without_a_token(served, path, without, own):
 
 
 def test_the_figures_are_for_who_may_use_everything(served):
-    token = served.tokens.new("*").secret
+    token = served.tokens.new("*", kind="admin").secret
     assert served.client.get("/metrics", headers=bearer(token)).status_code == 200
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
+from priming.operations.table import BY_NAME, SERVED
 from priming.server.limits import FairThreads
 
 from .conftest import bearer, until
+from .scene import example
+from .test_http import in_scene
 
 MANY = "remember_many"
 
@@ -59,6 +63,7 @@ def waiting(server):
     return server.app.state.server.workers.at_work
 
 
+@pytest.mark.slow
 def test_a_tenant_whose_calls_fill_its_queue_delays_nobody_else(tenants):
     server = tenants(threads=5, threads_each=4, in_flight=8)
     flood = [sent(server, "mallory", "recall", {"text": f"row {n}"}, server.mallory) for n in range(8)]
@@ -183,3 +188,145 @@ def test_an_error_of_a_call_is_that_of_its_future_and_frees_its_thread():
         threads.submit("a", lambda: 1 / 0).result(30)
     assert threads.submit("a", lambda: 7).result(30) == 7
     threads.close()
+
+
+KINDS = ("read", "write", "admin")
+ADMIN = {"purge", "rollback", "restore", "export_lines"}
+
+
+def least(op):
+    """The kind of token that an operation needs, by what the table says of its effects."""
+    return "admin" if op.name in ADMIN else "write" if op.writes else "read"
+
+
+SAMPLE = [BY_NAME[name] for name in ("recall", "remember", "purge", "export_lines")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ops", [SAMPLE, pytest.param(SERVED, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_a_token_may_do_what_its_kind_may_and_no_more(serve, kind, ops):
+    server = serve()
+    token = server.tokens.new("shop", kind=kind).secret
+    for op in ops:
+        allowed = KINDS.index(kind) >= KINDS.index(least(op))
+        refusals = [server.ask(op.name, {"nonsense": 1}, "shop", token)]
+        if op.long:
+            refusals.append(server.ask(f"jobs/{op.name}", {"nonsense": 1}, "shop", token))
+        for answer in refusals:
+            assert answer.status_code == (400 if allowed else 403), (op.name, answer.text)
+            if not allowed:
+                assert f"kind '{least(op)}'" in answer.json()["error"]["message"]
+
+
+def test_a_kind_holds_with_a_body_of_any_form(serve):
+    server = serve()
+    server.done("remember", {"content": "The port is 8080.", "key": "port"}, "shop")
+    token = server.tokens.new("shop", kind="read").secret
+    forms = ({"Prefer": "handling=lenient"}, {"Accept": "application/x-ndjson"}, {"Idempotency-Key": "x"})
+    for headers in forms:
+        assert server.ask("forget", {"id": "port"}, "shop", token, **headers).status_code == 403
+        assert server.ask("export_lines", {}, "shop", token, **headers).status_code == 403
+    assert server.done("get", {"key": "port"}, "shop", token)["status"] == "active"
+
+
+def test_the_job_of_an_admin_is_nothing_to_those_who_may_not_begin_it(serve):
+    server = serve()
+    server.done("remember", {"content": "The safe's number is 4711."}, "shop")
+    admin, write, read = (server.tokens.new("shop", kind=kind).secret for kind in ("admin", "write", "read"))
+    at = server.ask("jobs/export_lines", {}, "shop", admin).headers["location"]
+    until(lambda: "4711" in server.client.get(at, headers=bearer(admin)).text)
+    for token in (write, read):
+        for method, path in (("GET", at), ("GET", f"{at}/events"), ("DELETE", at)):
+            answer = server.client.request(method, path, headers=bearer(token))
+            assert answer.status_code == 403
+            assert "4711" not in answer.text
+    assert server.client.get(at, headers=bearer(admin)).status_code == 200
+
+
+def test_mcp_offers_what_the_kind_of_token_may(serve):
+    server = serve(mounts=True)
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    def rpc(method, params, token):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = server.ask("mcp?tools=all", message, "shop", token, **accept)
+        assert answer.status_code == 200, answer.text
+        (line,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
+        return json.loads(line.removeprefix("data: "))
+
+    offered = {}
+    for kind in KINDS:
+        token = server.tokens.new("shop", kind=kind).secret
+        offered[kind] = {tool["name"] for tool in rpc("tools/list", {}, token)["result"]["tools"]}
+        for name in ("purge", "remember"):
+            if name not in offered[kind]:
+                error = rpc("tools/call", {"name": name, "arguments": {}}, token)["error"]
+                assert "it needs a token of the kind" in error["message"]
+    assert ADMIN & offered["write"] == set()
+    assert offered["admin"] - offered["write"] == ADMIN
+    assert {"remember", "feedback", "undo"} & offered["read"] == set()
+    assert {"recall", "get", "list", "log"} <= offered["read"]
+
+
+def test_an_expired_token_is_refused_at_once(serve, clock):
+    server = serve(clock=clock)
+    server.tokens._clock = clock
+    token = server.tokens.new("shop", lasts=timedelta(minutes=5)).secret
+    assert server.ask("status", {}, "shop", token).status_code == 200
+    clock.at += timedelta(minutes=5)
+    assert server.ask("status", {}, "shop", token).status_code == 401
+
+
+def read_only_scene(server):
+    """A namespace in which every operation of the examples has something to work on, and then read-only."""
+    ids = in_scene(server, "archive")
+    admin = server.tokens.new("*", kind="admin").secret
+    server.tokens.set_read_only("archive", on=True)
+    return ids, admin
+
+
+def state(server):
+    with server.service.memory("archive") as memory:
+        rows = [(row.key, row.content, row.status, row.use) for row in memory.list(limit=1000)]
+        return rows, len(memory.log(limit=1000)), len(memory.links())
+
+
+WRITES = [op for op in SERVED if op.writes]
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        [BY_NAME[name] for name in ("remember", "forget", "purge", "loop_task_new_session")],
+        pytest.param(WRITES, marks=pytest.mark.slow),
+    ],
+    ids=["some", "all"],
+)
+def test_nothing_changes_a_namespace_that_is_read_only(serve, ops):
+    server = serve()
+    ids, admin = read_only_scene(server)
+    before, refused = state(server), set()
+    for op in ops:
+        answer = server.ask(op.name, example(op.name, ids), "archive", admin)
+        if answer.status_code != 200:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict"), op.name
+            assert "'archive' is read-only" in answer.json()["error"]["message"]
+            refused.add(op.name)
+        assert state(server) == before, op.name
+    assert {"remember", "forget", "purge"} <= refused
+
+
+def test_what_is_read_only_is_read_and_others_are_written(serve):
+    server = serve()
+    _, admin = read_only_scene(server)
+    assert server.done("recall", {"text": "which port does the server listen on"}, "archive", admin)["hits"]
+    assert server.done("get", {"key": "port"}, "archive", admin)["status"] == "active"
+    server.done("remember", {"content": "x"}, "other", admin)
+    assert (
+        server.envelopes({"op": "forget", "namespace": "archive", "args": {"key": "port"}})[0]["error"][
+            "code"
+        ]
+        == "conflict"
+    )
+    server.tokens.set_read_only("archive", on=False)
+    server.done("forget", {"key": "port"}, "archive", admin)

@@ -78,6 +78,28 @@ def test_a_revoked_token_is_refused_and_stays_in_the_list(tokens, clock):
     assert [one.id for one in tokens.list()] == [made.token.id]
 
 
+def test_an_expired_token_is_refused_from_that_moment_on(tokens, clock):
+    made = tokens.new("shop", lasts=timedelta(hours=2))
+    assert tokens.list()[0].expires_at == NOW + timedelta(hours=2)
+    clock.at = NOW + timedelta(hours=2, microseconds=-1)
+    assert tokens.admitted(made.secret)
+    clock.at = NOW + timedelta(hours=2)
+    assert tokens.admitted(made.secret) is None
+    assert tokens.needed()
+
+
+@pytest.mark.parametrize("lasts", [timedelta(0), timedelta(days=-1), timedelta.max])
+def test_a_token_cannot_end_before_it_begins_or_after_all_time(tokens, lasts):
+    with pytest.raises(ParamError, match="lasts"):
+        tokens.new("shop", lasts=lasts)
+    assert tokens.list() == []
+
+
+def test_a_token_of_no_kind_is_refused(tokens):
+    with pytest.raises(ParamError, match="kind"):
+        tokens.new("shop", kind="owner")
+
+
 def test_a_token_that_is_not_there_cannot_be_revoked_and_is_not_repeated(tokens):
     with pytest.raises(NotFound) as caught:
         tokens.revoke("prm_secret")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from priming.errors import Conflict
 from priming.storage.protocol import Store
 from priming.types import Token
+
+from .making import added, operation, remember, whole
 
 _AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -48,3 +53,18 @@ def test_when_a_token_was_used_is_kept(store: Store) -> None:
 def test_a_token_is_no_namespace(store: Store) -> None:
     store.add_token(_token("a"), b"digest")
     assert store.namespaces() == []
+
+
+def test_a_namespace_that_is_read_only_refuses_changes_until_it_is_not(store: Store) -> None:
+    remember(store, whole("a"))
+    for _ in range(2):
+        store.set_read_only("mine", on=True)
+    assert store.all_read_only() == ["mine"]
+    for change in (lambda: remember(store, whole("b")), lambda: store.purge(operation(), ["a"])):
+        with pytest.raises(Conflict, match="'mine' is read-only"):
+            change()
+    assert (store.head("mine"), len(store.memories("mine"))) == (1, 1)
+    store.apply(operation(added(whole("c")), namespace="other"))
+    store.set_read_only("mine", on=False)
+    assert store.all_read_only() == []
+    remember(store, whole("b"))

@@ -23,7 +23,8 @@ else:
 - ``PRIMING_UNATTENDED``: set to anything, hooks ask nothing of an agent, as nobody reads what it answers; set for the
   commands of the loop
 - ``CI``, ``CLAUDE_CODE_ENTRYPOINT``: set by others, to the same effect
-- ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say which installation of the hooks runs
+- ``CLAUDECODE``, ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say that it runs a server or a
+  hook, and of which installation
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
@@ -188,6 +189,21 @@ def hook_installation() -> str:
     """
     own_file = Path(os.environ.get("CLAUDE_ENV_FILE", "")).name
     return " ".join(filter(None, (os.environ.get("CLAUDE_PLUGIN_ROOT"), own_file)))
+
+
+def is_in_claude_code() -> bool:
+    """Whether Claude Code started this process, or a process that did."""
+    return bool(os.environ.get("CLAUDECODE"))
+
+
+def is_of_plugin() -> bool:
+    """Whether this process belongs to a plugin of Claude Code."""
+    return bool(os.environ.get("CLAUDE_PLUGIN_ROOT"))
+
+
+def claude_servers() -> Path:
+    """The file in which Claude Code keeps the MCP servers of the user."""
+    return (folder_named("CLAUDE_CONFIG_DIR") or Path.home()) / ".claude.json"
 
 
 def unattended() -> dict[str, str]:

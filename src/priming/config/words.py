@@ -32,6 +32,8 @@ PACK = "pack:"
 """The first part of the source of a pack's memories: ``pack:NAME@VERSION``."""
 STAGES = ("decay", "light", "deep", "skill", "prune", "link")
 """The stages of a night of sleep, in order."""
+TOKEN_KINDS = ("read", "write", "admin")
+"""The kinds of tokens: each may do what those before it may."""
 TOOL_GROUPS = ("core", "rules", "time", "care", "loop", "all")
 """The groups of operations that MCP can offer as tools."""
 NIGHT = "sleep:"

@@ -64,6 +64,7 @@ _REPEATED_THAT = _pattern(
     rf"^{_REPEATED}[,:]? (?:that )?(?P<rest>(?:we|always|never|{_DONT_WORD}|use"
     r"|you (?:should|must|need|never|always|have to|can['’]?t|cannot|may not|are not|aren['’]?t)) .+)$"
 )
+_REPEATED_CHOICE = _pattern(rf"^{_REPEATED}[,:]? (?P<rest>[^?]+?(?:, not| instead of| rather than) [^,?]+)$")
 _FROM_NOW = _pattern(
     r"^(?:from now on|from here on|in (?:the )?future(?! (?:versions?|releases?|we)\b)|going forward",
     r"|for (?:the )?future|(?:for )?next time|as a rule",
@@ -75,7 +76,7 @@ _UNTIL_CHANGED = _pattern(
 )
 _EVER = _pattern(
     r"^(?:you (?:should|must) |you need to |i (?:want|need) you to |make sure (?:to|you) |let['’]?s |please )?",
-    r"(?P<ever>always|never)\s+(?P<verb>[a-z]+)\b",
+    r"(?P<ever>always|never)(?:,? ever)?,?\s+(?P<verb>[a-z]+)\b",
 )
 _DONT = _pattern(rf"^(?:please )?{_DONT_WORD}\s+(?P<verb>[a-z]+)\b")
 _STOP = _pattern(r"^(?:please )?(?:stop|quit) (?P<verb>[a-z]+ing)\b(?P<rest>.*)$")
@@ -201,7 +202,7 @@ def correction_in(sentence: str, *, objected: bool) -> Correction | None:
     if lasting is not None:
         return lasting
     if not objected:
-        return _contrast(body) if _ACTUALLY.match(sentence) else None
+        return _contrast(body) if _ACTUALLY.match(sentence) else _choice(body)
     return _instead(body) or _tuned(body) or _objection(sentence, body)
 
 
@@ -328,6 +329,16 @@ def _contrast(body: str) -> Correction | None:
     matches = (pattern.match(body) for pattern in (_DO_INSTEAD, _CONTRAST))
     match = next(filter(None, matches), None)
     return match and _rule(body, match["wrong"])
+
+
+def _choice(body: str) -> Correction | None:
+    """A choice without an objection, which may hold for this task only: "Don't use pip, use uv instead"."""
+    match = _REPEATED_CHOICE.match(body)
+    if match is not None:
+        return None if _is_vague(match["rest"]) else Correction(_sentence(match["rest"]), certain=False)
+    match = _DO_INSTEAD.match(body)
+    rule = match and _rule(body, match["wrong"])
+    return replace(rule, certain=False) if rule else None
 
 
 def _objection(sentence: str, body: str) -> Correction | None:

@@ -39,7 +39,8 @@ class Op:
     """One operation.
 
     ``answers`` names the type of the answer, ``takes`` the arguments that may be passed by position. ``writes``,
-    ``destructive`` (data may be lost for good) and ``idempotent`` (a second call changes nothing more) are what a
+    ``destructive`` (data may be lost for good), ``admin`` (only a
+    token of that kind may call it) and ``idempotent`` (a second call changes nothing more) are what a
     client may want to know before it calls. ``long`` operations report their progress, those that ``asks`` marks need
     an agent. ``group`` is the group of tools that it belongs to in MCP; ``other_names`` are other words that callers
     use for the arguments. ``own`` are arguments that name a folder or a command of this machine: only the user's own
@@ -52,6 +53,7 @@ class Op:
     takes: tuple[str, ...] = ()
     writes: bool = False
     destructive: bool = False
+    admin: bool = False
     idempotent: bool = False
     long: bool = False
     asks: bool = False
@@ -61,6 +63,11 @@ class Op:
     stands_for: str = ""
     local: str = ""
     at: str = ""
+
+    @property
+    def needs(self) -> str:
+        """The least kind of token that may call it."""
+        return "admin" if self.admin else "write" if self.writes else "read"
 
     @property
     def answer(self) -> Any:

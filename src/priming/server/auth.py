@@ -71,12 +71,26 @@ class RequestContext:
         name = None if self.token is None else self.token.name or self.token.id
         return Caller(USER if name is None else f"token {name}", via)
 
-    def enter(self, namespace: str, operation: str) -> None:
-        """Enter a namespace; ``Refused`` if the token is for another."""
+    def enter(self, namespace: str, operation: str, needs: str = "read") -> None:
+        """Enter a namespace; ``Refused`` if the token is for another, or of a lesser kind than it needs."""
         self.operation = operation
         if self.token is not None and not self.token.may_use(namespace):
             raise Refused(403, "forbidden", "the token is not for this namespace: use one that is")
+        self.check_kind(needs)
         self.namespace = namespace
+
+    def may(self, needs: str) -> bool:
+        """Whether the caller may do what needs a token of that kind."""
+        return self.token is None or self.token.may(needs)
+
+    def check_kind(self, needs: str) -> None:
+        """``Refused`` if the token is of a lesser kind."""
+        if self.token is not None and not self.may(needs):
+            message = (
+                f"this needs a token of the kind {needs!r}, and yours is of the kind {self.token.kind!r}:"
+                f" 'priming token new NAMESPACE --kind {needs}' makes one"
+            )
+            raise Refused(403, "forbidden", message)
 
 
 def context_of(request: Request) -> RequestContext:

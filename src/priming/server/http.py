@@ -32,11 +32,11 @@ from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
 from priming.operations.op import Op
 from priming.operations.service import LocalService, reason_of, without_other_names
-from priming.operations.table import SERVED
+from priming.operations.table import BY_NAME, SERVED
 from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
-from priming.server.jobs import Jobs, ProgressStream, events
+from priming.server.jobs import Job, Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool, json_body
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
 from priming.server.scheduler import SleepScheduler
@@ -197,7 +197,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
 
     async def answer(request: Request) -> Response:
         context = context_of(request)
-        namespace = _enter(request, op.name)
+        namespace = _enter(request, op.name, op.needs)
         call = partial(
             _carry_out,
             server.service,
@@ -271,17 +271,21 @@ def _route_jobs(app: FastAPI, server: ServerState) -> None:
             app.add_api_route(path, _job(server, op), methods=["POST"], **openapi.job(op))
     path = "/v1/{namespace}/jobs/{id}"
 
+    def job_of(request: Request, operation: str) -> Job:
+        """The job in the path, whose operation the token may call."""
+        job = server.jobs.find(_enter(request, operation), request.path_params["id"])
+        context_of(request).check_kind(BY_NAME[job.operation].needs)
+        return job
+
     async def show(request: Request) -> Response:
-        namespace = _enter(request, "job")
-        return respond(server.jobs.find(namespace, request.path_params["id"]).as_dict())
+        return respond(job_of(request, "job").as_dict())
 
     async def drop(request: Request) -> Response:
-        namespace = _enter(request, "job_drop")
-        return respond(server.jobs.drop(namespace, request.path_params["id"]).as_dict())
+        job = job_of(request, "job_drop")
+        return respond(server.jobs.drop(job.namespace, job.id).as_dict())
 
     async def follow(request: Request) -> Response:
-        namespace = _enter(request, "job_events")
-        job = server.jobs.find(namespace, request.path_params["id"])
+        job = job_of(request, "job_events")
         after = request.headers.get("last-event-id", "")
         number = int(after) if after.isdecimal() and len(after) < 16 else -1
         still_admitted = partial(server.authenticator.still_admits, context_of(request))
@@ -299,7 +303,7 @@ def _job(server: ServerState, op: Op) -> Endpoint:
     """The endpoint that begins an operation as a job."""
 
     async def begin(request: Request) -> Response:
-        namespace = _enter(request, f"{op.name}_job")
+        namespace = _enter(request, f"{op.name}_job", op.needs)
         body = await json_body(request)
         check = partial(_checked, namespace, op, body, context_of(request))
         arguments = await server.workers.run(check, namespace)
@@ -319,10 +323,10 @@ def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> An
     return request
 
 
-def _enter(request: Request, operation: str) -> str:
+def _enter(request: Request, operation: str, needs: str = "read") -> str:
     """The namespace of a request, whose sender may use it."""
     namespace: str = request.path_params["namespace"]
-    context_of(request).enter(namespace, operation)
+    context_of(request).enter(namespace, operation, needs)
     return namespace
 
 

@@ -37,6 +37,9 @@ class SleepScheduler:
     def _sleeps(self, name: str) -> bool:
         """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
+            with self._service.memory(name) as memory:
+                if name in memory.store.all_read_only():
+                    return False
             count = self._count(name)
             last, before = self._last.setdefault(name, (self._clock.now(), count))
             if not is_due(self._clock.now(), last, self._every, count - before):

@@ -6,16 +6,18 @@ import hashlib
 import hmac
 import secrets
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from types import TracebackType
 from typing import Self
 
 from priming.config.environment import locate
+from priming.config.params.checked import rule_of
+from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import Busy, NotFound, ParamError
 from priming.storage.sqlite import SqliteStore
-from priming.types import Clock, NewToken, SystemClock, Token
+from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
@@ -49,15 +51,35 @@ class Tokens:
         with self._lock:
             self._store.close()
 
-    def new(self, namespace: str, name: str | None = None) -> NewToken:
-        """Create a token for a namespace, or for all (``*``); only the digest of its secret is stored."""
+    def new(
+        self,
+        namespace: str,
+        name: str | None = None,
+        *,
+        kind: str = "write",
+        lasts: timedelta | None = None,
+    ) -> NewToken:
+        """Create a token for a namespace, or for all (``*``); only the digest of its secret is stored.
+
+        Args:
+            namespace: the namespace.
+            name: the name of its holder.
+            kind: ``read``, ``write``, or ``admin``, which may also purge, roll back, restore and export.
+            lasts: for how long it is valid; None: until it is revoked.
+
+        """
+        if kind not in TOKEN_KINDS:
+            raise ParamError("kind", kind, f"must be {rule_of({'choices': TOKEN_KINDS})}")
         if check_name("namespace", namespace) is None:
             raise ParamError("namespace", namespace, "must not be null: name one, or * for all")
+        now = check_time("clock.now()", self._clock.now())
         token = Token(
             secrets.token_hex(_ID_BYTES),
             namespace,
             check_name("name", name),
-            check_time("clock.now()", self._clock.now()),
+            now,
+            kind=kind,
+            expires_at=None if lasts is None else _end(now, lasts),
         )
         secret = secrets.token_hex(_SECRET_BYTES)
         with self._lock:
@@ -84,6 +106,19 @@ class Tokens:
             raise NotFound("there is no token with that id: 'priming token list' shows them")
         return row[0]
 
+    def set_read_only(self, namespace: str, *, on: bool) -> tuple[str, ...]:
+        """Let nobody write to a namespace, or everybody who may; returns the namespaces that are read-only."""
+        if check_name("namespace", namespace) is None or namespace == EVERYWHERE:
+            raise ParamError("namespace", namespace, "must name one namespace")
+        with self._lock:
+            self._store.set_read_only(namespace, on=on)
+            return tuple(self._store.all_read_only())
+
+    def read_only(self) -> tuple[str, ...]:
+        """The namespaces that nobody may write to."""
+        with self._lock:
+            return tuple(self._store.all_read_only())
+
     def needed(self) -> bool:
         """Whether requests need a token: once one was created, even if it is revoked by now."""
         with self._lock:
@@ -97,17 +132,30 @@ class Tokens:
             row = self._store.token(token_id) if prefix == _PREFIX else None
             token, digest = row or (None, _NO_DIGEST)
             same = hmac.compare_digest(_digest(own), digest)
+            now = check_time("clock.now()", self._clock.now())
             if token is None or not same or token.revoked_at is not None:
                 return None
-            self._record_use(token)
+            if token.expires_at is not None and now >= token.expires_at:
+                return None
+            self._record_use(token, now)
         return token
 
-    def _record_use(self, token: Token) -> None:
+    def _record_use(self, token: Token, now: datetime) -> None:
         """Record the use of a token, at most once a minute; a busy store skips it."""
-        now = check_time("clock.now()", self._clock.now())
         if token.used_at is None or not timedelta(0) <= now - token.used_at < _PRECISION:
             with suppress(Busy):
                 self._store.use_token(token.id, now)
+
+
+def _end(now: datetime, lasts: timedelta) -> datetime:
+    """When a token expires that lasts so long from now on."""
+    rule = "must be longer than 0 and end before the year 10000"
+    if lasts <= timedelta(0):
+        raise ParamError("lasts", str(lasts), rule)
+    try:
+        return now + lasts
+    except OverflowError:
+        raise ParamError("lasts", str(lasts), rule) from None
 
 
 def _digest(secret: str) -> bytes:

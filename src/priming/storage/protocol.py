@@ -366,6 +366,12 @@ class Store(Protocol):
     def revoke_token(self, token_id: str, at: datetime) -> bool:
         """Revoke a token; returns whether one with that id existed and was not revoked."""
 
+    def set_read_only(self, namespace: str, *, on: bool) -> None:
+        """Refuse writes to a namespace with ``Conflict``, a replaced store's excepted, or accept them again."""
+
+    def all_read_only(self) -> list[str]:
+        """The namespaces to which writes are refused, by name."""
+
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
 

@@ -32,7 +32,7 @@ from priming.storage.sqlite_connection import Connection
 from priming.storage.sqlite_files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite_log import SqliteLog
 from priming.storage.sqlite_reader import LINK_COLUMNS, SqliteReader, json_list
-from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces
+from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
 from priming.storage.sqlite_writer import RowWriter, forget_words
 
 _OF_MEMORY = (
@@ -118,6 +118,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number."""
         with self.transaction():
+            check_writable(self._db, changes.namespace)
             number = self._log(changes)
             self._write(changes.namespace, changes.rows)
             if changes.generation:
@@ -167,6 +168,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
         """Fill an empty namespace with rows and the log that produced them."""
         with self.transaction():
+            check_writable(self._db, namespace)
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
             self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
@@ -180,6 +182,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
+            check_writable(self._db, namespace)
             numbers = self._numbers(namespace, ids).values()
             names = self.names(namespace, ids)
             loops = self._erase_loop_sessions(namespace, names.values())

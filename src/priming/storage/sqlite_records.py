@@ -8,6 +8,7 @@ from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
+from priming.errors import Conflict
 from priming.serialization import column_text, stamp
 from priming.storage.protocol import ActivationCount, Trace
 from priming.storage.rows import LoopSessionRow
@@ -20,7 +21,7 @@ _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
 _TRACE = "recall_id, at, session, profile, cue, hits"
 _SESSION = "id, parent, state, objective, created_at, updated_at, body"
-_TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
+_TOKEN = "id, namespace, name, kind, created_at, revoked_at, used_at, expires_at"
 
 
 _SESSIONS = (
@@ -255,6 +256,7 @@ class SqliteLoopSessions:
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
+            check_writable(self._db, namespace)
             self._db.change(
                 f"INSERT INTO loop_sessions (namespace, {_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (namespace, *_session_values(row)),
@@ -263,6 +265,7 @@ class SqliteLoopSessions:
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""
         with self._db.transaction():
+            check_writable(self._db, namespace)
             changed = self._db.change(
                 "UPDATE loop_sessions SET state = ?, updated_at = ?, body = ? WHERE namespace = ? AND id = ?",
                 (row.state, stamp(row.updated_at), row.body, namespace, row.id),
@@ -306,6 +309,15 @@ def _loop_session(
     return LoopSessionRow(session_id, parent, state, objective, *times, body)
 
 
+def check_writable(db: Connection, namespace: str) -> None:
+    """``Conflict`` if the namespace is read-only."""
+    if db.run("SELECT 1 FROM read_only WHERE namespace = ?", (namespace,)):
+        raise Conflict(
+            f"the namespace {namespace!r} is read-only:"
+            " 'priming token read-only NAMESPACE --off' accepts writes again"
+        )
+
+
 class SqliteTokens:
     """Tokens of all namespaces; only the digests of their secrets are stored."""
 
@@ -315,8 +327,13 @@ class SqliteTokens:
         """Store a new token by the digest of its secret."""
         with self._db.transaction():
             self._db.change(
-                "INSERT INTO tokens (id, namespace, name, created_at, digest) VALUES (?, ?, ?, ?, ?)",
-                (token.id, token.namespace, token.name, stamp(token.created_at), digest),
+                "INSERT INTO tokens (id, namespace, name, kind, created_at, expires_at, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(token.id, token.namespace, token.name, token.kind, stamp(token.created_at)),
+                    None if token.expires_at is None else stamp(token.expires_at),
+                    digest,
+                ),
             )
 
     def tokens(self) -> list[Token]:
@@ -338,13 +355,27 @@ class SqliteTokens:
             sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return bool(self._db.change(sql, (stamp(at), token_id)))
 
+    def set_read_only(self, namespace: str, *, on: bool) -> None:
+        """Refuse writes to a namespace from now on, or accept them again."""
+        with self._db.transaction():
+            if on:
+                self._db.change("INSERT OR IGNORE INTO read_only VALUES (?)", (namespace,))
+            else:
+                self._db.change("DELETE FROM read_only WHERE namespace = ?", (namespace,))
+
+    def all_read_only(self) -> list[str]:
+        """The namespaces to which writes are refused."""
+        return [name for (name,) in self._db.run("SELECT namespace FROM read_only ORDER BY namespace")]
+
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
         with self._db.transaction(patience=_TOKEN_PATIENCE):
             self._db.change("UPDATE tokens SET used_at = ? WHERE id = ?", (stamp(at), token_id))
 
 
-def _token(token_id: str, namespace: str, name: str | None, *times: Any) -> Token:
-    created, revoked, used = (None if time is None else datetime.fromisoformat(time) for time in times)
+def _token(token_id: str, namespace: str, name: str | None, kind: str, *times: Any) -> Token:
+    created, revoked, used, expires = (
+        None if time is None else datetime.fromisoformat(time) for time in times
+    )
     assert created is not None
-    return Token(token_id, namespace, name, created, revoked, used)
+    return Token(token_id, namespace, name, created, revoked, used, kind, expires)

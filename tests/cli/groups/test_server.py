@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -27,9 +28,41 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
     made = shell.ask("token", "new", "shop")
     assert shell.run("token", "revoke", made["token"]["id"]).stdout == f"revoked {made['token']['id']}\n"
     head, row = shell.run("token", "list").stdout.splitlines()
-    assert head.split() == ["id", "namespace", "name", "created", "last", "used", "revoked"]
-    assert row.split()[:2] == [made["token"]["id"], "shop"]
+    assert head.split() == [
+        "id",
+        "namespace",
+        "name",
+        "kind",
+        "created",
+        "last",
+        "used",
+        "expires",
+        "revoked",
+    ]
+    assert row.split()[:3] == [made["token"]["id"], "shop", "write"]
     assert len(re.findall(r"\d{4}-\d\d-\d\d ", row)) == 2  # created and revoked, never used
+
+
+def test_a_token_has_a_kind_and_an_end(shell):
+    for kind in ("read", "write", "admin"):
+        made = shell.ask("token", "new", "shop", "--kind", kind, "--expires", "36h")["token"]
+        begin, end = (datetime.fromisoformat(made[name]) for name in ("created_at", "expires_at"))
+        assert (made["kind"], end - begin) == (kind, timedelta(hours=36))
+    assert [row["kind"] for row in shell.ask("token", "list")] == ["read", "write", "admin"]
+    assert shell.ask("token", "new", "shop")["token"]["expires_at"] is None
+
+
+def test_a_namespace_is_read_only_until_it_is_not(shell):
+    assert shell.run("token", "read-only").stdout == "no namespace is read-only\n"
+    shell.ask("remember", "The port is 8080.", "--namespace", "archive")
+    assert shell.ask("token", "read-only", "archive") == {"read_only": ["archive"]}
+    refused = shell.run("remember", "The port is 9090.", "--namespace", "archive")
+    assert refused.exit_code != 0
+    assert "'archive' is read-only: 'priming token read-only NAMESPACE --off'" in refused.stderr
+    shell.ask("remember", "The port is 9090.")
+    assert shell.ask("token", "read-only") == {"read_only": ["archive"]}
+    assert shell.ask("token", "read-only", "archive", "--off") == {"read_only": []}
+    shell.ask("remember", "The port is 9090.", "--namespace", "archive")
 
 
 @pytest.mark.parametrize(
@@ -37,6 +70,11 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
     [
         (["token", "revoke", "nothing"], "there is no token with that id"),
         (["token", "new", " "], "namespace = ' ': must be one printable line"),
+        (["token", "new", "shop", "--kind", "root"], "kind = 'root': must be one of read, write, admin"),
+        (["token", "new", "shop", "--expires", "0d"], "must be a number > 0 with s, m, h, d or w"),
+        (["token", "new", "shop", "--expires", "999999w"], "must be longer than 0 and end before"),
+        (["token", "read-only", "--off"], "needs the namespace"),
+        (["token", "read-only", "*"], "must name one namespace"),
         (["token", "new"], "Missing argument 'NAMESPACE'"),
         (["serve", "--host", "0.0.0.0"], "priming token new NAMESPACE"),
         (["serve", "--port", "99999"], "99999"),

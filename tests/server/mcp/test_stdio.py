@@ -120,3 +120,20 @@ def test_a_stray_print_stays_off_the_wire(tmp_path: Any) -> None:
         talk.ask("tools/list", number=2)
         assert talk.ask("tools/call", {"name": "status", "arguments": {}}, 3)["id"] == 3
         assert "stray" in talk.end()
+
+
+def test_the_plugins_server_is_silent_beside_that_of_the_settings(tmp_path: Any) -> None:
+    (tmp_path / "run").mkdir()
+    own = {"CLAUDECODE": "1", "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    plugin = f"import os\nos.environ |= {own | {'CLAUDE_PLUGIN_ROOT': '/plugins/arc'}!r}\n"
+    with started(tmp_path, f"import os\nos.environ |= {own!r}\n") as settings:
+        settings.begin()
+        with started(tmp_path, plugin + WATCHED) as talk:
+            assert talk.ask("initialize", HELLO, "hello")["result"]["capabilities"] == {}
+            assert "error" in talk.ask("tools/list", number=2)
+            assert talk.end().strip() == ""
+        assert len(settings.ask("tools/list", number=3)["result"]["tools"]) == 8
+        settings.end()
+    with started(tmp_path, plugin) as talk:
+        talk.begin()
+        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 8

@@ -56,6 +56,34 @@ def test_an_opposite_is_one_from_either_side(split):
             assert (kinds.count("opposite"), "same" in kinds) in ((2, False), (0, False)), (new, old)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Use ruff instead of flake8", "Use black instead of yapf"),
+        ("Use ruff rather than pylint", "Prefer black to autopep8"),
+        ("Use biome, not eslint", "Use prettier, not dprint"),
+    ],
+)
+def test_a_tool_for_two_ends_serves_the_end_that_the_rejected_one_serves(old, new):
+    for first, second in ((old, new), (new, old)):
+        assert compare(first, second).kind == "other_slot"
+        assert compare(first, second).coexists
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("Use ruff instead of flake8", "Use black instead of ruff", "opposite"),
+        ("Use ruff instead of black", "Use black instead of yapf", "opposite"),
+        ("Use ruff instead of flake8", "Use pylint instead of pyflakes", "other_value"),
+        ("Use ruff instead of yapf", "Use black instead of autopep8", "other_value"),
+        ("Use ruff instead of flake8", "Use black", "other_value"),
+    ],
+)
+def test_a_tool_for_two_ends_gives_way_to_another_for_the_same_end(old, new, kind):
+    assert compare(old, new).kind == kind
+
+
 @pytest.mark.parametrize("split", ["tuning", "held-out", "fresh"])
 def test_a_statement_is_the_same_as_itself(split):
     for _, old, new in pairs(split):

@@ -17,7 +17,7 @@ from priming.cli.errors import FAILURE
 from priming.cli.options import AgentOptions, StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
-from priming.config.words import TOOL_GROUPS
+from priming.config.words import TOKEN_KINDS, TOOL_GROUPS
 from priming.errors import ParamError
 from priming.hooks.agents import AGENTS
 from priming.hooks.setup import agent_config, clients, files, work
@@ -37,7 +37,7 @@ NOTES = {
     "gemini": "Gemini CLI asks for trust in the folder: start it here once, or set GEMINI_CLI_TRUST_WORKSPACE=true.",
     "opencode": "opencode reads it at its next start.",
 }
-_TOKEN_COLUMNS = ("id", "namespace", "name", "created", "last used", "revoked")
+_TOKEN_COLUMNS = ("id", "namespace", "name", "kind", "created", "last used", "expires", "revoked")
 
 Tools = Annotated[
     str | None,
@@ -135,20 +135,22 @@ def _stopped(store: StoreOptions) -> Answer:
 @command(app)
 def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
-    from priming.server.mcp import stdio
+    from priming.server.mcp import beside, stdio
 
     if store.as_json:
         raise ParamError(
             "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
         )
     settings = store.settings()
-    groups = _groups(tools, settings)
-    stdio.run(
-        service=store.service,
-        namespace=str(settings["store.namespace"]),
-        groups=groups,
-        agent=AgentOptions().load,
-    )
+    groups, namespace = _groups(tools, settings), str(settings["store.namespace"])
+    with beside.side_by_side(store.location(), namespace, groups) as offers:
+        stdio.run(
+            service=store.service,
+            namespace=namespace,
+            groups=groups,
+            agent=AgentOptions().load,
+            offers=offers,
+        )
     return Answer(None, ())
 
 
@@ -264,8 +266,13 @@ def _carried_out(plan: SetupWork, *, remove: bool) -> Iterator[Part]:
 
 def _where(plan: SetupWork) -> Iterator[Part]:
     """The command that the agent runs, the store, and the agent's own program."""
+    from priming.hooks.context import project_of
+
     if plan.store_action is None and plan.database is not None:
         yield line((f"store    {plan.database}", DIM))
+    folder = Path.cwd()
+    if plan.scope == files.PROJECT and (root := project_of(folder)) != folder:
+        yield line((f"An agent that starts in {root} does not read these files: run setup there too.", WARN))
     yield line((f"command  {shlex.join(plan.command)}", DIM))
     if plan.command == (agent_config.NAME,):
         yield line(("It must be on the PATH of whatever starts the agent.", DIM))
@@ -293,10 +300,24 @@ def new(
         str, Argument(metavar="NAMESPACE", help="The namespace it gives access to; '*' for all namespaces")
     ],
     name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name of its holder")] = None,
+    kind: Annotated[
+        str,
+        Option(
+            "--kind",
+            metavar="KIND",
+            help="What it may do: read, write (by default), or admin: also purge, roll back, restore, export",
+            autocompletion=complete(TOKEN_KINDS),
+        ),
+    ] = "write",
+    expires: Annotated[
+        str | None,
+        Option("--expires", metavar="TIME", help="After how long it is refused: 12h, 30d; never by default"),
+    ] = None,
 ) -> Answer:
     """Create a token and show it, once. From the first token on, a server of the store requires a token."""
+    lasts = parse.optional_duration("--expires", expires)
     with _tokens(store) as tokens:
-        token = tokens.new(granted, name)
+        token = tokens.new(granted, name, kind=kind, lasts=lasts)
     note = "only its digest is stored: it cannot be shown again"
     return Answer(token, [line(token.secret), line((note, DIM))])
 
@@ -320,6 +341,24 @@ def revoke(
     return Answer(token, [line(f"revoked {token.id}")])
 
 
+@command(tokens_app, "read-only")
+def read_only(
+    store: StoreOptions,
+    refused: Annotated[
+        str | None,
+        Argument(metavar="NAMESPACE", help="The namespace; without it, all that are read-only are listed"),
+    ] = None,
+    off: Annotated[bool, Option("--off", help="Accept writes again")] = False,
+) -> Answer:
+    """Make a namespace read-only: whatever would change it is refused, from the owner too, and reading goes on."""
+    with _tokens(store) as tokens:
+        if refused is None and off:
+            raise ParamError("--off", True, "needs the namespace that writes are accepted to again")
+        names = tokens.read_only() if refused is None else tokens.set_read_only(refused, on=not off)
+    rows = [line(name) for name in names]
+    return Answer({"read_only": names}, rows or [line(("no namespace is read-only", DIM))])
+
+
 def _tokens(store: StoreOptions) -> Tokens:
     from priming.server.tokens import Tokens
 
@@ -332,8 +371,10 @@ def _token_rows(tokens: Sequence[Token]) -> Iterator[Part]:
             token.id,
             token.namespace,
             token.name or "",
+            token.kind,
             timestamp(token.created_at),
             timestamp(token.used_at),
+            timestamp(token.expires_at),
             timestamp(token.revoked_at),
         )
         for token in tokens

@@ -188,9 +188,8 @@ def _remove_empty(folder: Path) -> None:
 
 def _claude_code(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     folder = environment.folder_named("CLAUDE_CONFIG_DIR")
-    servers = folder / ".claude.json" if folder else Path.home() / ".claude.json"
     settings = (folder or Path.home() / ".claude") / "settings.json"
-    yield _server_file(project / ".mcp.json" if project else servers, server)
+    yield _server_file(project / ".mcp.json" if project else environment.claude_servers(), server)
     yield _hook_file(project / ".claude" / "settings.json" if project else settings, "claude-code", command)
 
 

@@ -18,6 +18,7 @@ from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.measured import check_json
 from priming.errors import ParamError
+from priming.operations.op import Op
 from priming.operations.service import LocalService
 from priming.operations.table import tools
 from priming.server.auth import context_of
@@ -38,7 +39,9 @@ def mounted(service: LocalService, params: ServerParams, groups: str = "core") -
     There are no sessions: the token is checked at every request, and any process may answer it.
     """
     manager = StreamableHTTPSessionManager(
-        app=server(lambda: service, _namespace, groups, _chosen, everywhere=_everywhere, threads=_threads),
+        app=server(
+            lambda: service, _namespace, groups, _chosen, everywhere=_everywhere, threads=_threads, may=_may
+        ),
         stateless=True,
         max_request_body_size=params.body_bytes,
     )
@@ -128,6 +131,12 @@ def _threads(context: Context) -> CapacityLimiter:
     assert isinstance(context.request, Request)
     threads: CapacityLimiter = context.request.scope["state"]["threads"]
     return threads
+
+
+def _may(context: Context, op: Op) -> bool:
+    """Whether the token of the request may call an operation."""
+    assert isinstance(context.request, Request)
+    return context_of(context.request).may(op.needs)
 
 
 def _everywhere(context: Context) -> bool:

@@ -62,15 +62,16 @@ def server(
     agent: Callable[[], Any] | None = None,
     everywhere: Callable[[Context], bool] = lambda _: True,
     threads: Callable[[Context], CapacityLimiter | None] = lambda _: None,
+    may: Callable[[Context, Op], bool] = lambda *_: True,
 ) -> Server[Any]:
     """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request.
 
     ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request. ``agent`` opens
     the agent of the loop, for a client that is the user's own process: it may run commands. ``everywhere`` says
     whether the client of a request may learn the names of other namespaces, ``threads`` which
-    threads run its calls.
+    threads run its calls, and ``may`` which operations it may call: those are its tools.
     """
-    handlers = _Handlers(cache(service), namespace, groups, chosen, agent, everywhere, threads)
+    handlers = _Handlers(cache(service), namespace, groups, chosen, agent, everywhere, threads, may)
     return Server(
         "priming",
         version=VERSION,
@@ -99,15 +100,17 @@ class _Handlers:
         agent: Callable[[], Any] | None,
         everywhere: Callable[[Context], bool],
         threads: Callable[[Context], CapacityLimiter | None],
+        may: Callable[[Context, Op], bool],
     ) -> None:
         self._service, self._namespace = service, namespace
         self._groups, self._chosen, self._agent = groups, chosen, agent
-        self._everywhere, self._threads = everywhere, threads
+        self._everywhere, self._threads, self._may = everywhere, threads, may
         tools(groups)
 
     def _ops(self, context: Context) -> tuple[Op, ...]:
         """The operations that are tools for a request."""
-        return tools(self._chosen(context) or self._groups, own=self._agent is not None)
+        ops = tools(self._chosen(context) or self._groups, own=self._agent is not None)
+        return tuple(op for op in ops if self._may(context, op))
 
     async def list_tools(self, context: Context, _params: Any) -> types.ListToolsResult:
         """The tools, with the schemas of what they take and answer."""
@@ -124,7 +127,9 @@ class _Handlers:
         ops = {op.name: op for op in self._ops(context)}
         op = ops.get(params.name)
         if op is None:
-            raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops))
+            hidden = BY_NAME.get(params.name)
+            needs = None if hidden is None or self._may(context, hidden) else hidden.needs
+            raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops, needs))
         try:
             return await self._result(context, op, params.arguments or {})
         except PrimingError as error:
@@ -283,10 +288,12 @@ def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
     return types.CallToolResult(content=[content], structured_content=structured)
 
 
-def _no_tool(name: str, ops: Collection[str]) -> str:
+def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
     """The answer to a client that calls a tool it was not offered."""
     message = f"no tool {name!r}: there are {', '.join(ops)}"
     op = BY_NAME.get(name)
+    if needs is not None:
+        return f"{message}; it needs a token of the kind {needs!r}"
     return message if op is None or op.local else f"{message}; it is in the group {op.group!r} of tools"
 
 

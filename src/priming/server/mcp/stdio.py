@@ -16,6 +16,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from priming.server.mcp.beside import silent_answer
 from priming.server.mcp.greeting import Greeting
 
 if TYPE_CHECKING:
@@ -35,11 +36,20 @@ def run(
     namespace: str,
     groups: str = "core",
     agent: Callable[[], Any] = lambda: None,
+    offers: bool = True,
 ) -> None:
-    """Speak on stdin and stdout until the client closes them. ``agent`` opens the agent that the loop asks."""
+    """Speak on stdin and stdout until the client closes them. ``agent`` opens the agent that the loop asks.
+
+    Without ``offers``, the client is told that there is nothing.
+    """
     lines, output = Lines(), _claimed_output()
     signal.signal(signal.SIGINT, lambda *_: _end(lines))
     threading.Thread(target=_read, args=(_claimed_input(), lines), daemon=True).start()
+    if not offers:
+        while (line := lines.get()) is not None:
+            if answer := silent_answer(line):
+                _write(output, answer + b"\n")
+        return
     rest = _greet(Greeting(groups), lines, output)
     if rest is None:
         return

@@ -39,6 +39,16 @@ def without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[li
     return (rests[0], rests[1]) if asks else (list(removed), list(added))
 
 
+def serve_differently(removed: Sequence[Word], added: Sequence[Word]) -> bool:
+    """Whether what each rejects says that they choose for different ends: "ruff, not flake8", "black, not yapf"."""
+    ends, stems = [], []
+    for words in (removed, added):
+        chosen, rejected = ([word for word in words if word.sign == sign] for sign in (1, -1))
+        ends.append(types_of(chosen) & types_of(rejected) - {"number", "target", "code", "other"})
+        stems.append({word.stem for word in words})
+    return all(ends) and ends[0].isdisjoint(ends[1]) and stems[0].isdisjoint(stems[1])
+
+
 def bounds(word: Word) -> bool:
     """Whether a word beside a value says of what it is: "in production", "audit logs"."""
     kinds = value_types(word.stem)

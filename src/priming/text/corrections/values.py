@@ -19,6 +19,7 @@ from priming.text.corrections.rests import (
     same_family,
     same_genus,
     same_lead,
+    serve_differently,
     without_genus,
     without_rejected,
 )
@@ -47,8 +48,8 @@ class ValueChange(ChangeOf):
     def _value(self) -> TextChange | None:
         """What is left over on one side takes the place of what is left over on the other."""
         removed, added = without_rejected(self.removed, self.added)
-        if not removed or not added:
-            return None
+        if not removed or not added or serve_differently(self.removed, self.added):
+            return self._elsewhere() if removed and added else None
         if not (all_scope(removed) or all_scope(added)):
             removed, added = self._without_places(removed, added)
         replaced = f"{quoted(added, self.new)} takes the place of {quoted(removed, self.old)}"
