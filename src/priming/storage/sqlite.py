@@ -35,6 +35,7 @@ from priming.storage.sqlite_reader import LINK_COLUMNS, SqliteReader, json_list
 from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
 from priming.storage.sqlite_writer import RowWriter, forget_words
 
+_MOST_SHOWN = 20
 _OF_MEMORY = (
     ("links", "source"),
     ("links", "target"),
@@ -101,6 +102,8 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             ]
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds
+        more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
+        damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
         return damaged + super().check(namespace)
 
     def close(self) -> None:
