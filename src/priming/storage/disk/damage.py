@@ -41,6 +41,7 @@ RULE = "damaged-row"
 DETAIL = "the row is damaged"
 REMEDY = "restore a backup, or export what is whole: priming export --salvage FILE"
 _MOST_NAMES = 3
+_UNNAMED = "transaction", "check", "damage", "whole_rows"
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 S = TypeVar("S")
 
@@ -165,11 +166,7 @@ def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
     def decorate(cls: type[S]) -> type[S]:
         for base in (cls, *bases):
             for name, method in vars(base).items():
-                if (
-                    not name.startswith("_")
-                    and inspect.isfunction(method)
-                    and name not in ("transaction", "check")
-                ):
+                if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
                     setattr(cls, name, _naming(method))
         return cls
 
