@@ -57,7 +57,7 @@ def test_many_findings_of_a_rule_are_summed_up(tmp_path: Path) -> None:
     store.close()
     execute(path, "UPDATE versions SET retired_at = '2026'", "INSERT INTO words (words) VALUES ('rebuild')")
     store = SqliteStore(path)
-    found = store.check("mine")
+    found = [finding for finding in store.check("mine") if finding.rule == "no-version"]
     assert len(found) == 21
     assert (found[0].subject, found[-1].subject) == ("key-m0", "and 1,480 more")
     store.close()

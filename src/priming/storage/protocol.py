@@ -392,5 +392,8 @@ class Store(Protocol):
     def counts(self, namespace: str) -> Counts:
         """What the namespace holds."""
 
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that can be read, and belong to memories that can; errors of decoding do not end it."""
+
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself: damaged pages, dangling references, a stale text index."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from priming.config.params.store import STORE
 from priming.errors import Conflict
+from priming.results import Finding
 from priming.serialization import from_columns
+from priming.storage.disk.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -32,6 +35,7 @@ from priming.storage.sqlite_reader import LINK_COLUMNS, SqliteReader, json_list
 from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
 from priming.storage.sqlite_writer import RowWriter, forget_words
 
+_MOST_SHOWN = 20
 _OF_MEMORY = (
     ("links", "source"),
     ("links", "target"),
@@ -44,6 +48,7 @@ _OF_MEMORY = (
 )
 
 
+@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions)
 class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
@@ -73,6 +78,33 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """The folder ``<file>.backups`` beside the file."""
         path = self._db.path
         return None if path is None else path.with_name(f"{path.name}.backups")
+
+    @property
+    def place(self) -> str:
+        """The store as errors name it."""
+        return str(self._db.path or "the store in memory")
+
+    def damage(self, namespace: str) -> Iterator[ReadRow]:
+        """The rows that are damaged."""
+        return damage(self._db.raw, namespace)
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that are whole, and belong to memories that are."""
+        with self._db.errors:
+            yield from whole_rows(self._db.raw, namespace)
+
+    def check(self, namespace: str) -> list[Finding]:
+        """Problems of the database itself, damaged rows first."""
+        try:
+            damaged = [
+                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", REMEDY)
+                for read in self.damage(namespace)
+            ]
+        except sqlite3.Error:
+            damaged = []  # a damaged page, which the check of the file finds
+        more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
+        damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
+        return damaged + super().check(namespace)
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""

@@ -60,7 +60,7 @@ class Connection:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:
             examine_file(path, newest=len(self._steps))
-        self._errors = ErrorTranslation(path)
+        self.errors = ErrorTranslation(path)
         self._missing = self._reads_only = False
         self._files: OpenFiles | None = None
         self._frozen: presence.Signature | None = None
@@ -110,7 +110,7 @@ class Connection:
         files = None if path is None else OpenFiles.of(path)
         self._files, self._frozen = None, None
         self._reads_only = path is not None and path.exists() and not presence.may_write(path)
-        with self._errors:
+        with self.errors:
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
@@ -133,7 +133,7 @@ class Connection:
         return self._sqlite
 
     def _set_up_to_read(self, path: Path | None) -> None:
-        with self._errors:
+        with self.errors:
             ((version,),) = self._sqlite.execute("PRAGMA user_version")
             ((application_id,),) = self._sqlite.execute("PRAGMA application_id")
             check_version(path, version, application_id, True, newest=len(self._steps))
@@ -144,7 +144,7 @@ class Connection:
                 migrate(self._sqlite, None, self._steps)
 
     def _set_up(self, path: Path | None) -> None:
-        with self._errors:
+        with self.errors:
             execute = self._sqlite.execute
             # Read one state of the file: another process may be creating it.
             with self.transaction(write=False):
@@ -165,23 +165,29 @@ class Connection:
         if not self._depth:
             self._look_for_file(create=create)
 
+    @property
+    def raw(self) -> sqlite3.Connection:
+        """The connection of SQLite, for reads that go on past damage."""
+        self._look_for_file_between(create=False)
+        return self._sqlite
+
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Execute one statement and return all its rows."""
         self._look_for_file_between(create=False)
         return self._retry_while_busy(lambda: self._rows(sql, values))
 
     def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        with self._errors:
+        with self.errors:
             return self._sqlite.execute(sql, values).fetchall()
 
     def _cursor(self, sql: str, values: Values) -> sqlite3.Cursor:
-        with self._errors:
+        with self.errors:
             return self._sqlite.execute(sql, values)
 
     def change(self, sql: str, values: Values = ()) -> int:
         """Execute one statement that writes and return the number of rows it changed."""
         self._look_for_file_between(create=True)
-        with self._errors:
+        with self.errors:
             count = self._sqlite.execute(sql, values).rowcount
         self._check_presence()
         return count
@@ -189,7 +195,7 @@ class Connection:
     def many(self, sql: str, rows: Iterable[Values]) -> int:
         """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
         self._look_for_file_between(create=True)
-        with self._errors:
+        with self.errors:
             count = max(0, self._sqlite.executemany(sql, rows).rowcount)
         self._check_presence()
         return count
@@ -205,7 +211,7 @@ class Connection:
         cursor = self._retry_while_busy(lambda: self._cursor(sql, values))
         try:
             while True:
-                with self._errors:
+                with self.errors:
                     rows = cursor.fetchmany(batch)
                 if not rows:
                     return
@@ -257,7 +263,7 @@ class Connection:
             self._depth -= 1
 
     def _roll_back(self) -> None:
-        with self._errors:
+        with self.errors:
             if self._sqlite.in_transaction:
                 self._sqlite.execute("ROLLBACK")
 

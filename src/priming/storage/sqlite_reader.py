@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from priming.config.words import RECALLED, STATUSES
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
 from priming.storage.filters import Condition
@@ -44,6 +45,7 @@ AS_JSON: dict[type[Row], tuple[str, ...]] = {
     WeightsRow: ("weights",),
 }
 """The fields whose columns hold JSON; NULL means an empty value."""
+_KIND, _STATUS = MEMORY_COLUMNS.index("kind"), MEMORY_COLUMNS.index("status")
 _LISTS = ("tags", "times", "shown", "recent")
 _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
     cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
@@ -152,7 +154,7 @@ class SqliteReader:
         where = "m.namespace = :namespace" + ("" if memory_id is None else " AND m.id = :memory")
         sql = f"SELECT {_V} FROM memories m {_VERSIONS} WHERE {where} ORDER BY m.number, v.revision"
         rows = self._db.each(sql, {"namespace": namespace, "memory": memory_id})
-        return [_stored(VersionRow, row) for row in rows]
+        return [stored(VersionRow, row) for row in rows]
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
         """Identity and state of memories of any status (None: of all), in order of insertion."""
@@ -162,7 +164,7 @@ class SqliteReader:
         else:
             which, values["listed"] = _LISTED, json_list(ids)
         rows = self._db.run(f"SELECT {_M} {which} ORDER BY m.number", values)
-        return [_stored(MemoryRow, row) for row in rows]
+        return [stored(MemoryRow, row) for row in rows]
 
     def links(
         self, namespace: str, ids: Collection[str] | None = None, relation: str | None = None
@@ -198,7 +200,7 @@ class SqliteReader:
             )
             values["listed"] = json_list(ids)
         sql = f"SELECT {_VERDICT} {which} ORDER BY d.at, d.operation, d.memory, d.verdict"
-        return [_stored(VerdictRow, row) for row in self._db.run(sql, values)]
+        return [stored(VerdictRow, row) for row in self._db.run(sql, values)]
 
     def pairs(
         self, namespace: str, ids: Collection[str] | None = None, *, both: bool = True
@@ -218,7 +220,7 @@ class SqliteReader:
                 values["listed"] = json_list(self._numbers(namespace, ids).values())
             rows = self._db.run(f"{sql} ORDER BY 1, 2", values)
             names = self._ids(namespace, None if ids is None else {end for row in rows for end in row[:2]})
-        return [_stored(PairRow, (names[row[0]], names[row[1]], row[2])) for row in rows]
+        return [stored(PairRow, (names[row[0]], names[row[1]], row[2])) for row in rows]
 
     def runs(
         self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
@@ -234,13 +236,13 @@ class SqliteReader:
         only = "" if settled else " AND r.settled IS NULL"
         columns = ", ".join(f"r.{name}" for name in column_names(RunRow))
         rows = self._db.run(f"SELECT {columns} {which}{only} ORDER BY r.started_at, r.id", values)
-        return [_stored(RunRow, row) for row in rows]
+        return [stored(RunRow, row) for row in rows]
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
         """The weights that are set for a profile (None: for every profile), by name of profile."""
         sql = "SELECT profile, weights FROM weights WHERE namespace = ? AND coalesce(?2, profile) = profile"
         rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
-        return [_stored(WeightsRow, row) for row in rows]
+        return [stored(WeightsRow, row) for row in rows]
 
     def relations(self, namespace: str) -> list[RelationRow]:
         """The relations whose sign is stored, by name."""
@@ -365,18 +367,20 @@ class SqliteReader:
 
 def _pair(row: Sequence[Any]) -> tuple[MemoryRow, VersionRow]:
     cut = len(MEMORY_COLUMNS)
-    return _stored(MemoryRow, row[:cut]), _stored(VersionRow, row[cut:])
+    return stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:])
 
 
-def _stored(cls: type[R], row: Sequence[Any]) -> R:
-    """A row from its columns, of which some hold JSON."""
+def stored(cls: type[R], row: Sequence[Any]) -> R:
+    """A row from its columns, of which some hold JSON; ``ValueError`` and the like for damaged ones."""
     values = list(row)
-    for i, is_list in _JSON[cls]:
+    for i, is_list in _JSON.get(cls, ()):
         text = values[i]
         if text is None or text == ("[]" if is_list else "{}"):
             values[i] = [] if is_list else {}
         else:
             values[i] = json.loads(text)
+    if cls is MemoryRow and not (values[_KIND] in RECALLED and values[_STATUS] in STATUSES):
+        raise ValueError(f"kind {values[_KIND]!r}, status {values[_STATUS]!r}")
     return from_columns(cls, values)
 
 

@@ -56,8 +56,17 @@ FORMAT, FORMAT_VERSION = "priming", 5
 MOST_ACTIVATIONS = 2**53
 
 
-def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
-    """Write the namespace with its log to a file in JSON Lines; return the number of memories."""
+def export(
+    memory: Namespace, path: str | Path, *, salvage: bool = False, progress: Progress | None = None
+) -> int:
+    """Write the namespace with its log to a file in JSON Lines; return the number of memories.
+
+    Args:
+        path: the file.
+        salvage: leave damaged rows out, and the log, instead of raising ``Corrupt``.
+        progress: called with (memories written, None).
+
+    """
     path = check_path(path)
     partial = path.with_name(path.name + ".partial")
     count = 0
@@ -67,7 +76,7 @@ def export(memory: Namespace, path: str | Path, *, progress: Progress | None = N
             memory.store.transaction(write=False),
             partial.open("w", encoding="utf-8", newline="\n") as file,
         ):
-            for line in _lines(memory):
+            for line in _whole_lines(memory) if salvage else _lines(memory):
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
                 count += "memories" in line
                 if progress is not None and "memories" in line and count % STORE.batch == 0:
@@ -102,6 +111,12 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"activations": asdict(count)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
+
+
+def _whole_lines(memory: Namespace) -> Iterator[dict[str, Any]]:
+    yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": memory.namespace}
+    for row in memory.store.whole_rows(memory.namespace):
+        yield {RowChange(None, row).room: encode_row(row)}
 
 
 def _encoded(logged: Logged) -> dict[str, Any]:

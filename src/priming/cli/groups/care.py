@@ -226,14 +226,23 @@ def import_lines(report: Report) -> Iterator[Part]:
 def export(
     store: StoreOptions,
     path: Annotated[Path, Argument(metavar="PATH", help="File to write: JSON Lines")],
+    salvage: Annotated[
+        bool, Option("--salvage", help="Leave out damaged rows, which are listed, and the log")
+    ] = False,
 ) -> Answer:
     """Write the namespace to a file, without loss and with its log."""
     with store.open_file() as memory, progress("exporting") as step:
-        number = memory.export(path, progress=step)
-        reason = None if number else memory.status().reason
+        number = memory.export(path, salvage=salvage, progress=step)
+        damaged = (
+            [finding for finding in memory.validate() if finding.rule == "damaged-row"] if salvage else []
+        )
+        reason = None if number or salvage else memory.status().reason
     text = f"  {count(number, 'memory', 'memories')} to {path}"
     value = {"path": str(path), "memories": number, "reason": reason}
-    return Answer(value, [line(("exported", OK), text), *records.reason(reason)])
+    if salvage:
+        value["damaged"] = [finding.subject for finding in damaged]
+    losses = (line((f"damaged: {finding.subject}", WARN), indent=2) for finding in damaged)
+    return Answer(value, [line(("exported", OK), text), *losses, *records.reason(reason)])
 
 
 @command(app)

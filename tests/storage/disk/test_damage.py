@@ -1,0 +1,119 @@
+"""Bits that flip within a row: the row is named wherever it is read, and the rest can be read."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from priming import Corrupt, HashedEmbedder, Memory
+
+EMBEDDER = HashedEmbedder()
+
+
+def opened(path):
+    return Memory.open(f"sqlite:///{path}", embedder=EMBEDDER)
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        memory.remember("The harbour crane is blue", key="crane", tags=["harbourtag"])
+        memory.remember("Lighthouse lamps burn oil", key="lamps", tags=["lamptag"], metadata={"lampfield": 1})
+        memory.remember("Gulls nest on the roof", key="gulls")
+        memory.link("crane", "gulls", "beside")
+    return path
+
+
+FLIPS = {
+    "text": (b"lamps burn oil", 6, 0x80, "version 1 of memory"),
+    "list": (b'["lamptag"]', 0, 0x01, "version 1 of memory"),
+    "mapping": (b'{"lampfield"', 0, 0x40, "version 1 of memory"),
+    "kind": (b"lampsepisode", 7, 0x02, "memory"),
+    "kind, no text": (b"lampsepisode", 7, 0x80, "memory"),
+}
+
+
+def flip(path, place, offset, bit):
+    """Flip a bit wherever a piece of a row is stored; what is beside the file is removed."""
+    content = bytearray(path.read_bytes())
+    start = content.find(place)
+    assert start >= 0
+    while start >= 0:
+        content[start + offset] ^= bit
+        start = content.find(place, start + 1)
+    path.write_bytes(content)
+    shutil.rmtree(f"{path}.working", ignore_errors=True)
+
+
+READS = {
+    "get": lambda memory: memory.get("lamps"),
+    "recall": lambda memory: memory.recall("which lamps burn?"),
+    "export": lambda memory: memory.export(Path(memory.store.place).with_name("export.jsonl")),
+    "remember": lambda memory: memory.remember("The tide is out"),
+}
+
+
+@pytest.mark.parametrize("name", FLIPS)
+def test_what_reads_the_row_names_it_and_what_does_not_goes_on(store, name):
+    place, offset, bit, subject = FLIPS[name]
+    flip(store, place, offset, bit)
+    with opened(store) as memory:
+        for read in READS.values():
+            with pytest.raises(Corrupt, match=f'{subject} "lamps": .* in it is not') as error:
+                read(memory)
+            assert "priming export --salvage" in str(error.value)
+        assert memory.get("crane").content == "The harbour crane is blue"
+        findings = {finding.subject for finding in memory.validate() if finding.rule == "damaged-row"}
+        assert f'{subject} "lamps"' in findings
+
+
+@pytest.mark.parametrize("name", FLIPS)
+def test_a_salvage_has_all_but_the_damaged_memory(store, tmp_path, name):
+    flip(store, *FLIPS[name][:3])
+    with opened(store) as memory:
+        memory.export(tmp_path / "whole.jsonl", salvage=True)
+    with opened(tmp_path / "new.db") as memory:
+        memory.import_(tmp_path / "whole.jsonl")
+        assert {record.key for record in memory.list()} == {"crane", "gulls"}
+        assert memory.get("crane").tags == ("harbourtag",)
+        assert [link.target for link in memory.links("crane", relation="beside")] == ["gulls"]
+        assert memory.validate() == []
+
+
+def test_a_letter_that_became_another_is_found_as_the_log_has_the_former(store, tmp_path):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE versions SET content = replace(content, 'oil', 'oim')")
+    with opened(store) as memory:
+        (finding,) = (finding for finding in memory.validate() if finding.rule == "damaged-row")
+        assert finding.subject == 'version 1 of memory "lamps"'
+        assert "not those that the log has" in finding.detail
+        memory.export(tmp_path / "whole.jsonl", salvage=True)
+    assert "oim" not in (tmp_path / "whole.jsonl").read_text("utf-8")
+
+
+def test_a_damaged_log_entry_is_named_and_the_memories_are_read(store):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE changes SET rows = cast(replace(rows, 'burn', x'62ff726e') AS TEXT)")
+    with opened(store) as memory:
+        assert memory.get("lamps").content == "Lighthouse lamps burn oil"
+        with pytest.raises(Corrupt, match=r'log entry ".*": a text in it is not UTF-8'):
+            list(memory.log())
+
+
+def test_a_whole_store_is_salvaged_whole(store, tmp_path):
+    with opened(store) as memory:
+        number = memory.export(tmp_path / "all.jsonl")
+        assert memory.export(tmp_path / "whole.jsonl", salvage=True) == number
+    lines = [
+        {
+            line
+            for line in (tmp_path / name).read_text("utf-8").splitlines()
+            if "operation" not in json.loads(line)
+        }
+        for name in ("all.jsonl", "whole.jsonl")
+    ]
+    assert lines[0] == lines[1]
