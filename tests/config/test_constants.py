@@ -75,6 +75,7 @@ def test_a_table_changes_the_names_that_it_has_and_leaves_the_others():
         "next": 0.25,
         "next-but-one": 0.125,
         "mentions": 0.25,
+        "touches": 0.15,
         "removed-in": 0.0,
         "requires": 2.0,
     }
