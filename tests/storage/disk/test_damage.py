@@ -71,6 +71,17 @@ def test_what_reads_the_row_names_it_and_what_does_not_goes_on(store, name):
         assert f'{subject} "lamps"' in findings
 
 
+def test_a_time_of_the_log_that_cannot_be_read_is_named(store):
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE operations SET at = 'r' || substr(at, 2) WHERE number = 2")
+        connection.commit()
+    with (
+        opened(store) as memory,
+        pytest.raises(Corrupt, match=r"log entry \".*\": a value in it is not of its type"),
+    ):
+        memory.log()
+
+
 @pytest.mark.parametrize("name", FLIPS)
 def test_a_salvage_has_all_but_the_damaged_memory(store, tmp_path, name):
     flip(store, *FLIPS[name][:3])

@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import datetime
 from typing import Any, TypeVar
 
 from priming.config.values import dataclass
@@ -92,7 +93,7 @@ _LOG = (
     " o.message, o.erased, o.undoes, c.rows FROM operations o LEFT JOIN changes c ON c.namespace = o.namespace AND"
     " c.operation = o.number WHERE o.namespace = ? ORDER BY o.number, c.piece"
 )
-_LISTS = slice(8, 10)
+_TIME, _LISTS = 2, slice(8, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
     for title, values in _raw(connection, _LOG, namespace):
         try:
             *fields, rows = _texts(values)
+            datetime.fromisoformat(fields[_TIME])
             for names in fields[_LISTS]:
                 json.loads(names or "[]")
             logged |= {identity(change.row): change.after for change in unpack(rows)} if rows else {}
