@@ -92,7 +92,7 @@ def read(name: str, made_by: str) -> Any:
 def quality(of: str) -> str:
     """Everybody on one set: the best first, below what was aimed at."""
     rows = list(_whole(of))
-    names = _names(rows[0])
+    names = [name for name in _names(rows[0]) if all(name in row["headline"] for row in rows)]
     aims = [
         (f"*{aim}*", "", *(f"*{FLOORS[of][n][i]:g}*" if n in FLOORS[of] else "" for n in names), "", "")
         for i, aim in enumerate(("floor", "goal"))

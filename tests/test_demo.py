@@ -112,7 +112,7 @@ def test_the_wrong_hit_stood_above_the_reason_and_stands_below_it_after_the_verd
 def test_the_agent_hears_the_rule_and_after_the_correction_only_its_reversal(history):
     told = scenes(demo("--repository", history))[NOTES[2]]
     before, after = (part.split("$ ")[0] for part in told.split("$ priming active")[1:])
-    assert "directive: Restart the fare-api in the lunch break." in before
+    assert 'directive: "Restart the fare-api in the lunch break."' in before
     assert "Never restart the fare-api in the lunch break." in after
     assert "directive" not in after
     assert after.count("the agent hears") == 1

@@ -80,4 +80,7 @@ def _too_fast(read: Callable[[Any], Any], make: Callable[[int], Any], size: int,
         if whole <= MOST * max(half, FLOOR / 2):
             return None
         whole = min(whole, seconds(read, make(size)))
+    # What grows too fast goes on to do so; a step in the cost of memory does not.
+    if min(seconds(read, make(2 * size)) for _ in range(3)) <= MOST * whole < float("inf"):
+        return None
     return f"{size // 2:,} → {size:,} characters: {half:.3f} → {whole:.3f} s"

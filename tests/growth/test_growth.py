@@ -1,6 +1,6 @@
 """Cost is bounded by the size of the input: no reader takes more than 2.5 times as long for twice as much.
 
-Each run attacks every reader with the general texts that have proved dangerous, and with a sample of the other
+Every reader is attacked with the general texts that have proved dangerous, and with a sample of its own of the other
 general texts and of those derived from the patterns of the reader's modules; a failure names the text.
 """
 
@@ -44,8 +44,8 @@ DANGEROUS = tuple(
 
 
 def texts_for(reader):
-    """The texts that a reader is attacked with in this run."""
-    chosen = random.SystemRandom()
+    """The texts that a reader is attacked with."""
+    chosen = random.Random(reader.name)
     modules = map(importlib.import_module, reader.modules)
     patterns = {
         pattern for module in modules for value in vars(module).values() for pattern in patterns_of(value)

@@ -131,6 +131,7 @@ def test_the_body_of_an_http_answer_hides_nothing(scene, operation):
         "recall": {"text": "lunch", "tokens": 900},
         "active": {"cue": {"task": "task1"}},
         "files": {"task": "lunch"},
+        "log": {"limit": 10_000},
     }
     with closing(LocalService(scene.url, embedder=HashedEmbedder())) as service:
         answer = service.call("default", operation, arguments.get(operation, {}))

@@ -84,6 +84,7 @@ def test_a_store_in_a_folder_that_may_only_be_read_says_so(folder: Path) -> None
     remember(store, whole("a"))
     before = dump(store)
     store.close()
+    path.chmod(0o644)
     folder.chmod(0o555)
 
     def write() -> None:
@@ -91,7 +92,7 @@ def test_a_store_in_a_folder_that_may_only_be_read_says_so(folder: Path) -> None
         remember(other, whole("b"))
 
     code, words = as_nobody(lambda: refusal(write))
-    assert (code, "check the folder's permissions" in words) == ("store", True)
+    assert (code, "change their permissions" in words) == ("store", True)
     folder.chmod(0o755)
     store = SqliteStore(path)
     assert dump(store) == before

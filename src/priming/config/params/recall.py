@@ -207,7 +207,7 @@ class RelevanceParams(Checked):
         doc="smallest share of the best hit's activation that leads to another hit over links",
     )
     led_near: float = param(
-        0.9,
+        0.5,
         low=0.0,
         high=1.0,
         doc="smallest part of the largest such share: the memories that one link or name leads to go together",
