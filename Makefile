@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life test test-all test-agents check house bench docs clean
+.PHONY: demo year rules-life loop-life test test-all explore test-agents check house bench docs clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -34,6 +34,9 @@ check: $(VENV)/.all          ## format, lint, strict types, docs
 test-all: $(VENV)/.all       ## run the rest: processes, kills, a browser, lives, and many examples of each property
 	$(BIN)/python tests/browser/finding.py
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
+
+explore: $(VENV)/.all        ## look for failures with other examples of each property, at each call
+	$(PYTEST) -m "hypothesis" --hypothesis-profile=others tests src $(FLAGS)
 
 test-agents: $(VENV)/.all    ## play scenes in the real clients, which npm installs, with a model of our own on loopback
 	$(PYTEST) -m agents tests/agents $(FLAGS)

@@ -1,7 +1,7 @@
 """Settings for every test: machines differ in speed, so no example has a deadline, and none is drawn too slowly.
 
-``make test`` draws a few examples of each property, other ones each time; ``make test-all`` draws many. A failure
-prints what draws it again.
+``make test`` draws a few examples of each property, ``make test-all`` many, the same ones each time: a change is judged
+by what it changes. ``make explore`` draws many others, and keeps and prints what draws a failure again.
 """
 
 import os
@@ -27,13 +27,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it fo
 
 _always = settings(
     deadline=None,
-    derandomize=False,
+    derandomize=True,
     print_blob=True,
-    database=DirectoryBasedExampleDatabase(Path(__file__).parent.parent / ".hypothesis" / "examples"),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 settings.register_profile("few", _always, max_examples=FEW)
 settings.register_profile("many", _always, max_examples=MANY)
+settings.register_profile(
+    "others",
+    _always,
+    max_examples=MANY,
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(Path(__file__).parent.parent / ".hypothesis" / "examples"),
+)
 settings.load_profile("few")
 
 

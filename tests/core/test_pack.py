@@ -34,6 +34,10 @@ def hit(key, activation=1.0, *, full=40, gist=16, name=4, least="omit"):
     return Packable(key, key * name, key * gist, key * full, activation, least)
 
 
+def utf8_size(text):
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def tiers_of(packed: Packed):
     return {entry.key: entry.tier for entry in packed.entries}
 
@@ -224,6 +228,25 @@ def test_a_text_that_fits_is_not_cut(hits, budget):
     whole = pack(hits, None)
     if whole.tokens <= budget:
         assert pack(hits, budget) == whole
+
+
+def test_letters_that_save_no_token_alone_make_room_in_the_sum():
+    pair = [Packable(key, key, key * 3, key * 4, least="gist") for key in "abcd"]  # a token each, either way
+    assert estimate_tokens("\n".join(one.gist for one in pair)) == 4
+    assert estimate_tokens("\n".join(one.full for one in pair)) == 5
+    assert list(tiers_of(pack(pair, 4))) == list("abcd")
+
+
+@given(HITS, BUDGETS)
+def test_what_must_stay_stays_while_its_shortest_forms_fit(hits, budget):
+    def shortest(one):
+        down_to = LEVELS.index(one.least)
+        return min(filter(None, map(one.form, range(down_to + 1))), key=utf8_size, default="")
+
+    must = [one for one in hits if one.least != "omit" and shortest(one)]
+    if estimate_tokens("\n".join(map(shortest, must))) <= budget:
+        shown = [entry.key for entry in pack(hits, budget).entries]
+        assert all(shown.count(one.key) >= must.count(one) for one in must)
 
 
 @given(HITS, BUDGETS)

@@ -201,6 +201,10 @@ class _Page:
             self._costs[i, level] = self.tokens(self.hits[i].form(level))
         return self._costs[i, level]
 
+    def size(self, i: int, level: int) -> tuple[int, int]:
+        """Tokens and bytes of one form: bytes that save no token alone save one in the sum of many hits."""
+        return self.cost(i, level), len(self.hits[i].form(level).encode("utf-8", "surrogatepass"))
+
     def reason(self, i: int) -> str:
         if self.start[i] == OMIT:
             return "nothing to show"
@@ -247,7 +251,7 @@ def _shorter_levels(page: _Page, i: int) -> list[int]:
     levels: list[int] = []
     at = page.start[i]
     for level in range(at + 1, page.least[i] + 1):
-        if level == OMIT or (page.hits[i].form(level) and page.cost(i, level) < page.cost(i, at)):
+        if level == OMIT or (page.hits[i].form(level) and page.size(i, level) < page.size(i, at)):
             levels.append(level)
             at = level
     return levels
