@@ -1,7 +1,7 @@
 """Settings for every test: machines differ in speed, so no example has a deadline, and none is drawn too slowly.
 
-``make test`` draws a few examples of each property, ``make test-all`` many, the same ones each time: a change is judged
-by what it changes. ``make explore`` draws many others, and keeps and prints what draws a failure again.
+``make test`` draws a few examples of each property, ``make test-all`` many, the same ones at each run: a change is
+judged by what it changes. ``make explore`` draws others, and keeps and prints what draws a failure again.
 """
 
 import os
