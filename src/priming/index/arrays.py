@@ -6,7 +6,6 @@ document; when its text or status changes, the document is removed and a new one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -29,7 +28,6 @@ from priming.text.tokens import LANGUAGES, terms
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
-_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _SPEAKER_WORDS = 8
 """A speaker of more words has no parts: what stands there is hardly a name."""
 
@@ -291,7 +289,7 @@ class NamespaceArrays:
         return np.array(common, np.bool_)[at]
 
     def _is_common_compound(self, slot: str, most: float) -> bool:
-        if "-" not in slot or not _COMPOUND.fullmatch(slot):
+        if "-" not in slot or not all(map(str.isalpha, slot.split("-"))):
             return False
         codes = [self.lexicon.code(term) for term in terms(slot)]
         return all(code is not None and self.lexicon.df[code] > most for code in codes)
