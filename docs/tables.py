@@ -25,7 +25,8 @@ from priming.operations.loop_table import LOOP
 from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
-from priming.storage import filters, sqlite_backup
+from priming.storage import filters
+from priming.storage.sqlite import backup as sqlite_backup
 from priming.text.corrections.change import compare
 from priming.text.corrections.text_change import ChangeKind
 from priming.text.name_forms.kinds import DATE

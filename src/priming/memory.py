@@ -14,7 +14,7 @@ from priming.embedding.protocol import Embedder
 from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:

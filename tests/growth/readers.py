@@ -467,11 +467,11 @@ OF_OUR_OWN = {
     "priming.server.mcp.greeting": "a line, limited in bytes",
     "priming.server.mcp.stdio": "a line, limited in bytes",
     "priming.server.openapi": "its own page",
-    "priming.storage.disk.damage": "rows of its own database",
+    "priming.storage.sqlite.damage": "rows of its own database",
     "priming.storage.rows": "rows of its own",
-    "priming.storage.sqlite_log": "keys, as literals",
-    "priming.storage.sqlite_reader": "rows of its own",
-    "priming.storage.sqlite_records": "rows of its own",
+    "priming.storage.sqlite.log": "keys, as literals",
+    "priming.storage.sqlite.reader": "rows of its own",
+    "priming.storage.sqlite.records": "rows of its own",
     "priming.transfer.importers": "lines of its own",
 }
 """Modules that parse, and what they parse instead of what others wrote without a limit."""

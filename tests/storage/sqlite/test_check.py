@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
+from ..making import NOW, link, pair, remember, verdict, version, whole
 from .files import execute
-from .making import NOW, link, pair, remember, verdict, version, whole
 
 MINE = "namespace = 'mine'"
 MEDDLED = {

@@ -12,7 +12,7 @@ from priming.errors import Conflict
 from priming.serialization import column_text, stamp
 from priming.storage.protocol import ActivationCount, Trace
 from priming.storage.rows import LoopSessionRow
-from priming.storage.sqlite_connection import Connection
+from priming.storage.sqlite.connection import Connection
 from priming.types import Token
 
 _TRACE_PATIENCE, _TOKEN_PATIENCE = 0.25, 0.05

@@ -14,7 +14,7 @@ from priming.errors import NotFound
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Logged
 from priming.storage.rows import Row, RowChange, RunRow, pack, unpack
-from priming.storage.sqlite_connection import Connection
+from priming.storage.sqlite.connection import Connection
 
 _PIECE = 200
 _OPERATION = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
-from priming.storage.sqlite_files import primary_code
+from priming.storage.sqlite.files import primary_code
 
 
 class ErrorTranslation:

@@ -7,10 +7,10 @@ import pytest
 
 from priming.errors import Busy
 from priming.storage.protocol import Changes, Store
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
-from .contract_sharing import *  # noqa: F403
-from .making import NOW, remember, whole
+from ..contract_sharing import *  # noqa: F403
+from ..making import NOW, remember, whole
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Busy
-from priming.storage.disk.holders import holder
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.holders import holder
+from priming.storage.sqlite.store import SqliteStore
 
 LISTED = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system does not list locks")
 WRITER = """

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Conflict, Corrupt, SchemaTooNew, StoreError
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
+from ..making import dump, operation, remember, whole
+from ..processes import in_child
 from .files import check_text_index, contents, execute, make_schema_1, schema
-from .making import dump, operation, remember, whole
-from .processes import in_child
 
 
 @pytest.fixture

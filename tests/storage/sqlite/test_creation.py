@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Corrupt, StoreError
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
-from .making import NOW, create, remember, whole
+from ..making import NOW, create, remember, whole
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
-from priming.storage.disk.translation import ErrorTranslation
-from priming.storage.sqlite_connection import Connection, make_folder
-from priming.storage.sqlite_files import examine_file, migrate, migrations
+from priming.storage.sqlite.connection import Connection, make_folder
+from priming.storage.sqlite.files import examine_file, migrate, migrations
+from priming.storage.sqlite.translation import ErrorTranslation
 
 _TABLES = (
     "namespaces",

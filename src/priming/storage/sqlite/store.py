@@ -12,7 +12,6 @@ from priming.config.params.store import STORE
 from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
-from priming.storage.disk.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -27,13 +26,14 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
 )
-from priming.storage.sqlite_backup import backup_at, replace_all, write_backup
-from priming.storage.sqlite_connection import Connection
-from priming.storage.sqlite_files import APPLICATION_ID, Migration, migrations
-from priming.storage.sqlite_log import SqliteLog
-from priming.storage.sqlite_reader import LINK_COLUMNS, SqliteReader, json_list
-from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
-from priming.storage.sqlite_writer import RowWriter, forget_words
+from priming.storage.sqlite.backup import backup_at, replace_all, write_backup
+from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
+from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
+from priming.storage.sqlite.log import SqliteLog
+from priming.storage.sqlite.reader import LINK_COLUMNS, SqliteReader, json_list
+from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
+from priming.storage.sqlite.writer import RowWriter, forget_words
 
 _MOST_SHOWN = 20
 _OF_MEMORY = (

@@ -141,7 +141,7 @@ class Migration:
 
 def migrations() -> tuple[Migration, ...]:
     """The migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
-    folder = resources.files("priming.storage").joinpath("migrations")
+    folder = resources.files("priming.storage.sqlite").joinpath("migrations")
     texts = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql")}
     return tuple(
         Migration(int(name.partition("_")[0]), name.removesuffix(".sql"), texts[name])

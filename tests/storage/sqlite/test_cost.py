@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from priming.storage.rows import Row, RowChange
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
-from .making import (
+from ..making import (
     DAY,
     GENERATION,
     NOW,

@@ -30,7 +30,7 @@ from priming.storage.rows import (
     identity,
     unpack,
 )
-from priming.storage.sqlite_reader import (
+from priming.storage.sqlite.reader import (
     LINK_COLUMNS,
     MEMORY_COLUMNS,
     VERDICT_COLUMNS,

@@ -14,17 +14,17 @@ from priming.config import private_files
 from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, StoreError
-from priming.storage.disk import presence
-from priming.storage.disk.holders import holder
-from priming.storage.disk.presence import OpenFiles
-from priming.storage.disk.translation import ErrorTranslation
-from priming.storage.sqlite_files import (
+from priming.storage.sqlite import presence
+from priming.storage.sqlite.files import (
     Migration,
     check_version,
     examine_file,
     migrate,
     migrations,
 )
+from priming.storage.sqlite.holders import holder
+from priming.storage.sqlite.presence import OpenFiles
+from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT = 0.05
 _OLDEST = (3, 37, 0)

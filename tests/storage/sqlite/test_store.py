@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from priming.storage.protocol import Store
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
-from .contract import *  # noqa: F403
+from ..contract import *  # noqa: F403
+from ..making import create
 from .files import check_text_index
-from .making import create
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
 from priming.storage.rows import Row, RowChange
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
+from ..making import DAY, GENERATION, NOW, added, link, memory, operation, pair, run, trace, verdict, version
 from .files import check_text_index, contents
-from .making import DAY, GENERATION, NOW, added, link, memory, operation, pair, run, trace, verdict, version
 
 pytestmark = pytest.mark.slow  # reads every byte of files; the contract tests purge in process
 

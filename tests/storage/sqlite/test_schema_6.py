@@ -8,7 +8,7 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.loop.session_store import Sessions
 from priming.server.tokens import Tokens
-from priming.storage.sqlite import newest
+from priming.storage.sqlite.store import newest
 
 from .files import check_text_index, make_store, schema
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Corrupt, SchemaTooNew, StoreError
-from priming.storage.sqlite import SqliteStore
-from priming.storage.sqlite_files import APPLICATION_ID, migrations
+from priming.storage.sqlite.files import APPLICATION_ID, migrations
+from priming.storage.sqlite.store import SqliteStore
 
+from ..making import create, dump, link, remember, whole
+from ..processes import start
 from .files import contents, execute, schema
-from .making import create, dump, link, remember, whole
-from .processes import start
 
 PAGE = 4096
 

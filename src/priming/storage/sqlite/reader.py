@@ -26,10 +26,10 @@ from priming.storage.rows import (
     WeightsRow,
     record,
 )
-from priming.storage.sqlite_backup import file_findings, namespace_bytes
-from priming.storage.sqlite_connection import Connection
-from priming.storage.sqlite_filters import RECORDED_AT, RETIRED_AT, compile_condition
-from priming.storage.text_index import fts_query
+from priming.storage.sqlite.backup import file_findings, namespace_bytes
+from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.filters import RECORDED_AT, RETIRED_AT, compile_condition
+from priming.storage.sqlite.text_index import fts_query
 from priming.types import MemoryRecord
 
 MEMORY_COLUMNS = column_names(MemoryRow)

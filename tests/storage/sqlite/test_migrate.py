@@ -14,14 +14,14 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew, StoreError
-from priming.storage.sqlite import SqliteStore
-from priming.storage.sqlite_files import Migration, migrations, sql_statements
+from priming.storage.sqlite.files import Migration, migrations, sql_statements
+from priming.storage.sqlite.store import SqliteStore
 from priming.types import Retention
 
-from .crashing import everywhere
+from ..crashing import everywhere
+from ..making import create, dump, remember, whole
+from ..processes import Gate, start
 from .files import check_text_index, contents, make_schema_1, schema
-from .making import create, dump, remember, whole
-from .processes import Gate, start
 
 SHIPPED = migrations()
 LAST = len(SHIPPED)
@@ -57,7 +57,7 @@ def held_by(path: Path, steps: tuple[Migration, ...] = SHIPPED) -> dict[str, obj
 def test_migrations_are_numbered_by_their_names_without_gaps() -> None:
     assert [one.number for one in SHIPPED] == list(range(1, LAST + 1))
     assert [one.name[:3] for one in SHIPPED] == [f"{number:03}" for number in range(1, LAST + 1)]
-    names = {file.name for file in resources.files("priming.storage").joinpath("migrations").iterdir()}
+    names = {file.name for file in resources.files("priming.storage.sqlite").joinpath("migrations").iterdir()}
     assert names == {f"{one.name}.sql" for one in SHIPPED}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from priming import HashedEmbedder, Memory, StoreError
 from priming.hooks.session import folder_of, locked_session
-from priming.storage.disk import presence
+from priming.storage.sqlite import presence
 
 EMBEDDER = HashedEmbedder()
 

@@ -10,12 +10,11 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, RunRow
-from priming.storage.sqlite import SqliteStore
-from priming.storage.sqlite_files import Migration, migrations
+from priming.storage.sqlite.files import Migration, migrations
+from priming.storage.sqlite.store import SqliteStore
 
-from .crashing import Action, everywhere, killed_at
-from .files import check_text_index, schema
-from .making import (
+from ..crashing import Action, everywhere, killed_at
+from ..making import (
     DAY,
     GENERATION,
     NOW,
@@ -35,6 +34,7 @@ from .making import (
     version,
     whole,
 )
+from .files import check_text_index, schema
 
 LAST = len(migrations())
 EMBEDDER = HashedEmbedder(8)

@@ -23,8 +23,8 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
 )
-from priming.storage.sqlite_connection import Connection
-from priming.storage.sqlite_reader import (
+from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.reader import (
     AS_JSON,
     LINK_COLUMNS,
     MEMORY_COLUMNS,
@@ -32,7 +32,7 @@ from priming.storage.sqlite_reader import (
     VERSION_COLUMNS,
     json_list,
 )
-from priming.storage.text_index import cjk_pairs
+from priming.storage.sqlite.text_index import cjk_pairs
 
 _TABLE: dict[type[Row], str] = {
     LinkRow: "links",

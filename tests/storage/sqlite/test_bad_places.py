@@ -15,11 +15,11 @@ import pytest
 
 from priming.errors import Busy, StoreError
 from priming.storage.protocol import Changes
-from priming.storage.sqlite import SqliteStore
-from priming.storage.sqlite_files import migrations
+from priming.storage.sqlite.files import migrations
+from priming.storage.sqlite.store import SqliteStore
 
-from .making import NOW, dump, operation, remember, whole
-from .processes import Gate, in_child, start
+from ..making import NOW, dump, operation, remember, whole
+from ..processes import Gate, in_child, start
 
 NOBODY = 65534
 

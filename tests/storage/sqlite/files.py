@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from priming.storage.sqlite_files import APPLICATION_ID, migrations, sql_statements
+from priming.storage.sqlite.files import APPLICATION_ID, migrations, sql_statements
 
 
 def check_text_index(path: Path) -> None:
