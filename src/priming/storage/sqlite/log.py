@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -48,6 +48,11 @@ class SqliteLog:
         """The operations after ``number``, oldest first, with their rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.number > ? ORDER BY o.number, c.piece"
         return _logged(self._db.run(sql, (namespace, number)))
+
+    def _every_operation(self, namespace: str) -> Iterator[Logged]:
+        """The whole log, oldest first."""
+        sql = f"{_LOG} WHERE o.namespace = ? ORDER BY o.number, c.piece"
+        yield from each_logged(self._db.each(sql, (namespace,)))
 
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
@@ -260,29 +265,30 @@ def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
     ]
 
 
-def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
+def _logged(rows: Iterable[tuple[Any, ...]]) -> list[Logged]:
     """Operations from rows of which each has one piece of the changes."""
-    operations = []
+    return list(each_logged(rows))
+
+
+def each_logged(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:
+    """The same, one by one."""
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
         number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
         erased, undoes, via, session = rest
-        operations.append(
-            Logged(
-                number,
-                operation_id,
-                kind,
-                datetime.fromisoformat(at),
-                actor,
-                source,
-                reason,
-                undone_by,
-                message,
-                tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
-                tuple(json.loads(erased)) if erased else (),
-                tuple(json.loads(undoes)) if undoes else (),
-                via,
-                session,
-            )
+        yield Logged(
+            number,
+            operation_id,
+            kind,
+            datetime.fromisoformat(at),
+            actor,
+            source,
+            reason,
+            undone_by,
+            message,
+            tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
+            tuple(json.loads(erased)) if erased else (),
+            tuple(json.loads(undoes)) if undoes else (),
+            via,
+            session,
         )
-    return operations

@@ -10,8 +10,8 @@ from typing import Any
 
 from priming.errors import Conflict
 from priming.serialization import column_text, stamp
-from priming.storage.protocol import ActivationCount, Trace
-from priming.storage.rows import LoopSessionRow
+from priming.storage.protocol import Trace
+from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming.storage.sqlite.connection import Connection
 from priming.types import Token
 
@@ -19,8 +19,8 @@ _TRACE_PATIENCE, _TOKEN_PATIENCE = 0.25, 0.05
 """Seconds that a write which can be omitted waits for another writer."""
 _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
-_TRACE = "recall_id, at, session, profile, cue, hits"
-_SESSION = "id, parent, state, objective, created_at, updated_at, body"
+TRACE = "recall_id, at, session, profile, cue, hits"
+SESSION = "id, parent, state, objective, created_at, updated_at, body"
 _TOKEN = "id, namespace, name, kind, created_at, revoked_at, used_at, expires_at"
 
 
@@ -55,7 +55,7 @@ class SqliteTraces:
             where.append("session = :session")
         if memory_id is not None:
             where.append("instr(hits, :memory)")
-        sql = f"SELECT {_TRACE} FROM traces WHERE {' AND '.join(where)} ORDER BY at DESC, number DESC LIMIT :limit"
+        sql = f"SELECT {TRACE} FROM traces WHERE {' AND '.join(where)} ORDER BY at DESC, number DESC LIMIT :limit"
         values = {
             "namespace": namespace,
             "since": stamp(since) if since else "",
@@ -63,7 +63,7 @@ class SqliteTraces:
             "memory": json.dumps(memory_id),  # as the JSON of the hits has it, in quotes
             "limit": limit,
         }
-        return [_trace(*row) for row in self._db.run(sql, values)]
+        return [trace_of(*row) for row in self._db.run(sql, values)]
 
     def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
         """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
@@ -94,9 +94,9 @@ class SqliteTraces:
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""
-        sql = f"SELECT {_TRACE}, nodes, flow FROM traces WHERE namespace = ? AND recall_id = ?"
+        sql = f"SELECT {TRACE}, nodes, flow FROM traces WHERE namespace = ? AND recall_id = ?"
         rows = self._db.run(sql, (namespace, recall_id))
-        return _trace(*rows[0]) if rows else None
+        return trace_of(*rows[0]) if rows else None
 
     def add_trace(
         self,
@@ -110,13 +110,7 @@ class SqliteTraces:
     ) -> None:
         """Record a recall; delete those before ``not_before`` or beyond the latest ``keep``, and older flows."""
         with self._db.transaction(patience=_TRACE_PATIENCE):
-            sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
-            ((number,),) = self._db.run(sql, (namespace,))
-            self._db.change(
-                f"INSERT INTO traces (namespace, number, counted, {_TRACE}, nodes, flow)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, number, counted, *_trace_values(trace)),
-            )
+            number = self._append_trace(namespace, trace, counted=counted)
             if counted:
                 self.add_activations(namespace, trace.profile, dict.fromkeys(dict(trace.hits), 1), trace.at)
             drop = "DELETE FROM traces WHERE namespace = ? AND"
@@ -129,6 +123,17 @@ class SqliteTraces:
                     " WHERE namespace = ? AND number <= ? AND flow IS NOT NULL",
                     (namespace, number - keep_flows),
                 )
+
+    def _append_trace(self, namespace: str, trace: Trace, *, counted: bool) -> int:
+        """Store a trace after all others, and return its number."""
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
+        ((number,),) = self._db.run(sql, (namespace,))
+        self._db.change(
+            f"INSERT INTO traces (namespace, number, counted, {TRACE}, nodes, flow)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (namespace, number, counted, *_trace_values(trace)),
+        )
+        return int(number)
 
     def activations(
         self, namespace: str, profile: str, ids: Collection[str], until: datetime
@@ -231,7 +236,7 @@ def _trace_values(trace: Trace) -> tuple[Any, ...]:
     )
 
 
-def _trace(
+def trace_of(
     recall_id: str,
     at: str,
     session: str | None,
@@ -240,12 +245,13 @@ def _trace(
     hits: str,
     nodes: str | None = None,
     flow: bytes | None = None,
+    counted: int = 0,
 ) -> Trace:
+    """A recall from its columns."""
     pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
     node_ids = tuple(json.loads(nodes)) if nodes else ()
-    return Trace(
-        recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs, node_ids, flow
-    )
+    made_at = datetime.fromisoformat(at)
+    return Trace(recall_id, made_at, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
 
 
 class SqliteLoopSessions:
@@ -257,10 +263,13 @@ class SqliteLoopSessions:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
             check_writable(self._db, namespace)
-            self._db.change(
-                f"INSERT INTO loop_sessions (namespace, {_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, *_session_values(row)),
-            )
+            self._append_loop(namespace, row)
+
+    def _append_loop(self, namespace: str, row: LoopSessionRow) -> None:
+        self._db.change(
+            f"INSERT INTO loop_sessions (namespace, {SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (namespace, *_session_values(row)),
+        )
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""
@@ -275,19 +284,19 @@ class SqliteLoopSessions:
     def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
         rows = self._db.run(
-            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
+            f"SELECT {SESSION} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
         )
-        return _loop_session(*rows[0]) if rows else None
+        return loop_session_of(*rows[0]) if rows else None
 
     def loops(
         self, namespace: str, *, limit: int = 100, objective: str | None = None
     ) -> list[LoopSessionRow]:
         """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
         sql = (
-            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ?1"
+            f"SELECT {SESSION} FROM loop_sessions WHERE namespace = ?1"
             " AND (?3 IS NULL OR objective = ?3 COLLATE NOCASE) ORDER BY created_at DESC, id DESC LIMIT ?2"
         )
-        return [_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
+        return [loop_session_of(*row) for row in self._db.run(sql, (namespace, limit, objective))]
 
     def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of these keys; returns their number."""
@@ -302,9 +311,10 @@ def _session_values(row: LoopSessionRow) -> tuple[Any, ...]:
     return tuple(stamp(value) if isinstance(value, datetime) else value for value in astuple(row))
 
 
-def _loop_session(
+def loop_session_of(
     session_id: str, parent: str | None, state: str, objective: str, created: str, updated: str, body: str
 ) -> LoopSessionRow:
+    """A session of the loop from its columns."""
     times = datetime.fromisoformat(created), datetime.fromisoformat(updated)
     return LoopSessionRow(session_id, parent, state, objective, *times, body)
 
