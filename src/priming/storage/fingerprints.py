@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from priming.config.values import dataclass
 from priming.serialization import column_names, to_columns
-from priming.storage.protocol import StoredItem, Logged, Trace
+from priming.storage.protocol import Logged, StoredItem, Trace
 from priming.storage.rows import RowChange, VectorRow
 
 _SIZE = 8

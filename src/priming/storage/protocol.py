@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_args
 
 from priming.config.values import dataclass
 from priming.results import Finding
@@ -29,7 +29,7 @@ from priming.storage.rows import (
     Row,
     RowChange,
     RunRow,
-    VectorRow,
+    Unlogged,
     VerdictRow,
     VersionRow,
     WeightsRow,
@@ -84,10 +84,10 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recorded recall: ``hits`` are (memory id, score) in order of rank.
+    """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
     ``flow`` is the activation on links, as bytes that the store does not read; None but for the latest recalls.
-    ``nodes`` are the ids of the memories in it. ``counted``, which only ``part`` reads: its hits were activated.
+    ``counted``, which only ``part`` reads: its hits were activated.
     """
 
     recall_id: str
@@ -101,16 +101,9 @@ class Trace:
     counted: bool = False
 
 
-StoredItem = Row | VectorRow | Logged | Trace | ActivationCount | LoopSessionRow
+StoredItem = Row | Unlogged | Logged | Trace
 Kind = TypeVar("Kind", bound=StoredItem)
-PARTS: tuple[type[StoredItem], ...] = (
-    Logged,
-    *ROOMS.values(),
-    VectorRow,
-    Trace,
-    ActivationCount,
-    LoopSessionRow,
-)
+PARTS: tuple[type[StoredItem], ...] = (Logged, *ROOMS.values(), Trace, *get_args(Unlogged))
 """All that a namespace holds, in an order in which it can be appended."""
 
 
@@ -354,7 +347,7 @@ class Store(Protocol):
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
         """Replace the whole content of the store with that of a backup, in one transaction.
 
-        ``changes`` are operations without rows, one for each namespace, logged with numbers above all earlier ones.
+        ``changes``, without rows, one for each namespace, are logged with numbers above all earlier ones.
         ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
         for a file that is no backup of a Priming store; nothing changes then.
         """

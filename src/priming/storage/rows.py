@@ -197,6 +197,8 @@ ROOMS: dict[str, type[Row]] = {
     "weights": WeightsRow,
     "relations": RelationRow,
 }
+Unlogged = VectorRow | ActivationCount | LoopSessionRow
+"""What belongs to a namespace beside the rows of its log."""
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 
 

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from priming.config.params.store import STORE
 from priming.errors import Conflict
 from priming.results import Finding
-from priming.serialization import column_names, from_columns
-from priming.storage.protocol import Changes, StoredItem, Kind, Logged, Trace, VersionKey
+from priming.serialization import from_columns
+from priming.storage.columns import LINK_COLUMNS
+from priming.storage.parts import StoreParts
+from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
-    ROOMS,
-    ActivationCount,
     LinkRow,
-    LoopSessionRow,
     MemoryRow,
     PairRow,
     RelationRow,
     Row,
     RowChange,
     RunRow,
-    VectorRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
@@ -37,26 +34,9 @@ from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
-from priming.storage.sqlite.reader import (
-    LINK_COLUMNS,
-    MEMORY_COLUMNS,
-    VERDICT_COLUMNS,
-    VERSION_COLUMNS,
-    SqliteReader,
-    json_list,
-    stored,
-)
-from priming.storage.sqlite.records import (
-    SESSION,
-    TRACE,
-    SqliteLoopSessions,
-    SqliteTokens,
-    SqliteTraces,
-    check_writable,
-    loop_session_of,
-    trace_of,
-)
-from priming.storage.sqlite.writer import RowWriter, forget_words
+from priming.storage.sqlite.reader import SqliteReader, json_list
+from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
+from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _MOST_SHOWN = 20
 _OF_MEMORY = (
@@ -71,50 +51,8 @@ _OF_MEMORY = (
 )
 
 
-def _columns(alias: str, names: Sequence[str]) -> str:
-    return ", ".join(f"{alias}.{name}" for name in names)
-
-
-_MEMORY = "memories {0} ON {0}.namespace = t.namespace AND {0}.number = t.{1}"
-_ENDS = f"JOIN {_MEMORY.format('a', 'source')} JOIN {_MEMORY.format('b', 'target')}"
-_OWN = f"JOIN {_MEMORY.format('a', 'memory')}"
-_PARTS: Mapping[type[StoredItem], tuple[str, str]] = {
-    MemoryRow: (f"{_columns('t', MEMORY_COLUMNS)} FROM memories t", "t.number"),
-    VersionRow: (
-        f"a.id, {_columns('t', VERSION_COLUMNS)} FROM memories a CROSS JOIN versions t"
-        " ON t.namespace = a.namespace AND t.memory = a.number",
-        "a.number, t.revision",
-    ),
-    LinkRow: (
-        f"a.id, b.id, {_columns('t', LINK_COLUMNS)} FROM links t {_ENDS}",
-        "t.source, t.relation, t.target",
-    ),
-    VerdictRow: (
-        f"a.id, {_columns('t', VERDICT_COLUMNS)} FROM verdicts t {_OWN}",
-        "t.memory, t.verdict, t.operation",
-    ),
-    PairRow: (f"a.id, b.id, t.times FROM pairs t {_ENDS}", "t.source, t.target"),
-    RunRow: (f"{_columns('t', column_names(RunRow))} FROM runs t", "t.id"),
-    WeightsRow: ("t.profile, t.weights FROM weights t", "t.profile"),
-    RelationRow: (f"{_columns('t', column_names(RelationRow))} FROM relations t", "t.relation"),
-    VectorRow: (
-        "a.id, t.version, g.name, t.vector FROM memories a CROSS JOIN vectors t ON t.namespace = a.namespace"
-        " AND t.memory = a.number CROSS JOIN generations g ON g.generation = t.generation",
-        "a.number, t.version, g.name",
-    ),
-    Trace: (f"{TRACE}, nodes, flow, counted FROM traces t", "t.number"),
-    ActivationCount: ("profile, memory, day, total FROM activations t", "profile, memory, day"),
-    LoopSessionRow: (f"{SESSION} FROM loop_sessions t", "t.id"),
-}
-"""By kind of item the columns and tables of all, and their order, which no other backend may change."""
-_READERS: Mapping[type[StoredItem], Callable[..., StoredItem]] = {
-    Trace: trace_of,
-    LoopSessionRow: loop_session_of,
-}
-
-
-@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions)
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions):
+@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(
@@ -198,7 +136,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
         }
         named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
-        RowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
+        SqliteRowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
     def present(self, namespace: str, row: Row) -> Row | None:
         """The stored row with the same identity, or None."""
@@ -239,47 +177,18 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             check_writable(self._db, namespace)
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
+            self._add_namespace(namespace)
             self._insert_operations(
                 namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
             )
             self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
 
-    def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
-        """Every item of a kind, read a few at a time, in an order that is the same in every store."""
-        if kind is Logged:
-            yield from cast("Iterator[Kind]", self._every_operation(namespace))
-            return
-        columns, order = _PARTS[cast("type[StoredItem]", kind)]
-        owner = "a" if order.startswith("a.") else "t"
-        for row in self._db.each(
-            f"SELECT {columns} WHERE {owner}.namespace = ? ORDER BY {order}", (namespace,)
-        ):
-            yield cast("Kind", _item(cast("type[StoredItem]", kind), row))
+    def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        return self._db.each(sql.format("?"), (namespace,))
 
-    def append(self, namespace: str, items: Sequence[StoredItem]) -> None:
-        """Add what ``part`` of another store returned, in its order, read-only or not."""
-        with self.transaction():
-            self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
-            for kind, run in groupby(items, key=type):
-                batch: list[Any] = list(run)
-                if kind in ROOMS.values():
-                    self._write(namespace, [RowChange(None, row) for row in batch])
-                elif kind is Logged:
-                    self._insert_operations(namespace, batch)
-                elif kind is ActivationCount:
-                    self.restore_activations(namespace, batch)
-                elif kind is VectorRow:
-                    for generation, rows in groupby(batch, key=lambda row: row.generation):
-                        vectors = {(row.id, row.version): row.vector for row in rows}
-                        self.add_vectors(namespace, generation, vectors)
-                else:
-                    for row in batch:
-                        if isinstance(row, Trace):
-                            self._append_trace(namespace, row, counted=row.counted)
-                        else:
-                            self._append_loop(namespace, row)
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
 
     def clear(self, namespace: str) -> None:
         """Remove a namespace and all that it holds, its log included; read-only or not."""
@@ -357,13 +266,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
                     if memory_id in numbers
                 ),
             )
-
-
-def _item(kind: type[StoredItem], row: tuple[Any, ...]) -> StoredItem:
-    """An item of its columns."""
-    if kind in _READERS:
-        return _READERS[kind](*row)
-    return kind(*row) if kind in (VectorRow, ActivationCount) else stored(cast("type[Row]", kind), row)
 
 
 def newest() -> int:
