@@ -469,9 +469,9 @@ OF_OUR_OWN = {
     "priming.server.openapi": "its own page",
     "priming.storage.sqlite.damage": "rows of its own database",
     "priming.storage.rows": "rows of its own",
-    "priming.storage.sqlite.log": "keys, as literals",
-    "priming.storage.sqlite.reader": "rows of its own",
-    "priming.storage.sqlite.records": "rows of its own",
+    "priming.storage.log_rows": "keys, as literals",
+    "priming.storage.columns": "rows of its own",
+    "priming.storage.record_rows": "rows of its own",
     "priming.transfer.importers": "lines of its own",
 }
 """Modules that parse, and what they parse instead of what others wrote without a limit."""

@@ -17,6 +17,13 @@ from typing import Any, TypeVar
 
 from priming.config.values import dataclass
 from priming.errors import Corrupt, PrimingError
+from priming.storage.columns import (
+    LINK_COLUMNS,
+    MEMORY_COLUMNS,
+    VERDICT_COLUMNS,
+    VERSION_COLUMNS,
+    stored,
+)
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -29,13 +36,6 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
     unpack,
-)
-from priming.storage.sqlite.reader import (
-    LINK_COLUMNS,
-    MEMORY_COLUMNS,
-    VERDICT_COLUMNS,
-    VERSION_COLUMNS,
-    stored,
 )
 
 RULE = "damaged-row"

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from itertools import groupby
-from typing import Any
 
 from priming.errors import NotFound
 from priming.serialization import stamp
+from priming.storage.log_rows import (
+    logged_changes,
+    logged_operations,
+    naming,
+    operation_values,
+    pieces,
+    touched,
+    undos_in_effect,
+    without,
+)
 from priming.storage.protocol import Changes, Logged
-from priming.storage.rows import Row, RowChange, RunRow, pack, unpack
+from priming.storage.rows import pack, unpack
 from priming.storage.sqlite.connection import Connection
 
-_PIECE = 200
 _OPERATION = (
     "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes, o.via,"
     " o.session"
@@ -47,12 +52,12 @@ class SqliteLog:
     def since(self, namespace: str, number: int) -> list[Logged]:
         """The operations after ``number``, oldest first, with their rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.number > ? ORDER BY o.number, c.piece"
-        return _logged(self._db.run(sql, (namespace, number)))
+        return logged_operations(self._db.run(sql, (namespace, number)))
 
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.id = ? ORDER BY c.piece"
-        logged = _logged(self._db.run(sql, (namespace, operation_id)))
+        logged = logged_operations(self._db.run(sql, (namespace, operation_id)))
         return logged[0] if logged else None
 
     def operations(
@@ -103,29 +108,13 @@ class SqliteLog:
             "before": before,
             "limit": -1 if limit is None else limit,
         }
-        return _logged(self._db.run(sql, values))
+        return logged_operations(self._db.run(sql, values))
 
     def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
         """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""
         self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (changes.namespace,))
         number = max(above, self.head(changes.namespace)) + 1
-        logged = Logged(
-            number,
-            changes.id,
-            changes.kind,
-            changes.at,
-            changes.actor,
-            changes.source,
-            changes.reason,
-            None,
-            changes.message,
-            changes.rows,
-            tuple(erased),
-            changes.undoes,
-            changes.via,
-            changes.session,
-        )
-        self._insert_operations(changes.namespace, [logged])
+        self._insert_operations(changes.namespace, [logged_changes(changes, number, erased)])
         if changes.undoes:
             self._refuse_unknown(changes.namespace, changes.undoes)
             self._mark_undone(changes.namespace)
@@ -142,12 +131,7 @@ class SqliteLog:
     def _mark_undone(self, namespace: str) -> None:
         """Set ``undone_by`` of each operation to the latest of its undos that is not undone itself."""
         sql = "SELECT id, undoes FROM operations WHERE namespace = ? AND undoes IS NOT NULL ORDER BY number DESC"
-        undone_by: dict[str, str | None] = {}
-        for by, undone in self._db.run(sql, (namespace,)):
-            # An undo of this undo is newer, so it was visited before.
-            in_effect = by if undone_by.get(by) is None else None
-            for operation_id in json.loads(undone):
-                undone_by[operation_id] = undone_by.get(operation_id) or in_effect
+        undone_by = undos_in_effect(self._db.run(sql, (namespace,)))
         self._db.many(
             "UPDATE operations SET undone_by = :by"
             " WHERE namespace = :namespace AND id = :id AND undone_by IS NOT :by",
@@ -161,39 +145,16 @@ class SqliteLog:
         for operation in operations:
             self._db.change(
                 "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    namespace,
-                    operation.number,
-                    operation.id,
-                    operation.kind,
-                    stamp(operation.at),
-                    operation.actor,
-                    operation.source,
-                    operation.reason,
-                    operation.undone_by,
-                    operation.message,
-                    json.dumps(operation.erased) if operation.erased else None,
-                    json.dumps(operation.undoes) if operation.undoes else None,
-                    operation.via,
-                    operation.session,
-                ),
+                operation_values(namespace, operation),
             )
             self._db.many(
                 "INSERT INTO changes VALUES (?, ?, ?, ?)",
-                (
-                    (
-                        namespace,
-                        operation.number,
-                        first // _PIECE,
-                        pack(operation.rows[first : first + _PIECE]),
-                    )
-                    for first in range(0, len(operation.rows), _PIECE)
-                ),
+                pieces(namespace, operation),
             )
-            touched = sorted(_touched(operation.rows).union(operation.erased))
+            ends = sorted(touched(operation.rows).union(operation.erased))
             self._db.many(
                 "INSERT INTO touched VALUES (?, ?, ?)",
-                ((namespace, end, operation.number) for end in touched),
+                ((namespace, end, operation.number) for end in ends),
             )
 
     def _erase_from_log(self, namespace: str, ids: Collection[str]) -> int:
@@ -207,13 +168,13 @@ class SqliteLog:
         erased = 0
         for operation, piece, packed in pieces:
             rows = unpack(packed)
-            remaining = _without(rows, set(ids))
+            remaining = without(rows, set(ids))
             erased += len(rows) - len(remaining)
             self._db.change(
                 "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
                 (pack(remaining), namespace, operation, piece),
             )
-            self._erase_touched(namespace, operation, _touched(rows) - _touched(remaining))
+            self._erase_touched(namespace, operation, touched(rows) - touched(remaining))
         return erased
 
     def _erase_remarks(self, namespace: str, keys: Collection[str]) -> None:
@@ -223,7 +184,7 @@ class SqliteLog:
             " ON o.namespace = :namespace AND (instr(o.message, k.value) OR instr(o.reason, k.value))",
             {"namespace": namespace, "keys": json.dumps(list(keys))},
         )
-        pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(key)}(?![\w-])" for key in keys))
+        pattern = naming(keys)
         for number, *remarks in list(rows):
             message, reason = (None if text and pattern.search(text) else text for text in remarks)
             self._db.change(
@@ -239,50 +200,3 @@ class SqliteLog:
             " AND instr(rows, json_quote(:memory)))",
             [{"namespace": namespace, "memory": end, "operation": operation} for end in ends],
         )
-
-
-def _touched(rows: Iterable[RowChange]) -> set[str]:
-    return {end for change in rows for end in change.ends}
-
-
-def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
-    """The changes that are not about these memories; runs remain without them."""
-
-    def without_erased(row: Row | None) -> Row | None:
-        if not isinstance(row, RunRow):
-            return row
-        return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
-
-    return [
-        RowChange(without_erased(change.before), without_erased(change.after))
-        for change in rows
-        if isinstance(change.row, RunRow) or not ids.intersection(change.ends)
-    ]
-
-
-def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
-    """Operations from rows of which each has one piece of the changes."""
-    operations = []
-    for _, run in groupby(rows, key=lambda row: int(row[0])):
-        pieces = list(run)
-        number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
-        erased, undoes, via, session = rest
-        operations.append(
-            Logged(
-                number,
-                operation_id,
-                kind,
-                datetime.fromisoformat(at),
-                actor,
-                source,
-                reason,
-                undone_by,
-                message,
-                tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
-                tuple(json.loads(erased)) if erased else (),
-                tuple(json.loads(undoes)) if undoes else (),
-                via,
-                session,
-            )
-        )
-    return operations

@@ -7,9 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from priming.config.words import RECALLED, STATUSES
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
+from priming.storage.columns import (
+    LINK_COLUMNS,
+    MEMORY_COLUMNS,
+    VERDICT_COLUMNS,
+    VERSION_COLUMNS,
+    stored,
+    stored_record,
+)
 from priming.storage.filters import Condition
 from priming.storage.protocol import VersionKey
 from priming.storage.rows import (
@@ -17,40 +24,17 @@ from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     PairRow,
-    R,
     RelationRow,
-    Row,
     RunRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
-    record,
 )
 from priming.storage.sqlite.backup import file_findings, namespace_bytes
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.filters import RECORDED_AT, RETIRED_AT, compile_condition
 from priming.storage.sqlite.text_index import fts_query
 from priming.types import MemoryRecord
-
-MEMORY_COLUMNS = column_names(MemoryRow)
-VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
-LINK_COLUMNS = column_names(LinkRow)[2:]
-VERDICT_COLUMNS = column_names(VerdictRow)[1:]
-AS_JSON: dict[type[Row], tuple[str, ...]] = {
-    MemoryRow: ("recent",),
-    VersionRow: ("when", "tags", "metadata"),
-    VerdictRow: ("cue",),
-    PairRow: ("times",),
-    RunRow: ("shown",),
-    WeightsRow: ("weights",),
-}
-"""The fields whose columns hold JSON; NULL means an empty value."""
-_KIND, _STATUS = MEMORY_COLUMNS.index("kind"), MEMORY_COLUMNS.index("status")
-_LISTS = ("tags", "times", "shown", "recent")
-_JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
-    cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
-    for cls in AS_JSON
-}
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
@@ -95,13 +79,13 @@ class SqliteReader:
             f" ORDER BY m.id = :key DESC, ({_VALID}) DESC, v.version DESC LIMIT 1"
         )
         rows = self._db.run(sql, {"namespace": namespace, "key": key, "at": stamp(at)})
-        return _record(namespace, rows[0]) if rows else None
+        return stored_record(namespace, rows[0]) if rows else None
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
         sql = f"SELECT {_M}, {_R} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
         values = {"namespace": namespace, "at": stamp(at), "listed": json_list(ids)}
-        records = (_record(namespace, row) for row in self._db.run(sql, values))
+        records = (stored_record(namespace, row) for row in self._db.run(sql, values))
         return {record.id: record for record in records}
 
     def page(
@@ -138,7 +122,7 @@ class SqliteReader:
             values["matching"] = fts_query(matching)
         both = _BOTH if matching is None else _BY_WORDS
         sql = f"{both} WHERE {' AND '.join(where)} ORDER BY m.number LIMIT :limit"
-        return [_record(namespace, row) for row in self._db.run(sql, values)]
+        return [stored_record(namespace, row) for row in self._db.run(sql, values)]
 
     def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
         """Every active memory with a current version that has not ended at ``at``, in order of insertion."""
@@ -147,7 +131,7 @@ class SqliteReader:
             " AND (v.valid_to IS NULL OR v.valid_to > ?) ORDER BY m.number, v.version"
         )
         for row in self._db.each(sql, (namespace, stamp(at))):
-            yield _record(namespace, row)
+            yield stored_record(namespace, row)
 
     def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
         """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
@@ -363,26 +347,3 @@ class SqliteReader:
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself."""
         return file_findings(self._db, namespace)
-
-
-def _pair(row: Sequence[Any]) -> tuple[MemoryRow, VersionRow]:
-    cut = len(MEMORY_COLUMNS)
-    return stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:])
-
-
-def stored(cls: type[R], row: Sequence[Any]) -> R:
-    """A row from its columns, of which some hold JSON; ``ValueError`` and the like for damaged ones."""
-    values = list(row)
-    for i, is_list in _JSON.get(cls, ()):
-        text = values[i]
-        if text is None or text == ("[]" if is_list else "{}"):
-            values[i] = [] if is_list else {}
-        else:
-            values[i] = json.loads(text)
-    if cls is MemoryRow and not (values[_KIND] in RECALLED and values[_STATUS] in STATUSES):
-        raise ValueError(f"kind {values[_KIND]!r}, status {values[_STATUS]!r}")
-    return from_columns(cls, values)
-
-
-def _record(namespace: str, row: Sequence[Any]) -> MemoryRecord:
-    return record(namespace, *_pair(row))

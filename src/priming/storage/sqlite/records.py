@@ -6,32 +6,30 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import astuple
 from datetime import datetime
-from typing import Any
 
-from priming.errors import Conflict
-from priming.serialization import column_text, stamp
+from priming.serialization import stamp
 from priming.storage.protocol import ActivationCount, Trace
+from priming.storage.record_rows import (
+    LOOP_SESSION_COLUMNS,
+    SESSION_TABLES,
+    TOKEN_COLUMNS,
+    TOKEN_PATIENCE,
+    TRACE_COLUMNS,
+    TRACE_PATIENCE,
+    day_of,
+    loop_session_values,
+    read_only_refusal,
+    stored_loop_session,
+    stored_token,
+    stored_trace,
+    trace_values,
+)
 from priming.storage.rows import LoopSessionRow
 from priming.storage.sqlite.connection import Connection
 from priming.types import Token
 
-_TRACE_PATIENCE, _TOKEN_PATIENCE = 0.25, 0.05
-"""Seconds that a write which can be omitted waits for another writer."""
 _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
-_TRACE = "recall_id, at, session, profile, cue, hits"
-_SESSION = "id, parent, state, objective, created_at, updated_at, body"
-_TOKEN = "id, namespace, name, kind, created_at, revoked_at, used_at, expires_at"
-
-
-_SESSIONS = (
-    ("traces", "session", "at"),
-    ("versions", "session", "recorded_at"),
-    ("runs", "session", "started_at"),
-    ("loop_sessions", "id", "created_at"),
-    ("operations", "session", "at"),
-)
-"""The tables that name a session, with the column that does and that of its time."""
 
 
 class SqliteTraces:
@@ -55,7 +53,10 @@ class SqliteTraces:
             where.append("session = :session")
         if memory_id is not None:
             where.append("instr(hits, :memory)")
-        sql = f"SELECT {_TRACE} FROM traces WHERE {' AND '.join(where)} ORDER BY at DESC, number DESC LIMIT :limit"
+        sql = (
+            f"SELECT {TRACE_COLUMNS} FROM traces WHERE {' AND '.join(where)}"
+            " ORDER BY at DESC, number DESC LIMIT :limit"
+        )
         values = {
             "namespace": namespace,
             "since": stamp(since) if since else "",
@@ -63,14 +64,14 @@ class SqliteTraces:
             "memory": json.dumps(memory_id),  # as the JSON of the hits has it, in quotes
             "limit": limit,
         }
-        return [_trace(*row) for row in self._db.run(sql, values)]
+        return [stored_trace(*row) for row in self._db.run(sql, values)]
 
     def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
         """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
         which = "IS NOT NULL" if name is None else "= :name"
         parts = [
             f"SELECT {column} AS session, {at} AS at FROM {table} WHERE namespace = :namespace AND {column} {which}"
-            for table, column, at in _SESSIONS
+            for table, column, at in SESSION_TABLES
         ]
         sql = (
             f"SELECT session FROM ({' UNION ALL '.join(parts)})"
@@ -94,9 +95,9 @@ class SqliteTraces:
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""
-        sql = f"SELECT {_TRACE}, nodes, flow FROM traces WHERE namespace = ? AND recall_id = ?"
+        sql = f"SELECT {TRACE_COLUMNS}, nodes, flow FROM traces WHERE namespace = ? AND recall_id = ?"
         rows = self._db.run(sql, (namespace, recall_id))
-        return _trace(*rows[0]) if rows else None
+        return stored_trace(*rows[0]) if rows else None
 
     def add_trace(
         self,
@@ -109,13 +110,13 @@ class SqliteTraces:
         counted: bool = False,
     ) -> None:
         """Record a recall; delete those before ``not_before`` or beyond the latest ``keep``, and older flows."""
-        with self._db.transaction(patience=_TRACE_PATIENCE):
+        with self._db.transaction(patience=TRACE_PATIENCE):
             sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
             ((number,),) = self._db.run(sql, (namespace,))
             self._db.change(
-                f"INSERT INTO traces (namespace, number, counted, {_TRACE}, nodes, flow)"
+                f"INSERT INTO traces (namespace, number, counted, {TRACE_COLUMNS}, nodes, flow)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, number, counted, *_trace_values(trace)),
+                (namespace, number, counted, *trace_values(trace)),
             )
             if counted:
                 self.add_activations(namespace, trace.profile, dict.fromkeys(dict(trace.hits), 1), trace.at)
@@ -139,8 +140,8 @@ class SqliteTraces:
             "profile": profile,
             "ids": json.dumps(list(ids)),
             "until": stamp(until),
-            "day": _day(until),
-            "end": f"{_day(until)}U",  # after every stamp of the day, which goes on with a T
+            "day": day_of(until),
+            "end": f"{day_of(until)}U",  # after every stamp of the day, which goes on with a T
         }
         totals = self._db.run(
             "SELECT i.value, (SELECT total FROM activations a WHERE a.namespace = :namespace"
@@ -172,7 +173,7 @@ class SqliteTraces:
                 {
                     "namespace": namespace,
                     "profile": profile,
-                    "day": _day(at),
+                    "day": day_of(at),
                     "counts": json.dumps(dict(counts)),
                 },
             )
@@ -210,44 +211,6 @@ class SqliteTraces:
         return deleted
 
 
-def _day(at: datetime) -> str:
-    """The day of a time, in UTC, as its stamp begins."""
-    return stamp(at)[:10]
-
-
-def _trace_values(trace: Trace) -> tuple[Any, ...]:
-    """The columns of a trace; nodes are stored only with a flow."""
-    cue = json.dumps(dict(trace.cue), ensure_ascii=False)
-    nodes = None if trace.flow is None else column_text(trace.nodes)
-    return (
-        trace.recall_id,
-        stamp(trace.at),
-        trace.session,
-        trace.profile,
-        cue,
-        json.dumps(trace.hits),
-        nodes,
-        trace.flow,
-    )
-
-
-def _trace(
-    recall_id: str,
-    at: str,
-    session: str | None,
-    profile: str,
-    cue: str,
-    hits: str,
-    nodes: str | None = None,
-    flow: bytes | None = None,
-) -> Trace:
-    pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
-    node_ids = tuple(json.loads(nodes)) if nodes else ()
-    return Trace(
-        recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs, node_ids, flow
-    )
-
-
 class SqliteLoopSessions:
     """Sessions of the loop, each with its whole state as JSON."""
 
@@ -258,8 +221,8 @@ class SqliteLoopSessions:
         with self._db.transaction():
             check_writable(self._db, namespace)
             self._db.change(
-                f"INSERT INTO loop_sessions (namespace, {_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, *_session_values(row)),
+                f"INSERT INTO loop_sessions (namespace, {LOOP_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (namespace, *loop_session_values(row)),
             )
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
@@ -275,19 +238,20 @@ class SqliteLoopSessions:
     def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
         rows = self._db.run(
-            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
+            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = ? AND id = ?",
+            (namespace, session_id),
         )
-        return _loop_session(*rows[0]) if rows else None
+        return stored_loop_session(*rows[0]) if rows else None
 
     def loops(
         self, namespace: str, *, limit: int = 100, objective: str | None = None
     ) -> list[LoopSessionRow]:
         """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
         sql = (
-            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ?1"
+            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = ?1"
             " AND (?3 IS NULL OR objective = ?3 COLLATE NOCASE) ORDER BY created_at DESC, id DESC LIMIT ?2"
         )
-        return [_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
+        return [stored_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
 
     def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of these keys; returns their number."""
@@ -298,24 +262,10 @@ class SqliteLoopSessions:
         )
 
 
-def _session_values(row: LoopSessionRow) -> tuple[Any, ...]:
-    return tuple(stamp(value) if isinstance(value, datetime) else value for value in astuple(row))
-
-
-def _loop_session(
-    session_id: str, parent: str | None, state: str, objective: str, created: str, updated: str, body: str
-) -> LoopSessionRow:
-    times = datetime.fromisoformat(created), datetime.fromisoformat(updated)
-    return LoopSessionRow(session_id, parent, state, objective, *times, body)
-
-
 def check_writable(db: Connection, namespace: str) -> None:
     """``Conflict`` if the namespace is read-only."""
     if db.run("SELECT 1 FROM read_only WHERE namespace = ?", (namespace,)):
-        raise Conflict(
-            f"the namespace {namespace!r} is read-only:"
-            " 'priming token read-only NAMESPACE --off' accepts writes again"
-        )
+        raise read_only_refusal(namespace)
 
 
 class SqliteTokens:
@@ -338,7 +288,10 @@ class SqliteTokens:
 
     def tokens(self) -> list[Token]:
         """All tokens, revoked ones included, oldest first."""
-        return [_token(*row) for row in self._db.run(f"SELECT {_TOKEN} FROM tokens ORDER BY created_at, id")]
+        return [
+            stored_token(*row)
+            for row in self._db.run(f"SELECT {TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id")
+        ]
 
     def any_token(self) -> bool:
         """Whether a token was ever created."""
@@ -346,8 +299,8 @@ class SqliteTokens:
 
     def token(self, token_id: str) -> tuple[Token, bytes] | None:
         """A token and the digest of its secret."""
-        rows = self._db.run(f"SELECT {_TOKEN}, digest FROM tokens WHERE id = ?", (token_id,))
-        return (_token(*rows[0][:-1]), rows[0][-1]) if rows else None
+        rows = self._db.run(f"SELECT {TOKEN_COLUMNS}, digest FROM tokens WHERE id = ?", (token_id,))
+        return (stored_token(*rows[0][:-1]), rows[0][-1]) if rows else None
 
     def revoke_token(self, token_id: str, at: datetime) -> bool:
         """Revoke a token; returns whether one with that id existed and was not revoked."""
@@ -369,13 +322,5 @@ class SqliteTokens:
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
-        with self._db.transaction(patience=_TOKEN_PATIENCE):
+        with self._db.transaction(patience=TOKEN_PATIENCE):
             self._db.change("UPDATE tokens SET used_at = ? WHERE id = ?", (stamp(at), token_id))
-
-
-def _token(token_id: str, namespace: str, name: str | None, kind: str, *times: Any) -> Token:
-    created, revoked, used, expires = (
-        None if time is None else datetime.fromisoformat(time) for time in times
-    )
-    assert created is not None
-    return Token(token_id, namespace, name, created, revoked, used, kind, expires)

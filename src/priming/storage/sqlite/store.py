@@ -12,6 +12,7 @@ from priming.config.params.store import STORE
 from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
+from priming.storage.columns import LINK_COLUMNS
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -31,9 +32,9 @@ from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
-from priming.storage.sqlite.reader import LINK_COLUMNS, SqliteReader, json_list
+from priming.storage.sqlite.reader import SqliteReader, json_list
 from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
-from priming.storage.sqlite.writer import RowWriter, forget_words
+from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _MOST_SHOWN = 20
 _OF_MEMORY = (
@@ -133,7 +134,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
         }
         named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
-        RowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
+        SqliteRowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
     def present(self, namespace: str, row: Row) -> Row | None:
         """The stored row with the same identity, or None."""
