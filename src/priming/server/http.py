@@ -143,7 +143,7 @@ class ServerState:
         tokens: Tokens,
         params: ServerParams,
         clock: Clock,
-        sleep_every: timedelta | None,
+        every: timedelta | None,
     ) -> None:
         self.service, self.tokens, self.params = service, tokens, params
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
@@ -152,7 +152,7 @@ class ServerState:
         self.greeting: Mapping[str, str] | None = None
         """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
-        self.scheduler = None if sleep_every is None else SleepScheduler(service, sleep_every, clock)
+        self.scheduler = None if every is None else SleepScheduler(service, every, clock)
         self.metrics = telemetry.Metrics(
             namespaces=lambda: len(service.namespaces), jobs=lambda: self.jobs.unfinished
         )
@@ -345,10 +345,9 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
         return respond({"status": "ready", "version": VERSION})
 
     async def hello(request: Request) -> Response:
-        context = context_of(request)
-        if server.greeting is None or not context.local:
+        if server.greeting is None or not context_of(request).local:
             raise HTTPException(404)
-        context.operation = "hello"
+        context_of(request).operation = "hello"
         return respond(dict(server.greeting))
 
     async def figures(request: Request) -> Response:
