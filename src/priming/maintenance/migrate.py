@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from priming.config.environment import locate, url_of
 from priming.config.params.store import STORE
@@ -16,6 +17,10 @@ from priming.storage.opening import open_store
 from priming.storage.protocol import PARTS, Logged, Store, StoredItem, Trace
 from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, VectorRow
 from priming.types import Progress
+
+if TYPE_CHECKING:
+    from priming.storage.postgres.store import PostgresStore
+    from priming.storage.sqlite.store import SqliteStore
 
 TABLES: Mapping[type[StoredItem], str] = {
     Logged: "operations",
@@ -91,7 +96,9 @@ def migrate(
             raise NotFound(f"there is no store at {old.place}: name the URL or the file of one")
         chosen = _chosen(old, namespaces)
         states = {name: _state(old, new, name) for name in chosen}
-        refused = [f"{name!r} {why}" for name, why in states.items() if why not in (MOVED, CONTINUED, PRESENT)]
+        refused = [
+            f"{name!r} {why}" for name, why in states.items() if why not in (MOVED, CONTINUED, PRESENT)
+        ]
         if refused:
             raise Conflict(
                 f"{new.place} holds something else: {'; '.join(refused)}: name another target, or move the other"
@@ -100,7 +107,9 @@ def migrate(
         counter = _Counter(progress)
         moved = tuple(_moved(old, new, name, states[name], counter) for name in chosen)
         tokens = _move_tokens(old, new, None if namespaces is None else chosen)
-        flags = tuple(name for name in old.all_read_only() if name in chosen)
+        flags = tuple(name for name in old.all_read_only() if namespaces is None or name in chosen)
+        for name in flags:
+            new.set_read_only(name, on=True)  # also one that holds nothing
         return Migration(old.place, new.place, moved, tokens, flags)
 
 
@@ -117,7 +126,7 @@ class _Counter:
             self._progress(self._items, None)
 
 
-def _opened(name: str, place: str) -> _PlacedStore:
+def _opened(name: str, place: str) -> SqliteStore | PostgresStore:
     """The store of a URL or a file."""
     text = check_text(name, place)
     if not text.strip():
@@ -167,11 +176,11 @@ def _moved(old: Store, new: Store, name: str, state: str, counter: _Counter) -> 
         return MovedNamespace(name, PRESENT, new.head(name), digests)
     new.set_read_only(name, on=True)
     with old.transaction(write=False):
-        digests = _append_missing(old, new, name, counter)
-        if digests is None:  # the source went on since the move was interrupted
+        appended = _append_missing(old, new, name, counter)
+        if appended is None:  # the source went on since the move was interrupted
             new.clear(name)
-            digests = _append_missing(old, new, name, counter) or {}
-        head = old.head(name)
+            appended = _append_missing(old, new, name, counter)
+        digests, head = appended or {}, old.head(name)
     differs = tuple(
         TABLES[kind] for kind in PARTS if _digest(new, name, kind) != digests.get(TABLES[kind])
     ) + (() if new.head(name) == head else ("head",))
