@@ -65,6 +65,7 @@ class PostgresParams(Checked):
     idle_after: float = param(
         300.0, low=1.0, unit="seconds", doc="time after which an idle connection is closed"
     )
+    connect_timeout: int = param(5, low=1, unit="seconds", doc="time limit for a connection to be made")
     retry_pause: float = param(
         0.1, low=0.0, unit="seconds", doc="longest pause before a lost connection is tried again"
     )

@@ -94,12 +94,17 @@ def replace_all(db: PostgresConnection, copy: sqlite3.Connection) -> None:
     """Replace all rows by those of a copy, within a transaction."""
     stored = [name for (name,) in copy.execute(_NAMESPACES)]
     for namespace in sorted({*every_namespace(db), *stored}):
-        db.lock(namespace, WRITE)
-        db.lock(namespace, TRACES)
-        for table in ("adjacency", *reversed(TABLES)):
-            db.change(namespace, f"DELETE FROM {table} WHERE namespace = %(namespace)s")
+        empty(db, namespace)
     for namespace in stored:
         _fill(db, copy, namespace)
+
+
+def empty(db: PostgresConnection, namespace: str) -> None:
+    """Remove every row of a namespace, within a transaction."""
+    db.lock(namespace, WRITE)
+    db.lock(namespace, TRACES)
+    for table in ("adjacency", *reversed(TABLES)):
+        db.change(namespace, f"DELETE FROM {table} WHERE namespace = %(namespace)s")
 
 
 def _fill(db: PostgresConnection, copy: sqlite3.Connection, namespace: str) -> None:

@@ -17,13 +17,11 @@ from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, PrimingError, StoreError
 from priming.storage.postgres.pool import (
     PoolKey,
-    configure,
     place_of,
     release_pool,
     shared_pool,
     why_unreachable,
 )
-from priming.storage.postgres.schema import prepare
 from priming.storage.postgres.translation import is_lost, translate_error
 
 T = TypeVar("T")
@@ -74,13 +72,6 @@ class PostgresConnection:
         self._lock_name = WRITE
         self._locks: set[tuple[str, str]] = set()
         self._is_closed = False
-        try:
-            with self._taken() as connection:
-                prepare(connection, schema, self.place)
-                configure(connection)
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Release the pool; a second call does nothing."""

@@ -53,13 +53,12 @@ class PostgresLog:
     def since(self, namespace: str, number: int) -> list[Logged]:
         """The operations after ``number``, oldest first, with their rows."""
         sql = f"{_LOG} AND o.number > %(number)s ORDER BY o.number, c.piece"
-        return logged_operations(list(self._db.each(namespace, sql, {"number": number})))
+        return list(logged_operations(self._db.each(namespace, sql, {"number": number})))
 
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
         sql = f"{_LOG} AND o.id = %(id)s ORDER BY c.piece"
-        logged = logged_operations(self._db.run(namespace, sql, {"id": operation_id}))
-        return logged[0] if logged else None
+        return next(logged_operations(self._db.run(namespace, sql, {"id": operation_id})), None)
 
     def operations(
         self,
@@ -102,12 +101,12 @@ class PostgresLog:
             "before": before,
             "limit": limit,
         }
-        return logged_operations(list(self._db.each(namespace, sql, values)))
+        return list(logged_operations(self._db.each(namespace, sql, values)))
 
     def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
         """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""
         namespace = changes.namespace
-        self._db.change(namespace, "INSERT INTO namespaces VALUES (%(namespace)s) ON CONFLICT DO NOTHING")
+        self._add_namespace(namespace)
         number = max(above, self.head(namespace)) + 1
         self._insert_operations(namespace, [logged_changes(changes, number, erased)])
         if changes.undoes:
@@ -115,6 +114,9 @@ class PostgresLog:
             self._mark_undone(namespace)
         self._db.notify(namespace, CHANNEL)
         return number
+
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change(namespace, "INSERT INTO namespaces VALUES (%(namespace)s) ON CONFLICT DO NOTHING")
 
     def _refuse_unknown(self, namespace: str, undone: Collection[str]) -> None:
         sql = (

@@ -12,6 +12,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
 from priming.config.params.store import POSTGRES
+from priming.storage.postgres.schema import prepare
+from priming.storage.postgres.translation import translate_error
 
 PoolKey = tuple[int, str, str, int]
 """What connections are shared by: process, URL, schema, and how many there may be."""
@@ -21,28 +23,38 @@ _guard = Lock()
 
 def shared_pool(key: PoolKey) -> ConnectionPool[Any]:
     """The pool of this process for a database and schema, opened at its first use."""
-    process, url, schema, most = key
     with _guard:
         pool, users = _pools.get(key, (None, 0))
         if pool is None:
-            path = f"{_quoted(schema)},public,extensions"
-            pool = ConnectionPool(
-                url,
-                min_size=0,
-                max_size=most,
-                max_idle=POSTGRES.idle_after,
-                open=True,
-                configure=configure,
-                reset=_roll_back,
-                kwargs={
-                    "autocommit": True,
-                    "application_name": f"priming {process}",
-                    "connect_timeout": 5,
-                    "options": f"-c search_path={path}",
-                },
-            )
+            pool = _new_pool(key)
         _pools[key] = pool, users + 1
         return pool
+
+
+def _new_pool(key: PoolKey) -> ConnectionPool[Any]:
+    """A pool, once a first connection has found the schema to be the newest, or made it so."""
+    process, url, schema, most = key
+    settings: dict[str, Any] = {
+        "autocommit": True,
+        "application_name": f"priming {process}",
+        "connect_timeout": POSTGRES.connect_timeout,
+        "options": f"-c search_path={_quoted(schema)},public,extensions",
+    }
+    try:
+        with psycopg.connect(url, **settings) as connection:
+            prepare(connection, schema, place_of(url))
+    except psycopg.Error as error:
+        raise translate_error(error, place_of(url)) from error
+    return ConnectionPool(
+        url,
+        min_size=0,
+        max_size=most,
+        max_idle=POSTGRES.idle_after,
+        open=True,
+        configure=_configure,
+        reset=_roll_back,
+        kwargs=settings,
+    )
 
 
 def release_pool(key: PoolKey) -> None:
@@ -58,7 +70,7 @@ def release_pool(key: PoolKey) -> None:
     pool.close()
 
 
-def configure(connection: psycopg.Connection[Any]) -> None:
+def _configure(connection: psycopg.Connection[Any]) -> None:
     """Vectors as arrays, where the extension exists."""
     with suppress(psycopg.ProgrammingError):
         register_vector(connection)

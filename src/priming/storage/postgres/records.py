@@ -9,7 +9,7 @@ from datetime import datetime
 
 from priming.serialization import stamp
 from priming.storage.postgres.connection import EVERY_NAMESPACE, TRACES, PostgresConnection
-from priming.storage.protocol import ActivationCount, Trace
+from priming.storage.protocol import Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     SESSION_TABLES,
@@ -25,7 +25,7 @@ from priming.storage.record_rows import (
     stored_trace,
     trace_values,
 )
-from priming.storage.rows import LoopSessionRow
+from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming.types import Token
 
 _HITS = "json_array_elements(t.hits::json) AS h(value)"
@@ -109,15 +109,7 @@ class PostgresTraces:
     ) -> None:
         """Record a recall, beside whoever writes; delete those before ``not_before`` or beyond ``keep``."""
         with self._db.transaction(patience=TRACE_PATIENCE, lock=TRACES):
-            sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = %(namespace)s"
-            self._db.lock(namespace, TRACES)
-            ((number,),) = self._db.run(namespace, sql)
-            self._db.many(
-                namespace,
-                f"INSERT INTO traces (namespace, number, counted, {TRACE_COLUMNS}, nodes, flow)"
-                f" VALUES ({', '.join(['%s'] * 11)})",
-                [(namespace, number, counted, *trace_values(trace))],
-            )
+            number = self._append_trace(namespace, trace, counted=counted)
             if counted:
                 self.add_activations(namespace, trace.profile, dict.fromkeys(dict(trace.hits), 1), trace.at)
             values = {"before": stamp(not_before), "last": number - keep, "last_flow": number - keep_flows}
@@ -133,6 +125,19 @@ class PostgresTraces:
                     " WHERE namespace = %(namespace)s AND number <= %(last_flow)s AND flow IS NOT NULL",
                     values,
                 )
+
+    def _append_trace(self, namespace: str, trace: Trace, *, counted: bool) -> int:
+        """Store a recall after all others; returns its number."""
+        self._db.lock(namespace, TRACES)
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = %(namespace)s"
+        ((number,),) = self._db.run(namespace, sql)
+        self._db.many(
+            namespace,
+            f"INSERT INTO traces (namespace, number, counted, {TRACE_COLUMNS}, nodes, flow)"
+            f" VALUES ({', '.join(['%s'] * 11)})",
+            [(namespace, number, counted, *trace_values(trace))],
+        )
+        return int(number)
 
     def activations(
         self, namespace: str, profile: str, ids: Collection[str], until: datetime
@@ -231,11 +236,14 @@ class PostgresLoopSessions:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
             check_writable(self._db, namespace)
-            self._db.many(
-                namespace,
-                f"INSERT INTO loop_sessions (namespace, {LOOP_SESSION_COLUMNS}) VALUES ({', '.join(['%s'] * 8)})",
-                [(namespace, *loop_session_values(row))],
-            )
+            self._append_loop(namespace, row)
+
+    def _append_loop(self, namespace: str, row: LoopSessionRow) -> None:
+        self._db.many(
+            namespace,
+            f"INSERT INTO loop_sessions (namespace, {LOOP_SESSION_COLUMNS}) VALUES ({', '.join(['%s'] * 8)})",
+            [(namespace, *loop_session_values(row))],
+        )
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Conflict
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.postgres.backup import replace_all, write_backup
+from priming.storage.parts import StoreParts
+from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import TABLES
 from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
-from priming.storage.postgres.reader import PostgresReader
+from priming.storage.postgres.reader import PostgresReader, as_bytes
 from priming.storage.postgres.records import (
     PostgresLoopSessions,
     PostgresTokens,
@@ -54,7 +56,9 @@ _OF_MEMORY = (
 )
 
 
-class PostgresStore(PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions):
+class PostgresStore(
+    PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, StoreParts
+):
     """A ``Store`` in one schema of a PostgreSQL database."""
 
     def __init__(
@@ -164,12 +168,23 @@ class PostgresStore(PostgresReader, PostgresLog, PostgresTraces, PostgresTokens,
             check_writable(self._db, namespace)
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._db.change(namespace, "INSERT INTO namespaces VALUES (%(namespace)s) ON CONFLICT DO NOTHING")
+            self._add_namespace(namespace)
             self._insert_operations(
                 namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
             )
             self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
+
+    def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        rows = self._db.each(namespace, sql.format("%(namespace)s"))
+        if "t.vector" not in sql:
+            return rows
+        return ((*columns, as_bytes(vector)) for *columns, vector in rows)
+
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
+        with self.transaction():
+            empty(self._db, namespace)
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
