@@ -105,11 +105,8 @@ def test_everything_arrives_and_is_verified(source, target, open_memory):
     ours, theirs = open_memory(source), open_memory(target)
     assert theirs.verify().findings == ()
     assert theirs.store.all_read_only() == []
-    hits = [
-        [(hit.memory.key, hit.score) for hit in memory.recall("who tuned a violin").hits]
-        for memory in (ours, theirs)
-    ]
-    assert hits[0] == pytest.approx(hits[1])
+    first, second = (memory.recall("who tuned a violin").hits for memory in (ours, theirs))
+    assert [(hit.memory.key, hit.score) for hit in first] == [(hit.memory.key, hit.score) for hit in second]
     theirs.undo(theirs.log(limit=1)[0].id)
     theirs.remember("The target goes on by itself.")
 
