@@ -166,10 +166,10 @@ def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
     """
 
     def decorate(cls: type[S]) -> type[S]:
-        for base in (cls, *bases):
-            for name, method in vars(base).items():
-                if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
-                    setattr(cls, name, _naming(method))
+        for name in sorted({name for base in (cls, *bases) for name in vars(base)}):
+            method = getattr(cls, name)
+            if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
+                setattr(cls, name, _naming(method))
         return cls
 
     return decorate
