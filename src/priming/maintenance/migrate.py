@@ -53,7 +53,7 @@ class MovedNamespace:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class MovedStore:
     """A move between stores: what was moved and verified, and what is not part of a store's content."""
 
     source: str
@@ -71,7 +71,7 @@ class Migration:
 
 def migrate(
     source: str, target: str, *, namespaces: Sequence[str] | None = None, progress: Progress | None = None
-) -> Migration:
+) -> MovedStore:
     """Move everything that a store holds to another, of either kind, and verify it there.
 
     Each namespace is read in one state, in which others may go on writing; what they write meanwhile is not moved. It
@@ -110,7 +110,7 @@ def migrate(
         flags = tuple(name for name in old.all_read_only() if namespaces is None or name in chosen)
         for name in flags:
             new.set_read_only(name, on=True)  # also one that holds nothing
-        return Migration(old.place, new.place, moved, tokens, flags)
+        return MovedStore(old.place, new.place, moved, tokens, flags)
 
 
 class _Counter:

@@ -19,7 +19,7 @@ from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line,
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.maintenance.migrate import Migration
+    from priming.maintenance.migrate import MovedStore
     from priming.results import Verified
 
 app = group("Care")
@@ -72,7 +72,7 @@ def migrate(
     return Answer(migration, _migration(migration), 0 if migration.is_verified else FAILURE)
 
 
-def _migration(migration: Migration) -> Iterator[Part]:
+def _migration(migration: MovedStore) -> Iterator[Part]:
     for moved in migration.namespaces:
         mark = ("differs", WARN) if moved.differs else (moved.status, OK)
         where = f", {', '.join(moved.differs)}" if moved.differs else ", verified"
