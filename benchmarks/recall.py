@@ -43,7 +43,7 @@ from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
 from priming.recall.terms import TERMS
-from priming.storage.sqlite_records import SqliteTraces
+from priming.storage.sqlite.records import SqliteTraces
 from priming.text import tokens
 
 HITS = 10

@@ -20,12 +20,13 @@ from priming.config.constants import FIELDS, settable
 from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
-from priming.maintenance import health
+from priming.maintenance import health, verify
 from priming.operations.loop_table import LOOP
 from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
-from priming.storage import filters, sqlite_backup
+from priming.storage import filters
+from priming.storage.sqlite import backup as sqlite_backup
 from priming.text.corrections.change import compare
 from priming.text.corrections.text_change import ChangeKind
 from priming.text.name_forms.kinds import DATE
@@ -144,6 +145,12 @@ def findings(*_: str) -> str:
     """What ``validate`` looks for: in a database, and in how memories are linked."""
     rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_backup._RULES]
     rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in health.VALIDATION_RULES.items()]
+    return table(("rule", "what is wrong", "remedy"), rows)
+
+
+def verification(*_: str) -> str:
+    """What ``verify`` looks for beside that."""
+    rows = [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in verify.VERIFICATION_RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 
 
@@ -323,6 +330,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "words": words,
     "errors": errors,
     "findings": findings,
+    "verification": verification,
     "environment": environment,
     "settings": settings,
     "tools": tools,

@@ -14,7 +14,7 @@ from priming.embedding.protocol import Embedder
 from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.storage.sqlite import SqliteStore
+from priming.storage.opening import open_store
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
+    from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
     from priming.recall.recall import recall
@@ -85,6 +86,7 @@ _VERBS = {
     "priming.maintenance.contradictions": "keep_both review",
     "priming.maintenance.health": "backup reembed restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.maintenance.verify": "verify",
     "priming.recall.explain": "why",
     "priming.recall.files.task_files": "files",
     "priming.recall.recall": "recall",
@@ -131,8 +133,8 @@ class Memory(Namespace):
         """Open a memory. Without a store, reads return empty answers, and the first write creates it.
 
         Args:
-            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means
-                ``PRIMING_URL``, else ``.priming/memory.db``.
+            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory), or
+                ``postgresql://USER@HOST/DATABASE``; None means ``PRIMING_URL``, else ``.priming/memory.db``.
             namespace: the scope of every memory; recalls and links stay within it.
             profile: one of ``priming.profiles``.
             embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, else
@@ -159,7 +161,7 @@ class Memory(Namespace):
         is_open = isinstance(choice, str) and is_auto(choice)
         own = named(choice) if isinstance(choice, str) else choice
         # The store last: what is refused above leaves no connection open.
-        store = SqliteStore(location.path, synchronous=location.synchronous)
+        store = open_store(location)
         better = None
         if is_open:
             own, better = automatic(lambda: store.latest_generations(name))
@@ -259,6 +261,7 @@ class Memory(Namespace):
         status = status
         stats = stats
         validate = validate
+        verify = verify
         export = export
         import_ = import_
         backup = backup

@@ -11,7 +11,7 @@ from priming.history import weights_over_time
 from priming.history.weights_over_time import links_at
 from priming.learning.results import StrengthEvent
 from priming.storage.rows import LinkRow, RowChange
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 from priming.transfer.importers import run
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

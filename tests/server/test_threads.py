@@ -8,7 +8,7 @@ import pytest
 
 from priming import HashedEmbedder
 from priming.operations.service import LocalService
-from priming.storage.sqlite_connection import Connection
+from priming.storage.sqlite.connection import Connection
 
 from .scene import OPERATIONS, example, prepare
 

@@ -1,4 +1,4 @@
-"""Tests of the store: one contract for every backend, and what only SQLite has."""
+"""Tests of the store: one contract for every backend, and, in folders, what only one of them has."""
 
 import pytest
 

@@ -22,7 +22,7 @@ from priming.storage.rows import (
     VersionRow,
     WeightsRow,
 )
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -189,8 +189,8 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "the first memory creates it: priming remember TEXT"
         yield Check("store", WARN, f"there is none at {path} yet", remedy)
         return
-    from priming.storage import sqlite
-    from priming.storage.disk import presence
+    from priming.storage.sqlite import presence
+    from priming.storage.sqlite import store as sqlite
 
     try:
         with closing(presence.reader(path)) as connection:

@@ -29,7 +29,7 @@ from priming.storage.rows import (
     WeightsRow,
     record_among,
 )
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 from priming.types import FixedClock, Version
 
 PAST_NAMESPACES = 2

@@ -16,7 +16,7 @@ from priming.config.params.checked import rule_of
 from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import Busy, NotFound, ParamError
-from priming.storage.sqlite import SqliteStore
+from priming.storage.sqlite.store import SqliteStore
 from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"

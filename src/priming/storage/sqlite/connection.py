@@ -1,0 +1,362 @@
+"""One SQLite connection: opened safely, retried while the file is busy, with SQLite's errors translated."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from priming.config import private_files
+from priming.config.environment import DEFAULT_PATH
+from priming.config.params.store import STORE
+from priming.errors import Busy, StoreError
+from priming.storage.sqlite import presence
+from priming.storage.sqlite.files import (
+    Migration,
+    check_version,
+    examine_file,
+    migrate,
+    migrations,
+)
+from priming.storage.sqlite.holders import holder
+from priming.storage.sqlite.presence import OpenFiles
+from priming.storage.sqlite.translation import ErrorTranslation
+
+_SHORT_WAIT = 0.05
+_OLDEST = (3, 37, 0)
+Values = Sequence[Any] | Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Connection:
+    """A connection in WAL mode with explicit transactions, retried at random intervals while another one writes.
+
+    A file that does not exist yet is created by the first write. Until then reads are answered by an empty database
+    in memory, unless another process creates the file.
+
+    A file that cannot be written, or whose folder cannot, is opened to read.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        synchronous: str = "normal",
+        busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        self.path = path
+        self.busy_timeout = busy_timeout
+        self._depth = 0
+        self._writes = False
+        self._failed = False
+        self._synchronous = synchronous
+        self._steps = migrations() if steps is None else steps
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
+        if path is not None:
+            examine_file(path, newest=len(self._steps))
+        self.errors = ErrorTranslation(path)
+        self._missing = self._reads_only = False
+        self._files: OpenFiles | None = None
+        self._frozen: presence.Signature | None = None
+        missing = path is not None and not _has_content(path)
+        if missing and path is not None:
+            check_folder(path)
+        self._sqlite = self._opened(None if missing else path)
+        self._missing = missing
+
+    @property
+    def exists(self) -> bool:
+        """Whether the database exists; one in memory always does."""
+        self._look_for_file(create=False)
+        return not self._missing
+
+    def _look_for_file(self, *, create: bool) -> None:
+        """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
+        if create and self._reads_only:
+            raise StoreError(
+                f"{self.path} cannot be written: the file, its folder or the disk is read-only, so it was opened to"
+                " read; change their permissions, or name another store"
+            )
+        if self._frozen is not None and self.path and presence.signature(self.path) != self._frozen:
+            self._replace_by_file(self.path)
+        if not self._missing or self.path is None or not (create or _has_content(self.path)):
+            return
+        examine_file(self.path, newest=len(self._steps))
+        if create:
+            make_folder(self.path)
+            keep_out_of_git(self.path.absolute().parent)
+            with suppress(OSError):  # SQLite says why it cannot
+                private_files.create_file(self.path)
+        self._replace_by_file(self.path)
+
+    def _replace_by_file(self, path: Path) -> None:
+        """Go on with the file as it is now."""
+        former, was_missing, self._missing = self._sqlite, self._missing, False
+        try:
+            self._sqlite = self._opened(path)
+        except BaseException:
+            self._sqlite, self._missing = former, was_missing
+            raise
+        former.close()
+
+    def _opened(self, path: Path | None) -> sqlite3.Connection:
+        """A new connection with the newest schema; it is this connection's own from then on."""
+        files = None if path is None else OpenFiles.of(path)
+        self._files, self._frozen = None, None
+        self._reads_only = path is not None and path.exists() and not presence.may_write(path)
+        with self.errors:
+            if path is not None and self._reads_only:
+                self._frozen = presence.signature(path)
+                self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
+                self._frozen = None if is_live else self._frozen
+            else:
+                self._sqlite = sqlite3.connect(
+                    ":memory:" if path is None else path.absolute(),
+                    timeout=_SHORT_WAIT,
+                    isolation_level=None,
+                    check_same_thread=False,
+                )
+        try:
+            self._retry_while_busy(
+                lambda: self._set_up_to_read(path) if self._reads_only else self._set_up(path)
+            )
+        except BaseException:
+            self._sqlite.close()
+            raise
+        self._files = None if files is None or self._reads_only else files.with_journal()
+        return self._sqlite
+
+    def _set_up_to_read(self, path: Path | None) -> None:
+        with self.errors:
+            ((version,),) = self._sqlite.execute("PRAGMA user_version")
+            ((application_id,),) = self._sqlite.execute("PRAGMA application_id")
+            check_version(path, version, application_id, True, newest=len(self._steps))
+            if path is not None and version < len(self._steps):
+                self._frozen = presence.signature(path)
+                older, self._sqlite = self._sqlite, presence.in_memory(self._sqlite)
+                older.close()
+                migrate(self._sqlite, None, self._steps)
+
+    def _set_up(self, path: Path | None) -> None:
+        with self.errors:
+            execute = self._sqlite.execute
+            # Read one state of the file: another process may be creating it.
+            with self.transaction(write=False):
+                version = int(execute("PRAGMA user_version").fetchone()[0])
+                application_id = int(execute("PRAGMA application_id").fetchone()[0])
+                tables = bool(execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+            check_version(path, version, application_id, tables, newest=len(self._steps))
+            ((mode,),) = execute("PRAGMA journal_mode = WAL")
+            if path is not None and mode != "wal":
+                raise StoreError(f"{path} cannot have a journal ({mode}): name a store on a local disk")
+            execute(f"PRAGMA synchronous = {self._synchronous}")
+            execute("PRAGMA secure_delete = ON")
+            migrate(self._sqlite, path, self._steps)
+            execute("PRAGMA foreign_keys = ON")
+
+    def _look_for_file_between(self, *, create: bool) -> None:
+        """The same before a statement outside a transaction: inside one the database stays the same."""
+        if not self._depth:
+            self._look_for_file(create=create)
+
+    @property
+    def raw(self) -> sqlite3.Connection:
+        """The connection of SQLite, for reads that go on past damage."""
+        self._look_for_file_between(create=False)
+        return self._sqlite
+
+    def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """Execute one statement and return all its rows."""
+        self._look_for_file_between(create=False)
+        return self._retry_while_busy(lambda: self._rows(sql, values))
+
+    def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        with self.errors:
+            return self._sqlite.execute(sql, values).fetchall()
+
+    def _cursor(self, sql: str, values: Values) -> sqlite3.Cursor:
+        with self.errors:
+            return self._sqlite.execute(sql, values)
+
+    def change(self, sql: str, values: Values = ()) -> int:
+        """Execute one statement that writes and return the number of rows it changed."""
+        self._look_for_file_between(create=True)
+        with self.errors:
+            count = self._sqlite.execute(sql, values).rowcount
+        self._check_presence()
+        return count
+
+    def many(self, sql: str, rows: Iterable[Values]) -> int:
+        """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
+        self._look_for_file_between(create=True)
+        with self.errors:
+            count = max(0, self._sqlite.executemany(sql, rows).rowcount)
+        self._check_presence()
+        return count
+
+    def _check_presence(self) -> None:
+        """Outside a transaction: refuse a write whose file is no longer the one of that name."""
+        if self._files is not None and not self._depth:
+            self._files.check()
+
+    def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a large read, fetched in batches."""
+        self._look_for_file_between(create=False)
+        cursor = self._retry_while_busy(lambda: self._cursor(sql, values))
+        try:
+            while True:
+                with self.errors:
+                    rows = cursor.fetchmany(batch)
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            with suppress(sqlite3.ProgrammingError):  # the connection was closed first
+                cursor.close()
+
+    @contextmanager
+    def transaction(self, *, write: bool = True, patience: float | None = None) -> Iterator[None]:
+        """``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
+
+        ``patience`` is the time in seconds to wait for another writer; None: ``busy_timeout``.
+        """
+        if self._depth:
+            with self._nested(write):
+                yield
+            return
+        self._look_for_file(create=write)
+        if write:
+            self._check_presence()
+        self._depth, self._writes, self._failed = 1, write, False
+        try:
+            self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
+            yield
+            if self._failed:
+                raise StoreError("an earlier write in this transaction failed: nothing of it was written")
+            # A commit would make the text index collect its writes, even if there are none.
+            self._rows("COMMIT" if write else "ROLLBACK")
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._depth = 0
+        if write:
+            self._check_presence()
+
+    @contextmanager
+    def _nested(self, write: bool) -> Iterator[None]:
+        """A nested block. After an error in one that writes, the outermost block cannot commit."""
+        if write and not self._writes:
+            raise StoreError("a transaction that only reads cannot write: begin one that writes")
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            self._failed = self._failed or write
+            raise
+        finally:
+            self._depth -= 1
+
+    def _roll_back(self) -> None:
+        with self.errors:
+            if self._sqlite.in_transaction:
+                self._sqlite.execute("ROLLBACK")
+
+    def copy_to(self, other: sqlite3.Connection) -> None:
+        """Copy everything that is committed into an empty database; its errors are not translated."""
+        self.run("SELECT 1")  # raises an error if this connection is closed
+        # SQLite cannot copy from a connection in the middle of a write: it would wait for ever.
+        if self.path is not None and not self._missing:
+            with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
+                reader.backup(other)
+        elif self._depth and self._writes:
+            raise StoreError("a store in memory cannot be copied during a write: end the transaction first")
+        else:
+            self._sqlite.backup(other)
+
+    def rewrite(self) -> None:
+        """Rewrite the whole file and empty the journal.
+
+        SQLite overwrites deleted rows, but not the copies that remain in a page when a row moves to another page:
+        only a new file has none. ``Busy`` while another process reads an older state.
+        """
+        if self.path is None or not self.exists:
+            return
+        try:
+            self._retry_while_busy(lambda: self._rows("VACUUM"))
+            self._retry_while_busy(self._empty_journal)
+        except StoreError as error:
+            raise type(error)(
+                f"the rows are erased from {self.path}, but their bytes remain until the file can be"
+                f" rewritten: {error}"
+            ) from error
+
+    def _empty_journal(self) -> None:
+        ((busy, _, _),) = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise Busy("another process is reading an older state")
+
+    def _retry_while_busy(self, attempt: Callable[[], T], patience: float | None = None) -> T:
+        """Retry after pauses of random length while another process writes, until the timeout."""
+        began = time.monotonic()
+        deadline = began + (self.busy_timeout if patience is None else patience)
+        while True:
+            try:
+                return attempt()
+            except Busy as error:
+                if time.monotonic() >= deadline:
+                    raise self._named(error, time.monotonic() - began) from error
+                time.sleep(random.uniform(0.001, _SHORT_WAIT))
+
+    def _named(self, error: Busy, waited: float) -> Busy:
+        """The error, with who holds the lock as far as the system says so, and how long it was waited for."""
+        holding = None if self.path is None else holder(self.path)
+        if holding is None:
+            return error
+        return Busy(
+            f"{self.path} is locked by {holding}, which is writing; waited {waited:.1f} s: try again when it has"
+            " finished, or end it"
+        )
+
+    def close(self) -> None:
+        """Close; a second call does nothing."""
+        self._missing, self._frozen = False, None  # a file that appears from now on is not opened
+        self._sqlite.close()
+
+
+def make_folder(path: Path) -> None:
+    """Create the folder of a file."""
+    try:
+        private_files.make_folder(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
+        ) from error
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file that can never exist, since a file is where its folder would be."""
+    parent = next(parent for parent in path.absolute().parents if parent.exists())
+    if not parent.is_dir():
+        raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
+    if folder.name == DEFAULT_PATH.parent.name:
+        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write("*\n")
+
+
+def _has_content(path: Path) -> bool:
+    """Whether a file exists and is not empty: an empty file is a new store."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False

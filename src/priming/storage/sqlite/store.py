@@ -1,0 +1,278 @@
+"""The SQLite store: one file, WAL, any number of processes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from priming.config.params.store import STORE
+from priming.errors import Conflict
+from priming.results import Finding
+from priming.serialization import from_columns
+from priming.storage.columns import LINK_COLUMNS
+from priming.storage.parts import StoreParts
+from priming.storage.protocol import Changes, Logged, VersionKey
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    RelationRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    identity,
+)
+from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
+from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
+from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
+from priming.storage.sqlite.log import SqliteLog
+from priming.storage.sqlite.reader import SqliteReader, json_list
+from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
+from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
+
+_MOST_SHOWN = 20
+_OF_MEMORY = (
+    ("links", "source"),
+    ("links", "target"),
+    ("verdicts", "memory"),
+    ("pairs", "source"),
+    ("pairs", "target"),
+    ("vectors", "memory"),
+    ("versions", "memory"),
+    ("memories", "number"),
+)
+
+
+@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
+    """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        synchronous: str = "normal",
+        busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps))
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file exists: the first write creates it. A store in memory always does."""
+        return self._db.exists
+
+    @property
+    def scratch(self) -> Path | None:
+        """The folder ``<file>.working`` beside the file."""
+        path = self._db.path
+        return None if path is None else path.with_name(f"{path.name}.working")
+
+    @property
+    def backups(self) -> Path | None:
+        """The folder ``<file>.backups`` beside the file."""
+        path = self._db.path
+        return None if path is None else path.with_name(f"{path.name}.backups")
+
+    @property
+    def place(self) -> str:
+        """The store as errors name it."""
+        return str(self._db.path or "the store in memory")
+
+    def damage(self, namespace: str) -> Iterator[ReadRow]:
+        """The rows that are damaged."""
+        return damage(self._db.raw, namespace)
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that are whole, and belong to memories that are."""
+        with self._db.errors:
+            yield from whole_rows(self._db.raw, namespace)
+
+    def check(self, namespace: str) -> list[Finding]:
+        """Problems of the database itself, damaged rows first."""
+        try:
+            damaged = [
+                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", REMEDY)
+                for read in self.damage(namespace)
+            ]
+        except sqlite3.Error:
+            damaged = []  # a damaged page, which the check of the file finds
+        more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
+        damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
+        return damaged + super().check(namespace)
+
+    def close(self) -> None:
+        """Release the file; a second call does nothing."""
+        self._db.close()
+
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """Hold the write lock, or read one state of the store, until the block ends."""
+        return self._db.transaction(write=write)
+
+    def flush(self) -> None:
+        """Rewrite the file, so that neither it nor its journal has a byte of an erased row."""
+        self._db.rewrite()
+
+    def apply(self, changes: Changes) -> int:
+        """Write one operation and its entry in the log, and return its number."""
+        with self.transaction():
+            check_writable(self._db, changes.namespace)
+            number = self._log(changes)
+            self._write(changes.namespace, changes.rows)
+            if changes.generation:
+                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
+        return number
+
+    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
+        created = {
+            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
+        }
+        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
+        SqliteRowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
+
+    def present(self, namespace: str, row: Row) -> Row | None:
+        """The stored row with the same identity, or None."""
+        if isinstance(row, MemoryRow):
+            return next(iter(self.memories(namespace, [row.id])), None)
+        if isinstance(row, VersionRow):
+            return next(
+                (each for each in self.versions(namespace, row.id) if each.revision == row.revision), None
+            )
+        if isinstance(row, LinkRow):
+            return self._present_link(namespace, row)
+        alike: Sequence[Row]
+        if isinstance(row, VerdictRow):
+            alike = self.verdicts(namespace, [row.id])
+        elif isinstance(row, PairRow):
+            alike = self.pairs(namespace, [row.source, row.target])
+        elif isinstance(row, WeightsRow):
+            alike = self.weights(namespace, row.profile)
+        elif isinstance(row, RelationRow):
+            alike = self.relations(namespace)
+        else:
+            alike = self.runs(namespace, [row.id])
+        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
+
+    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
+        end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
+        sql = (
+            f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
+            f" AND source = {end.format('source')} AND target = {end.format('target')}"
+        )
+        values = {"source": row.source, "target": row.target, "relation": row.relation}
+        rows = self._db.run(sql, {"namespace": namespace, **values})
+        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
+
+    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
+        """Fill an empty namespace with rows and the log that produced them."""
+        with self.transaction():
+            check_writable(self._db, namespace)
+            if self.head(namespace):
+                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
+            self._add_namespace(namespace)
+            self._insert_operations(
+                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
+            )
+            self._mark_undone(namespace)
+            self._write(namespace, [RowChange(None, row) for row in rows])
+
+    def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        return self._db.each(sql.format("?"), (namespace,))
+
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
+
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
+        with self.transaction():
+            forget_words(self._db, namespace, self._ids(namespace, None))
+            for table in reversed(NAMESPACE_TABLES):
+                self._db.change(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+
+    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+        """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
+        namespace = changes.namespace
+        with self.transaction():
+            check_writable(self._db, namespace)
+            numbers = self._numbers(namespace, ids).values()
+            names = self.names(namespace, ids)
+            loops = self._erase_loop_sessions(namespace, names.values())
+            self._erase_remarks(namespace, names.values())
+            forget_words(self._db, namespace, numbers)
+            erased = {"loop_sessions": loops}
+            for table, column in _OF_MEMORY:
+                sql = f"DELETE FROM {table} WHERE namespace = ? AND {column} = ?"
+                deleted = self._db.many(sql, [(namespace, number) for number in numbers])
+                erased[table] = erased.get(table, 0) + deleted
+            self._erase_shown(namespace, ids)
+            erased["changes"] = self._erase_from_log(namespace, ids)
+            erased["traces"] = self._erase_traces(namespace, ids)
+            self._log(changes, ids)
+            # Until its segments are merged, the text index still has the words of erased texts.
+            self._db.change("INSERT INTO words (words) VALUES ('optimize')")
+        return erased
+
+    def _erase_shown(self, namespace: str, ids: Collection[str]) -> None:
+        """Remove these memories from the lists of runs."""
+        self._db.change(
+            "UPDATE runs SET shown = (SELECT nullif(json_group_array(s.value), '[]') FROM json_each(shown) s"
+            " WHERE s.value NOT IN (SELECT value FROM json_each(:ids))) WHERE namespace = :namespace"
+            " AND EXISTS (SELECT 1 FROM json_each(shown) s WHERE s.value IN (SELECT value FROM json_each(:ids)))",
+            {"namespace": namespace, "ids": json_list(ids)},
+        )
+
+    def backup(self, path: Path) -> None:
+        """Copy the whole store, every namespace, to a new file, atomically."""
+        write_backup(self._db, path)
+
+    def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
+        """Replace the whole content of the store with that of a backup, in one transaction."""
+        with backup_at(path, self._db.path) as copy, self.transaction():
+            # Readers of a namespace's log must find it longer than before, even if the backup lacks the namespace.
+            heads = {name: self.head(name) for name in self.namespaces()}
+            replace_all(self._db, copy)
+            for change in changes:
+                self._log(change, above=heads.get(change.namespace, 0))
+
+    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
+        """Store derived vectors outside the log, replacing present ones."""
+        if not vectors:
+            return
+        with self.transaction():
+            self._db.change("INSERT OR IGNORE INTO generations (name) VALUES (?)", (generation,))
+            ((number,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
+            numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
+            self._db.many(
+                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :generation, :vector"
+                " WHERE EXISTS (SELECT 1 FROM versions"
+                " WHERE namespace = :namespace AND memory = :memory AND version = :version)",
+                (
+                    {
+                        "namespace": namespace,
+                        "memory": numbers[memory_id],
+                        "version": version,
+                        "generation": number,
+                        "vector": vector,
+                    }
+                    for (memory_id, version), vector in vectors.items()
+                    if memory_id in numbers
+                ),
+            )
+
+
+def newest() -> int:
+    """The number of the newest schema."""
+    return migrations()[-1].number
+
+
+def mark() -> int:
+    """SQLite's ``application_id`` in the header of a Priming store."""
+    return APPLICATION_ID

@@ -1,0 +1,1 @@
+"""Tests of what only SQLite has: files, journals, damage."""

@@ -1,0 +1,63 @@
+"""What ``check`` finds in a store that something else has meddled with."""
+
+from pathlib import Path
+
+import pytest
+
+from priming.storage.sqlite.store import SqliteStore
+
+from ..making import NOW, link, pair, remember, verdict, version, whole
+from .files import execute
+
+MINE = "namespace = 'mine'"
+MEDDLED = {
+    "dangling-link": (f"DELETE FROM memories WHERE {MINE} AND id = 'b'", "1 → 2"),
+    "dangling-verdict": (f"UPDATE verdicts SET memory = 9 WHERE {MINE}", "9 used"),
+    "dangling-pair": (f"UPDATE pairs SET target = 9 WHERE {MINE}", "1 + 9"),
+    "self-link": (f"UPDATE links SET target = 1 WHERE {MINE}", "key-a"),
+    "weight-range": (f"UPDATE links SET weight = 1.5 WHERE {MINE}", "key-a mentions 1.5"),
+    "no-version": (f"UPDATE versions SET retired_at = '2026' WHERE {MINE} AND memory = 2", "key-b"),
+    "no-memory": (f"DELETE FROM memories WHERE {MINE} AND id = 'b'", "2"),
+    "overlapping-versions": (f"UPDATE versions SET valid_to = NULL WHERE {MINE} AND memory = 3", "key-c"),
+    "stray-vector": (f"UPDATE vectors SET version = 9 WHERE {MINE} AND memory = 1", "1 version 9"),
+    "stale-text-index": ("INSERT INTO words (words) VALUES ('delete-all')", "1"),
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store in which nothing is wrong, closed."""
+    store = SqliteStore(tmp_path / "memory.db", synchronous="off")
+    remember(store, whole("a"), whole("b"), whole("c", valid_to=NOW), link("a", "b"))
+    remember(store, verdict("a"), pair("a", "c"))
+    remember(store, version("c", "again", version=2, revision=2, valid_from=NOW))
+    remember(store, whole("a"), whole("b"), namespace="theirs")
+    assert store.check("mine") == []
+    store.close()
+    return tmp_path / "memory.db"
+
+
+@pytest.mark.parametrize("rule", MEDDLED)
+def test_each_rule_finds_what_breaks_it(path: Path, rule: str) -> None:
+    statement, subject = MEDDLED[rule]
+    execute(path, statement)
+    store = SqliteStore(path)
+    found = {one.rule: one for one in reversed(store.check("mine"))}
+    assert found[rule].subject == subject
+    assert found[rule].detail
+    assert found[rule].remedy
+    assert [one.rule for one in store.check("theirs")] == (["stale-text-index"] * 2 if "text" in rule else [])
+    store.close()
+
+
+def test_many_findings_of_a_rule_are_summed_up(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(path, synchronous="off")
+    remember(store, *(whole(f"m{i}") for i in range(1500)))
+    store.close()
+    execute(path, "UPDATE versions SET retired_at = '2026'", "INSERT INTO words (words) VALUES ('rebuild')")
+    store = SqliteStore(path)
+    found = [finding for finding in store.check("mine") if finding.rule == "no-version"]
+    assert len(found) == 21
+    assert (found[0].subject, found[-1].subject) == ("key-m0", "and 1,480 more")
+    store.close()
