@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from priming.graph.selection import graph
     from priming.history.as_of import as_of
     from priming.history.diff import diff
-    from priming.history.log import forget, history, log, operation, purge, supersede
+    from priming.history.log import forget, history, log, operation, supersede
     from priming.history.requested_ids import identified
     from priming.history.rollback import rollback, would_undo
     from priming.history.undo import undo
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
+    from priming.maintenance.purge import purge
     from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
@@ -73,7 +74,7 @@ _VERBS = {
     "priming.graph.selection": "graph",
     "priming.history.as_of": "as_of",
     "priming.history.diff": "diff",
-    "priming.history.log": "forget history log operation purge supersede",
+    "priming.history.log": "forget history log operation supersede",
     "priming.history.requested_ids": "identified",
     "priming.history.rollback": "rollback would_undo",
     "priming.history.undo": "undo",
@@ -86,6 +87,7 @@ _VERBS = {
     "priming.maintenance.contradictions": "keep_both review",
     "priming.maintenance.health": "backup reembed restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.maintenance.purge": "purge",
     "priming.maintenance.verify": "verify",
     "priming.recall.explain": "why",
     "priming.recall.files.task_files": "files",
