@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 from priming.config import profiles
 from priming.config.environment import locate
 from priming.config.settings import Settings
+from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
+from priming.storage.protocol import Store
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -166,7 +168,11 @@ class Memory(Namespace):
         store = open_store(location)
         better = None
         if is_open:
-            own, better = automatic(lambda: store.latest_generations(name))
+            changed_to = _chosen_embedder(store, name)
+            if changed_to is None:
+                own, better = automatic(lambda: store.latest_generations(name))
+            else:
+                own = named(changed_to)
         return cls(store, name, own, clock or SystemClock(), laws, by_name, better=better)
 
     def __enter__(self) -> Self:
@@ -269,6 +275,13 @@ class Memory(Namespace):
         backup = backup
         restore_backup = restore_backup
         reembed = reembed
+
+
+def _chosen_embedder(store: Store, namespace: str) -> str | None:
+    """The embedder that the namespace was changed to, by name; None if the vectors that are there decide."""
+    operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
+    name = next((logged.message for logged in operations if logged.undone_by is None), None)
+    return None if name is None or is_auto(name) else name
 
 
 class _LateVerb:
