@@ -322,7 +322,10 @@ def purge(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Answer:
-    """Erase a memory for good, with its versions, vectors, links and log rows. --subject: all that is about somebody."""
+    """Erase a memory for good, with its versions, vectors, links and log rows.
+
+    --subject erases all that is about somebody or something.
+    """
     if store.as_json and not (yes or dry_run):
         raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
     with store.open() as memory:
