@@ -26,7 +26,7 @@ _DEPTHS = 1, 5
 
 @dataclass(frozen=True, slots=True)
 class EmbedderQuality:
-    """How well judged recalls are answered: the mean reciprocal rank, and the share with a relevant hit near the top."""
+    """How well judged recalls are answered: mean reciprocal rank, and the share with a relevant hit near the top."""
 
     generation: str
     mrr: float
