@@ -145,7 +145,8 @@ def change_embedder(store: StoreOptions, to: str | None, roll_back: bool, switch
 def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Part]:
     from priming.embedding.registry import chosen, is_auto
 
-    yield line(("embedded", OK), f"  {count(change.vectors, 'text')} by {change.embedder}")
+    name = change.generation if is_auto(change.embedder) else change.embedder
+    yield line(("embedded", OK), f"  {count(change.vectors, 'text')} by {name}")
     comparison = change.comparison
     if comparison is not None:
         rows = tuple(
