@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,9 +95,17 @@ class PostgresStore(
         """Release the connections; a second call does nothing."""
         self._db.close()
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Call ``wake``, in another thread, after others wrote to a namespace; until closed."""
+        self._db.watch(namespace, wake)
+
+    @contextmanager
+    def transaction(self, namespace: str | None = None, *, write: bool = True) -> Iterator[None]:
         """Hold the locks of the namespaces that are touched, or read one state of the store, until the block ends."""
-        return self._db.transaction(write=write)
+        with self._db.transaction(write=write):
+            if namespace is not None and write:
+                self._db.lock(namespace)
+            yield
 
     def flush(self) -> None:
         """Remove the erased rows from the tables' files; PostgreSQL's own journal and backups age by themselves."""
