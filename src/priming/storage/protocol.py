@@ -159,7 +159,7 @@ class Store(Protocol):
         """
 
     def flush(self) -> None:
-        """Remove every byte of erased rows from the store's own files; ``Busy`` while another reads an older state."""
+        """Remove every byte of erased rows from the store's files; ``Busy`` while another reads an older state."""
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
         """Fill an empty namespace with rows and their log, oldest first, numbered anew; ``Conflict`` if it is not."""

@@ -15,7 +15,7 @@ CHANNEL = "priming_log"
 
 
 class Listener:
-    """Calls whoever waits for a namespace: after commits, and after a lost connection, since it may have missed some."""
+    """Calls whoever waits for a namespace: after commits, and after a lost connection, which may have missed one."""
 
     def __init__(self, url: str, place: str) -> None:
         self._url = url
