@@ -154,10 +154,10 @@ class PostgresConnection:
         sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
         self.run(namespace, sql, {"channel": CHANNEL, "payload": f"{self.schema} {namespace}"})
 
-    def vacuum(self, tables: Iterable[str]) -> None:
-        """Give the room of dead rows back to these tables."""
+    def administer(self, sql: str) -> None:
+        """Execute a statement that no transaction may hold, such as one that builds an index."""
         with self._taken() as connection, self._translated():
-            connection.execute(f"VACUUM {', '.join(tables)}".encode())
+            connection.execute(sql.encode())
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""

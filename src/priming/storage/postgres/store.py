@@ -87,6 +87,11 @@ class PostgresStore(
         return None
 
     @property
+    def connection(self) -> PostgresConnection:
+        """The connection, for searches and administration in SQL."""
+        return self._db
+
+    @property
     def place(self) -> str:
         """The store as errors name it."""
         return self._db.place
@@ -109,7 +114,7 @@ class PostgresStore(
 
     def flush(self) -> None:
         """Remove the erased rows from the tables' files; PostgreSQL's own journal and backups age by themselves."""
-        self._db.vacuum(TABLES)
+        self._db.administer(f"VACUUM {', '.join(TABLES)}")
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number."""
