@@ -22,8 +22,9 @@ from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
-from priming.results import Listing, no_memories, suggestion
+from priming.results import Listing, no_memories
 from priming.serialization import encode_row
+from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation

@@ -15,8 +15,9 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, PrimingError, StoreError
-from priming.storage.postgres.listener import CHANNEL, Listener
 from priming.storage.postgres.pool import (
+    CHANNEL,
+    Listener,
     PoolKey,
     place_of,
     release_pool,
