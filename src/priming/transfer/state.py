@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from priming.config.ids import derived
 from priming.config.profiles import FLOOP
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
@@ -18,6 +20,10 @@ from priming.results import Remembered
 from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
 from priming.types import ImportedState
 
+if TYPE_CHECKING:
+    from priming.memory import Memory
+
+T = TypeVar("T")
 OPERATION = "import-state"
 
 
@@ -42,6 +48,11 @@ def remember_states(
         return results
 
 
+def moment(text: str | None) -> datetime | None:
+    """A time in ISO 8601, or None."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
 @contextmanager
 def _one_transaction(memory: Namespace) -> Iterator[None]:
     with memory.lock:
@@ -51,6 +62,26 @@ def _one_transaction(memory: Namespace) -> Iterator[None]:
         except BaseException:
             memory.discard_queued()
             raise
+
+
+class _TakenBack(Exception):
+    """Ends a transaction whose changes are not kept."""
+
+
+def once(memory: Memory, import_id: str, items: Sequence[Mapping[str, Any]], work: Callable[[], T]) -> T:
+    """The result of storing items; if this import has stored them, that of a repetition that is taken back.
+
+    The id of the operation follows from that of the import and from the items.
+    """
+    operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
+    if memory.operation(operation_id) is None:
+        with memory.identified(operation_id):
+            return work()
+    results = list[T]()
+    with suppress(_TakenBack), _one_transaction(memory):
+        results.append(work())
+        raise _TakenBack
+    return results[0]
 
 
 def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
