@@ -31,7 +31,9 @@ def picture(memory):
     store, name = memory.store, memory.namespace
     rows = store.memories(name)
     keys = {row.id: row.key for row in rows}
-    texts = sorted((keys[each.id], each.version, each.content, each.retired_at is None) for each in store.versions(name))
+    texts = sorted(
+        (keys[each.id], each.version, each.content, each.retired_at is None) for each in store.versions(name)
+    )
     links = sorted(
         (keys[link.source], link.relation, keys[link.target], link.weight) for link in store.links(name)
     )

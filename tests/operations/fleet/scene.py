@@ -55,7 +55,7 @@ def picture(url, name):
             (keys[link.source], link.relation, keys[link.target], round(link.weight, 4))
             for link in store.links(name)
         )
-        log = [(each.kind, each.reason) for each in reversed(memory.log(limit=None))]
+        log = [(each.kind, each.reason) for each in reversed(memory.log(limit=1000))]
         assert memory.verify().findings == ()
         return sorted((row.key, row.kind, row.status) for row in rows), texts, links, log
 
@@ -72,7 +72,9 @@ def command(url, *words):
 
 def run(url, home, *words):
     """Run ``priming fleet``."""
-    return subprocess.run(command(url, *words), env=environment(home), capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command(url, *words), env=environment(home), capture_output=True, text=True, check=False
+    )
 
 
 def records(home):

@@ -2,9 +2,9 @@
 
     unshare --net python two_nodes.py RECORDS AFTER ADDRESS COMMAND…
 
-Runs the command with the cluster's address after ``--address``. Once the record of its run, in the folder RECORDS, has
-AFTER namespaces, and both nodes did a part, the second node and its workers are killed; 0: never. The second node has the address ADDRESS. Prints what
-the command printed, and its status, as JSON.
+Runs the command with the cluster's address after ``--address``. Once the record of its run, in the folder RECORDS,
+has AFTER namespaces, and both nodes did a part, the second node and its workers are killed; 0: never. The second node
+has the address ADDRESS. Writes what the command printed, and its status, as JSON.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def kill(node):
 
 
 def processes(node):
-    return [pid for started in node.all_processes.values() for each in started for pid in below(each.process.pid)]
+    return [
+        pid for started in node.all_processes.values() for each in started for pid in below(each.process.pid)
+    ]
 
 
 def stopped_at_work(pid):
@@ -86,7 +88,10 @@ def main(records, after, address, command):
     try:
         second = cluster.add_node(**_SMALL, node_ip_address=address)
         running = subprocess.Popen(
-            [*command, "--address", cluster.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, "--address", cluster.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         killed_at = 0
         while running.poll() is None and after and not killed_at:
@@ -103,4 +108,4 @@ def main(records, after, address, command):
 
 if __name__ == "__main__":
     answer = main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:])
-    print(json.dumps(answer), flush=True)
+    sys.stdout.write(json.dumps(answer))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import replace
 from importlib import import_module
+from io import StringIO
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,11 +27,15 @@ class RayWorkers:
     def __init__(self, address: str, window: int) -> None:
         self._ray, self._window = _ray(), window
         self._running: dict[Any, int] = {}
+        self._quiet = ExitStack()
+        # Ray prints the end of a node, with pages of its state, to stdout, where the answer goes.
+        self._quiet.enter_context(redirect_stdout(StringIO()))
         try:
             self._ray.init(
                 address=address, log_to_driver=False, configure_logging=False, namespace="priming-fleet"
             )
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            self._quiet.close()
             raise StoreError(
                 f"there is no Ray cluster at {address!r}: {_short(error)}; start one by 'ray start --head', "
                 "or leave --address out to run on this machine"
@@ -66,6 +71,7 @@ class RayWorkers:
                 self._ray.cancel(handle, force=True)
         self._running = {}
         self._ray.shutdown()
+        self._quiet.close()
 
     def _outcome(self, handle: Any) -> TaskOutcome:
         errors = self._ray.exceptions
