@@ -179,7 +179,7 @@ def _request(
         arguments,
         settings["store.profile"],
         settings,
-        None if agent is None else settings.agent(agent.agent, agent.model),
+        None if agent is None else agent.load(),
     )
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from priming.config.ids import derived
 from priming.config.profiles import FLOOP
+from priming.history.requested_ids import identified
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
@@ -19,9 +20,6 @@ from priming.remember.remember import remember_many
 from priming.results import Remembered
 from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
 from priming.types import ImportedState
-
-if TYPE_CHECKING:
-    from priming.memory import Memory
 
 T = TypeVar("T")
 OPERATION = "import-state"
@@ -68,14 +66,14 @@ class _TakenBack(Exception):
     """Ends a transaction whose changes are not kept."""
 
 
-def once(memory: Memory, import_id: str, items: Sequence[Mapping[str, Any]], work: Callable[[], T]) -> T:
+def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], work: Callable[[], T]) -> T:
     """The result of storing items; if this import has stored them, that of a repetition that is taken back.
 
     The id of the operation follows from that of the import and from the items.
     """
     operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
-    if memory.operation(operation_id) is None:
-        with memory.identified(operation_id):
+    if memory.store.operation(memory.namespace, operation_id) is None:
+        with identified(memory, operation_id):
             return work()
     results = list[T]()
     with suppress(_TakenBack), _one_transaction(memory):

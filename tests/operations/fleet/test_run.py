@@ -11,7 +11,7 @@ from priming.config.settings import load
 from priming.operations.fleet import plan
 from priming.operations.fleet.plan import FleetRequest
 from priming.operations.fleet.run import run_fleet
-from priming.operations.fleet.task import LOST, FleetTask, TaskOutcome, carry_out
+from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 
 
 class WorkersHere:
@@ -31,7 +31,7 @@ class WorkersHere:
         outcome = carry_out(task)
         if self.losing[task.namespace]:
             self.losing[task.namespace] -= 1
-            outcome = TaskOutcome(LOST, "its worker ended")
+            outcome = FleetOutcome(LOST, "its worker ended")
         return [(task.number, outcome)]
 
     def close(self):

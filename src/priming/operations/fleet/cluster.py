@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from priming.config.environment import locate, without_password
 from priming.errors import MissingExtra, ParamError, StoreError
-from priming.operations.fleet.task import LOST, FleetTask, TaskOutcome, carry_out
+from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 from priming.operations.fleet.workers import Finished
 
 _LOCAL = ("localhost", "127.", "::1", "/")
@@ -73,14 +73,14 @@ class RayWorkers:
         self._ray.shutdown()
         self._quiet.close()
 
-    def _outcome(self, handle: Any) -> TaskOutcome:
+    def _outcome(self, handle: Any) -> FleetOutcome:
         errors = self._ray.exceptions
         try:
-            outcome: TaskOutcome = self._ray.get(handle)
+            outcome: FleetOutcome = self._ray.get(handle)
         except errors.RayTaskError as error:
-            return TaskOutcome("ray", f"the worker could not begin: {_short(error.cause or error)}")
+            return FleetOutcome("ray", f"the worker could not begin: {_short(error.cause or error)}")
         except errors.RayError as error:
-            return TaskOutcome(LOST, f"{type(error).__name__}: {_short(error)}")
+            return FleetOutcome(LOST, f"{type(error).__name__}: {_short(error)}")
         return outcome
 
 
@@ -116,7 +116,7 @@ def is_local_server(url: str) -> bool:
     return any(host.startswith(_LOCAL) for host in hosts)
 
 
-def _carry_out(task: FleetTask) -> TaskOutcome:
+def _carry_out(task: FleetTask) -> FleetOutcome:
     """Carry out a task on a node, which the outcome names."""
     context = _ray().get_runtime_context()
     outcome = carry_out(task)

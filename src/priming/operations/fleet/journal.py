@@ -14,7 +14,7 @@ from priming.config.ids import time_of
 from priming.config.params.fleet import FLEET
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, StoreError
-from priming.operations.fleet.task import TaskOutcome
+from priming.operations.fleet.task import FleetOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class RunHeader:
 
 
 @dataclass(eq=False)
-class Journal:
+class RunRecord:
     """The file of a run: a header, then a line for each task that has ended, the latest of a task counts."""
 
     path: Path
@@ -41,7 +41,7 @@ class Journal:
         """The numbers of the tasks that succeeded."""
         return {number for number, outcome in self.outcomes.items() if outcome["code"] is None}
 
-    def add(self, number: int, outcome: TaskOutcome) -> None:
+    def add(self, number: int, outcome: FleetOutcome) -> None:
         """Record how a task ended."""
         value = {**asdict(outcome), "counts": dict(outcome.counts)}
         self.outcomes[number] = value
@@ -59,14 +59,14 @@ class Journal:
             raise StoreError(f"the record of the run, {self.path}, cannot be written: {error}") from error
 
 
-def begin(header: RunHeader) -> Journal:
+def begin(header: RunHeader) -> RunRecord:
     """Begin the record of a run; of those never continued only the latest stay."""
     folder = _folder()
     try:
         private_files.make_folder(folder)
         for old in sorted(folder.glob("*.jsonl"))[: 1 - FLEET.runs or None]:
             old.unlink(missing_ok=True)
-        journal = Journal(folder / f"{header.run}.jsonl", header)
+        journal = RunRecord(folder / f"{header.run}.jsonl", header)
         private_files.create_file(journal.path)
     except OSError as error:
         raise StoreError(f"the record of the run cannot be written in {folder}: {error}") from error
@@ -74,7 +74,7 @@ def begin(header: RunHeader) -> Journal:
     return journal
 
 
-def resume(run: str, verb: str) -> Journal:
+def resume(run: str, verb: str) -> RunRecord:
     """The record of a run that was begun on this machine.
 
     Raises:
@@ -103,7 +103,7 @@ def resume(run: str, verb: str) -> Journal:
     if header.verb != verb:
         raise Conflict(f"{run} is a run of 'fleet {header.verb}': continue it with that")
     outcomes: dict[int, Mapping[str, Any]] = {value.pop("task"): value for value in rest}
-    return Journal(path, header, outcomes)
+    return RunRecord(path, header, outcomes)
 
 
 def _parsed(lines: Sequence[str]) -> Sequence[dict[str, Any]]:

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config.environment import AgentSettings, default_actor, locate, url_of, without_password
+from priming.config.environment import default_actor, locate, url_of, without_password
 from priming.config.ids import derived, uuid7
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import Conflict, ParamError
 from priming.memory import Memory
 from priming.operations.fleet import journal
-from priming.operations.fleet.journal import Journal, RunHeader
+from priming.operations.fleet.journal import RunHeader, RunRecord
 from priming.operations.fleet.task import FleetTask
 from priming.transfer import importers
 from priming.types import SystemClock
@@ -34,14 +34,14 @@ class FleetRequest:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     profile: str = "priming"
     settings: Settings | None = None
-    agent: AgentSettings | None = None
+    agent: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class FleetPlan:
     """The tasks of a run that are not done, and its record."""
 
-    journal: Journal
+    journal: RunRecord
     tasks: tuple[FleetTask, ...]
 
 

@@ -11,7 +11,7 @@ from priming.config.params.fleet import FLEET, FleetParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, Busy, Conflict, EmbedderError, StoreError
 from priming.operations.fleet.plan import FleetPlan
-from priming.operations.fleet.task import LOST, FleetTask, TaskOutcome
+from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask
 from priming.operations.fleet.workers import Workers
 from priming.types import Progress
 
@@ -65,7 +65,7 @@ def run_fleet(
     At most ``at_once`` are at work in a store. The record of a run without failures is removed at its end.
     """
     params = params if at_once is None else replace(params, at_once=at_once)
-    running = _Run(plan, workers, params)
+    running = _FleetRun(plan, workers, params)
     began = time.perf_counter()
     while running.advance():
         if progress is not None:
@@ -76,7 +76,7 @@ def run_fleet(
     return report
 
 
-class _Run:
+class _FleetRun:
     """A run at work."""
 
     def __init__(self, plan: FleetPlan, workers: Workers, params: FleetParams) -> None:
@@ -108,7 +108,7 @@ class _Run:
             self._take(self._tasks[number], outcome)
         return True
 
-    def _take(self, task: FleetTask, outcome: TaskOutcome) -> None:
+    def _take(self, task: FleetTask, outcome: FleetOutcome) -> None:
         """Record how a task ended, or let it wait for its next attempt behind the others."""
         self._working[task.url] -= 1
         self._lost += outcome.code == LOST

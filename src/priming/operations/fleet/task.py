@@ -18,7 +18,6 @@ from priming.errors import ParamError, PrimingError
 from priming.operations.table import BY_NAME
 
 if TYPE_CHECKING:
-    from priming.config.environment import AgentSettings
     from priming.config.settings import Settings
     from priming.memory import Memory
 
@@ -41,13 +40,13 @@ class FleetTask:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     profile: str = "priming"
     settings: Settings | None = None
-    agent: AgentSettings | None = None
+    agent: Any = None
     actor: str = "user"
     version: str = VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class TaskOutcome:
+class FleetOutcome:
     """How an attempt ended: ``code`` and ``reason`` of the failure, else None; ``counts`` is what was done."""
 
     code: str | None = None
@@ -61,7 +60,7 @@ Done = tuple[Mapping[str, int], str | None, str | None]
 """What a verb counted, and the code and the reason if that is a failure."""
 
 
-def carry_out(task: FleetTask) -> TaskOutcome:
+def carry_out(task: FleetTask) -> FleetOutcome:
     """Carry out a task in this process; whatever fails is an outcome."""
     began = time.perf_counter()
     try:
@@ -72,7 +71,7 @@ def carry_out(task: FleetTask) -> TaskOutcome:
     except Exception as error:  # noqa: BLE001 - the outermost handler of a worker: a bug fails one namespace
         counts, code, reason = {}, _BUG, f"{type(error).__name__}: {error}"
     name = f"{socket.gethostname()}, process {os.getpid()}"
-    return TaskOutcome(code, reason, counts, name, time.perf_counter() - began)
+    return FleetOutcome(code, reason, counts, name, time.perf_counter() - began)
 
 
 def _carry_out(task: FleetTask) -> Done:
@@ -92,10 +91,7 @@ def _carry_out(task: FleetTask) -> Done:
 
 
 def _sleep(memory: Memory, task: FleetTask) -> Done:
-    from priming.llm.agents import open_agent
-
-    agent = None if task.agent is None else open_agent(task.agent)
-    night = BY_NAME["sleep"].function(memory, **task.arguments, agent=agent)
+    night = BY_NAME["sleep"].function(memory, **task.arguments, agent=task.agent)
     return Counter(item.action for item in night.items), None, None
 
 

@@ -11,9 +11,9 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from priming.config.values import dataclass
-from priming.operations.fleet.task import LOST, FleetTask, TaskOutcome, carry_out
+from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 
-Finished = tuple[int, TaskOutcome]
+Finished = tuple[int, FleetOutcome]
 """The number of a task, and how it ended."""
 _PATIENCE = 5.0
 """Seconds after which an idle process that does not end is killed."""
@@ -41,7 +41,7 @@ class Workers(Protocol):
 
 
 @dataclass(eq=False)
-class _Process:
+class _WorkerProcess:
     """A process, our end of its pipe, and the number of its task."""
 
     process: BaseProcess
@@ -56,7 +56,7 @@ class LocalWorkers:
         processors = len(os.sched_getaffinity(0))
         self._most = processors if most is None else min(most, processors)
         self._context = get_context("spawn")
-        self._processes: list[_Process] = []
+        self._processes: list[_WorkerProcess] = []
 
     @property
     def free(self) -> int:
@@ -87,15 +87,15 @@ class LocalWorkers:
             each.process.join()
         self._processes = []
 
-    def _start(self) -> _Process:
+    def _start(self) -> _WorkerProcess:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
-        self._processes.append(_Process(process, ours))
+        self._processes.append(_WorkerProcess(process, ours))
         return self._processes[-1]
 
-    def _finish(self, ended: _Process) -> Finished:
+    def _finish(self, ended: _WorkerProcess) -> Finished:
         number, ended.task = ended.task, None
         assert number is not None, "only a process at work is waited for"
         try:
@@ -105,7 +105,7 @@ class LocalWorkers:
             ended.pipe.close()
             ended.process.join()
             reason = f"process {ended.process.pid} ended before it answered, with {ended.process.exitcode}"
-            return number, TaskOutcome(LOST, reason)
+            return number, FleetOutcome(LOST, reason)
 
 
 def _serve(pipe: Connection) -> None:
