@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 
 import pytest
@@ -167,7 +168,11 @@ def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_t
 ):
     """In the profile ``ethos``, a text that comes twice strengthens links: a batch that is stored comes once."""
     path = tmp_path / "notes.jsonl"
-    texts = [f"Kestrel signs build {number % 200} of the night" for number in range(1200)]
+    chance, words = (
+        random.Random(5),
+        ["tea", "disk", "harbour", "gull", "winter", "ladder", "copper", "violin", "meadow", "lantern"],
+    )
+    texts = [f"{' '.join(chance.sample(words, 4))} {number}" for number in range(1200)]
     path.write_text("".join(json.dumps({"content": text}) + "\n" for text in texts))
 
     def stop(done, _total):
