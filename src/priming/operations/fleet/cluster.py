@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import replace
@@ -17,6 +18,8 @@ from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_o
 from priming.operations.fleet.workers import Finished
 
 _LOCAL = ("localhost", "127.", "::1", "/")
+_PATIENCE = 5.0
+"""Seconds in which a cluster must accept a connection."""
 _FIRST = 200
 """Letters of Ray's reason that are shown."""
 
@@ -31,6 +34,7 @@ class RayWorkers:
         # Ray prints the end of a node, with pages of its state, to stdout, where the answer goes.
         self._quiet.enter_context(redirect_stdout(StringIO()))
         try:
+            _check_answers(address)
             self._ray.init(
                 address=address, log_to_driver=False, configure_logging=False, namespace="priming-fleet"
             )
@@ -121,6 +125,13 @@ def _carry_out(task: FleetTask) -> FleetOutcome:
     context = _ray().get_runtime_context()
     outcome = carry_out(task)
     return replace(outcome, worker=f"node {context.get_node_id()[:8]}, {outcome.worker}")
+
+
+def _check_answers(address: str) -> None:
+    """Fail at once where nothing listens at an address: Ray would try again for minutes."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname is not None and parts.port is not None:
+        socket.create_connection((parts.hostname, parts.port), _PATIENCE).close()
 
 
 def _ray() -> Any:
