@@ -55,7 +55,7 @@ def moment(text: str | None) -> datetime | None:
 def _one_transaction(memory: Namespace) -> Iterator[None]:
     with memory.lock:
         try:
-            with memory.store.transaction():
+            with memory.store.transaction(memory.namespace):
                 yield
         except BaseException:
             memory.discard_queued()
