@@ -102,7 +102,8 @@ class PostgresStore(
         ((server, vectors, role, is_free),) = self._db.run(
             EVERY_NAMESPACE,
             "SELECT current_setting('server_version'),"
-            " (SELECT extversion FROM pg_extension WHERE extname = 'vector'), current_user, (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
+            " (SELECT extversion FROM pg_extension WHERE extname = 'vector'), current_user,"
+            " (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
         )
         detail = f"{self.place}, PostgreSQL {server}, pgvector {vectors}, schema {migrations()[-1].number}"
         return detail, f"row-level security does not hold for the role {role!r}" if is_free else None
