@@ -156,11 +156,6 @@ class PostgresConnection:
             with suppress(psycopg.Error):
                 cursor.close()
 
-    @property
-    def is_in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        return self._depth > 0
-
     def notify(self, namespace: str) -> None:
         """Tell whoever listens to a namespace, once the transaction is committed, that it has changed."""
         sql = "SELECT pg_notify(%(channel)s, '')"
