@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
-from priming.results import Listing, no_memories
+from priming.results import Listing, no_memories, resembling
 from priming.serialization import encode_row
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")
-_SUGGESTED = 3
-"""Maximum number of other namespaces that a reason names."""
+_LOOKED_INTO = 100
+"""Maximum number of other namespaces that are looked into for a reason; of more, only those with a similar name."""
 _PROPOSALS = 8
 """Number of proposals of sleep that stay available."""
 
@@ -138,13 +138,21 @@ class Namespace:
         self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
     def empty_reason(self) -> str | None:
-        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some."""
+        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some.
+
+        To a caller who may not use all namespaces, or through a role of the database that may not, it names none.
+        """
         with self.lock:
             if self._has_memories(self.namespace):
                 return None
-            names = [name for name in self.store.namespaces() if name != self.namespace]
+            names: list[str] = []
+            if present_caller().everywhere:
+                with suppress(StoreError):
+                    names = [name for name in self.store.namespaces() if name != self.namespace]
+            if len(names) > _LOOKED_INTO:
+                names = resembling(self.namespace, names)
             others = [name for name in names if self._has_memories(name)]
-        return no_memories(self.namespace) + _suggestion(self.namespace, others)
+        return no_memories(self.namespace, others)
 
     def _has_memories(self, namespace: str) -> bool:
         return bool(self.store.page(namespace, self.now(), kinds=TEXT_KINDS, limit=1))
@@ -311,31 +319,6 @@ class Namespace:
             via=logged.via,
             session=logged.session,
         )
-
-
-def _suggestion(name: str, others: Sequence[str]) -> str:
-    """The namespaces with memories that resemble a name, else the first of all; empty if there are none."""
-    from difflib import get_close_matches
-
-    by_form = {other.casefold(): other for other in others}
-    form = name.casefold()
-    near = get_close_matches(form, by_form, n=_SUGGESTED)
-    near += [other for other in by_form if (form in other or other in form) and other not in near]
-    if near:
-        return f"; did you mean {_either([by_form[other] for other in near[:_SUGGESTED]])}?"
-    if not others:
-        return ""
-    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
-    return f"; there are some in {', '.join(_quoted(other) for other in others[:_SUGGESTED])}{more}"
-
-
-def _either(names: Sequence[str]) -> str:
-    *first, last = map(_quoted, names)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import TypeVar
@@ -21,13 +21,38 @@ class Listing(list[T]):
         self.reason = reason
 
 
-def no_memories(namespace: str) -> str:
-    """The reason why answers about a namespace are empty, without the names of others.
+_SUGGESTED = 3
+"""Maximum number of other namespaces that a reason names."""
 
-    >>> no_memories("work")
-    'there are no memories in "work"'
+
+def no_memories(namespace: str, others: Sequence[str] = ()) -> str:
+    """The reason why answers about a namespace are empty, with those of others that it may be mistaken for, if any.
+
+    >>> no_memories("work", ["home", "works"])
+    'there are no memories in "work"; did you mean "works"?'
     """
-    return f'there are no memories in "{namespace}"'
+    reason = f'there are no memories in "{namespace}"'
+    quoted = [f'"{name}"' for name in resembling(namespace, others)[:_SUGGESTED]]
+    if quoted:
+        *first, last = quoted
+        either = f"{', '.join(first)} or {last}" if first else last
+        return f"{reason}; did you mean {either}?"
+    if not others:
+        return reason
+    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
+    names = ", ".join(f'"{name}"' for name in others[:_SUGGESTED])
+    return f"{reason}; there are some in {names}{more}"
+
+
+def resembling(name: str, others: Sequence[str]) -> list[str]:
+    """Those of the names that resemble a name, or contain it, or are part of it."""
+    from difflib import get_close_matches
+
+    by_form = {other.casefold(): other for other in others}
+    form = name.casefold()
+    near = get_close_matches(form, by_form, n=_SUGGESTED)
+    near += [other for other in by_form if (form in other or other in form) and other not in near]
+    return [by_form[other] for other in near]
 
 
 @dataclass(frozen=True, slots=True)

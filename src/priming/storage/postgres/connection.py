@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 import psycopg
@@ -37,8 +38,14 @@ _HOLDER = (
     " AND a.pid <> pg_backend_pid()"
     " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
 )
-EVERY_NAMESPACE = "*"
-"""The scope of a statement that lists namespaces: no other row is seen in it."""
+NO_NAMESPACE = ""
+"""The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
+EVERY_NAMESPACE = "*\n"
+"""The scope in which the role that made the store lists namespaces. None has that name: a name is one line."""
+_MAY_LIST = (
+    "SELECT NOT row_security_active('namespaces') OR EXISTS (SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r(role)"
+    " WHERE p.polrelid = 'namespaces'::regclass AND p.polname = 'of_store' AND pg_has_role(r.role, 'USAGE'))"
+)
 WRITE, TRACES = "write", "traces"
 """The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
 
@@ -87,6 +94,15 @@ class PostgresConnection:
                 namespace, lambda connection: connection.execute(sql, named, binary=True).fetchall()
             )
         return self._retried(lambda connection: _read_once(connection, namespace, sql, named))
+
+    def of_every(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
+        if self.run(NO_NAMESPACE, _MAY_LIST) != [(True,)]:
+            raise StoreError(
+                f"this role of {self.place} may not list the namespaces: connect as the role that made the store, or"
+                " as a member of it"
+            )
+        return self.run(EVERY_NAMESPACE, sql)
 
     def change(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> int:
         """Execute one statement that writes; the number of rows it changed."""
@@ -140,10 +156,10 @@ class PostgresConnection:
             with suppress(psycopg.Error):
                 cursor.close()
 
-    def notify(self, namespace: str, channel: str) -> None:
-        """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
-        sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
-        self.run(namespace, sql, {"channel": channel, "payload": f"{self.schema} {namespace}"})
+    def notify(self, namespace: str) -> None:
+        """Tell whoever listens to a namespace, once the transaction is committed, that it has changed."""
+        sql = "SELECT pg_notify(%(channel)s, '')"
+        self.run(namespace, sql, {"channel": log_channel(self.schema, namespace)})
 
     def vacuum(self, tables: Iterable[str]) -> None:
         """Give the room of dead rows back to these tables."""
@@ -248,7 +264,7 @@ class PostgresConnection:
         if self._failed:
             raise StoreError("an earlier write in this transaction failed: end it, nothing of it was written")
         with self._translated():
-            if self._writes and namespace != EVERY_NAMESPACE:
+            if self._writes and namespace not in (NO_NAMESPACE, EVERY_NAMESPACE):
                 self.lock(namespace, self._lock_name)
             if self._scope != namespace:
                 connection.execute(_SCOPE, {"namespace": namespace})
@@ -313,6 +329,15 @@ class PostgresConnection:
             yield
         except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
             raise translate_error(error, self.place) from error
+
+
+def log_channel(schema: str, namespace: str) -> str:
+    """The channel on which a commit tells that the log of a namespace is longer: its name tells nobody else whose.
+
+    >>> log_channel("priming", "work")
+    'priming_b4b29d838e699b2e23b36b780d37c484'
+    """
+    return f"priming_{blake2b(f'{schema} {namespace}'.encode(), digest_size=16).hexdigest()}"
 
 
 def _read_once(

@@ -324,9 +324,10 @@ class SqliteTokens:
             else:
                 self._db.change("DELETE FROM read_only WHERE namespace = ?", (namespace,))
 
-    def all_read_only(self) -> list[str]:
-        """The namespaces to which writes are refused."""
-        return [name for (name,) in self._db.run("SELECT namespace FROM read_only ORDER BY namespace")]
+    def all_read_only(self, namespace: str | None = None) -> list[str]:
+        """The namespaces to which writes are refused (of one: it or none)."""
+        sql = "SELECT namespace FROM read_only WHERE coalesce(?, namespace) = namespace ORDER BY namespace"
+        return [name for (name,) in self._db.run(sql, (namespace,))]
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""

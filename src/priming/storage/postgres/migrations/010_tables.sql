@@ -266,19 +266,19 @@ DO $$
 DECLARE
     named TEXT;
 BEGIN
-    FOREACH named IN ARRAY ARRAY['memories', 'versions', 'generations', 'vectors', 'links', 'adjacency', 'verdicts',
-        'pairs', 'runs', 'weights', 'relations', 'operations', 'changes', 'touched'] LOOP
+    FOREACH named IN ARRAY ARRAY['namespaces', 'memories', 'versions', 'generations', 'vectors', 'links', 'adjacency',
+        'verdicts', 'pairs', 'runs', 'weights', 'relations', 'operations', 'changes', 'touched', 'traces', 'activations',
+        'loop_sessions', 'read_only'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
         EXECUTE format('CREATE POLICY of_namespace ON %I USING (namespace = current_setting(''priming.namespace'', true))',
             named);
     END LOOP;
-    -- Those from which a backup learns what namespaces there are.
+    -- Those from which a backup learns what namespaces there are: the role that makes the store may list them, and its
+    -- members, and change nothing so. No namespace has that name, as a name is one line.
     FOREACH named IN ARRAY ARRAY['namespaces', 'traces', 'activations', 'loop_sessions', 'read_only'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
-        EXECUTE format('CREATE POLICY of_namespace ON %I USING (namespace = current_setting(''priming.namespace'', true)'
-            ' OR current_setting(''priming.namespace'', true) = ''*'')', named);
+        EXECUTE format('CREATE POLICY of_store ON %I FOR SELECT TO CURRENT_USER'
+            ' USING (current_setting(''priming.namespace'', true) = E''*\n'')', named);
     END LOOP;
 END $$;
 
