@@ -55,6 +55,8 @@ _OF_MEMORY = (
 class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
+    generations_of_all = True
+
     def __init__(
         self,
         path: Path | None,
