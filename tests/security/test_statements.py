@@ -88,7 +88,7 @@ def unscoped(sql, names):
                     yield table
                 continue
             own = rf"(?<![\w.]){alias}\.namespace = (\$\d+|\w+\.namespace)|= {alias}\.namespace\b"
-            if len(references) == 1:
+            if sum(other[1] != "INTO" for other in references) == 1:
                 own += r"|(?<![\w.])namespace = \$\d+"
             if not re.search(own, scope):
                 yield table
