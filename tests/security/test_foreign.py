@@ -7,6 +7,7 @@ namespace has, the other ids and names that nobody has: their answers must be th
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
@@ -25,6 +26,7 @@ from .foreign import FORGED, OWN, PLAIN, filled
 from .worlds import (
     FAST,
     SECRETS,
+    START,
     THEIRS,
     Transcript,
     Twins,
@@ -205,6 +207,7 @@ def test_without_filters_the_answers_are_those_of_a_store_of_ones_own(world, sto
 
     async def answers(store, namespace):
         transcript = Transcript(namespace, {}, {})
+        store.clock.at = START
         ids = store.prepared(namespace) if is_filled else {}
         transcript.plain(json.dumps(list(ids.values())))
         async with web(store) as client:
@@ -221,9 +224,16 @@ def test_without_filters_the_answers_are_those_of_a_store_of_ones_own(world, sto
                     )
             return lines
 
-    own = f"{surface}-{is_filled}"
+    own, own_server = f"{surface}-{is_filled}", stores[0].startswith("postgresql")
     with closing(World(stores[1], "")) as alone:
         theirs, ours = anyio.run(answers, world, own), anyio.run(answers, alone, own)
+    if own_server:
+        theirs, ours = without_bytes(theirs), without_bytes(ours)
     for one, other in zip(theirs, ours, strict=True):
         assert one[2] == other[2], (one[0], one[1], differing(one[2], other[2]))
         assert SECRETS.findall(one[2]) == []
+
+
+def without_bytes(lines):
+    """Answers of PostgreSQL without sizes: it compresses rows, which have ids at random."""
+    return [(name, request, re.sub(r"bytes\W+\d+", "", answer)) for name, request, answer in lines]
