@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from priming.config.values import dataclass
+from priming.core.arguments.names import resembling
 from priming.types import EMPTY, Link, MemoryRecord
 
 T = TypeVar("T")
@@ -42,17 +43,6 @@ def no_memories(namespace: str, others: Sequence[str] = ()) -> str:
     more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
     names = ", ".join(f'"{name}"' for name in others[:_SUGGESTED])
     return f"{reason}; there are some in {names}{more}"
-
-
-def resembling(name: str, others: Sequence[str]) -> list[str]:
-    """Those of the names that resemble a name, or contain it, or are part of it."""
-    from difflib import get_close_matches
-
-    by_form = {other.casefold(): other for other in others}
-    form = name.casefold()
-    near = get_close_matches(form, by_form, n=_SUGGESTED)
-    near += [other for other in by_form if (form in other or other in form) and other not in near]
-    return [by_form[other] for other in near]
 
 
 @dataclass(frozen=True, slots=True)
