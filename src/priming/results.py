@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import TypeVar
 
 from priming.config.values import dataclass
-from priming.core.arguments.names import resembling
 from priming.types import EMPTY, Link, MemoryRecord
 
 T = TypeVar("T")
@@ -22,27 +21,13 @@ class Listing(list[T]):
         self.reason = reason
 
 
-_SUGGESTED = 3
-"""Maximum number of other namespaces that a reason names."""
+def no_memories(namespace: str) -> str:
+    """The reason why answers about a namespace are empty, without the names of others.
 
-
-def no_memories(namespace: str, others: Sequence[str] = ()) -> str:
-    """The reason why answers about a namespace are empty, with those of others that it may be mistaken for, if any.
-
-    >>> no_memories("work", ["home", "works"])
-    'there are no memories in "work"; did you mean "works"?'
+    >>> no_memories("work")
+    'there are no memories in "work"'
     """
-    reason = f'there are no memories in "{namespace}"'
-    quoted = [f'"{name}"' for name in resembling(namespace, others)[:_SUGGESTED]]
-    if quoted:
-        *first, last = quoted
-        either = f"{', '.join(first)} or {last}" if first else last
-        return f"{reason}; did you mean {either}?"
-    if not others:
-        return reason
-    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
-    names = ", ".join(f'"{name}"' for name in others[:_SUGGESTED])
-    return f"{reason}; there are some in {names}{more}"
+    return f'there are no memories in "{namespace}"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from psycopg import errors
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import StoreError
-from priming.storage.postgres.connection import EVERY_NAMESPACE, log_channel
+from priming.storage.postgres.connection import EVERY_NAMESPACE, log_name
+from priming.storage.postgres.pool import CHANNEL
 from priming.storage.postgres.store import PostgresStore
 from priming.storage.rows import LoopSessionRow, RelationRow
 
@@ -192,15 +193,14 @@ def test_members_of_the_role_that_made_a_store_administer_it(secured: str, tmp_p
         assert len(copy.store.memories("theirs")) == 2
 
 
-def test_a_commit_is_announced_on_a_channel_that_does_not_name_its_namespace(secured: str) -> None:
-    channel = log_channel(SCHEMA, "guests")
-    assert "guests" not in channel
+def test_a_commit_is_announced_without_the_name_of_its_namespace(secured: str) -> None:
     with psycopg.connect(secured, autocommit=True) as listener:
-        listener.execute(f"LISTEN {channel}".encode())
+        listener.execute(f"LISTEN {CHANNEL}".encode())
         with closing(PostgresStore(secured, schema=SCHEMA)) as store:
             for name in ("others", "guests"):
                 remember(store, whole("a"), namespace=name)
             for name in ("others", "guests"):
                 store.clear(name)
-        (notice,) = listener.notifies(timeout=30, stop_after=1)
-        assert (notice.channel, notice.payload) == (channel, "")
+        announced = [notice.payload for notice in listener.notifies(timeout=30, stop_after=2)]
+        assert announced == [log_name(SCHEMA, name) for name in ("others", "guests")]
+        assert not {"others", "guests", SCHEMA} & set(announced)

@@ -17,6 +17,8 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, PrimingError, StoreError
 from priming.storage.postgres.pool import (
+    CHANNEL,
+    Listener,
     PoolKey,
     place_of,
     release_pool,
@@ -79,11 +81,14 @@ class PostgresConnection:
         self._lock_name = WRITE
         self._locks: set[tuple[str, str]] = set()
         self._is_closed = False
+        self._listener: Listener | None = None
 
     def close(self) -> None:
         """Release the pool; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
+            if self._listener is not None:
+                self._listener.close()
             release_pool(self._key)
 
     def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -156,15 +161,20 @@ class PostgresConnection:
             with suppress(psycopg.Error):
                 cursor.close()
 
-    def notify(self, namespace: str) -> None:
-        """Tell whoever listens to a namespace, once the transaction is committed, that it has changed."""
-        sql = "SELECT pg_notify(%(channel)s, '')"
-        self.run(namespace, sql, {"channel": log_channel(self.schema, namespace)})
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Call ``wake``, in another thread, after a commit of others to a namespace."""
+        self._listener = self._listener or Listener(self._key[1], self.place)
+        self._listener.add(log_name(self.schema, namespace), wake)
 
-    def vacuum(self, tables: Iterable[str]) -> None:
-        """Give the room of dead rows back to these tables."""
+    def notify(self, namespace: str) -> None:
+        """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
+        sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
+        self.run(namespace, sql, {"channel": CHANNEL, "payload": log_name(self.schema, namespace)})
+
+    def administer(self, sql: str) -> None:
+        """Execute a statement that no transaction may hold, such as one that builds an index."""
         with self._taken() as connection, self._translated():
-            connection.execute(f"VACUUM {', '.join(tables)}".encode())
+            connection.execute(sql.encode())
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
@@ -310,7 +320,8 @@ class PostgresConnection:
         if self._is_closed:
             raise StoreError(f"{self.place} was closed: open it again")
         try:
-            connection: psycopg.Connection[Any] = self._pool.getconn(self.busy_timeout)
+            patience = max(self.busy_timeout, POSTGRES.connect_timeout)
+            connection: psycopg.Connection[Any] = self._pool.getconn(patience)
             return connection
         except PoolTimeout as error:
             reason = why_unreachable(self._key[1])
@@ -318,7 +329,7 @@ class PostgresConnection:
                 raise translate_error(reason, self.place) from error
             raise Busy(
                 f"all {self._key[3]} connections of this process to {self.place} are in use; waited"
-                f" {self.busy_timeout:g} s: try again, or allow more with ?pool=N in the URL"
+                f" {patience:g} s: try again, or allow more with ?pool=N in the URL"
             ) from error
         except PoolClosed as error:
             raise StoreError(f"{self.place} was closed: open it again") from error
@@ -331,13 +342,13 @@ class PostgresConnection:
             raise translate_error(error, self.place) from error
 
 
-def log_channel(schema: str, namespace: str) -> str:
-    """The channel on which a commit tells that the log of a namespace is longer: its name tells nobody else whose.
+def log_name(schema: str, namespace: str) -> str:
+    """What a commit announces to whoever listens: it names the log of a namespace to those who have its name.
 
-    >>> log_channel("priming", "work")
-    'priming_b4b29d838e699b2e23b36b780d37c484'
+    >>> log_name("priming", "work")
+    'b4b29d838e699b2e23b36b780d37c484'
     """
-    return f"priming_{blake2b(f'{schema} {namespace}'.encode(), digest_size=16).hexdigest()}"
+    return blake2b(f"{schema} {namespace}".encode(), digest_size=16).hexdigest()
 
 
 def _read_once(
