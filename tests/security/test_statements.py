@@ -166,7 +166,7 @@ def test_every_key_and_index_begins_with_the_namespace_and_no_sequence_or_foreig
         others = connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('S', 'f', 'm', 'p')"
             " UNION ALL SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
-            " WHERE c.relnamespace = %s::regnamespace AND NOT tgisinternal",
+            " WHERE c.relnamespace = %s::regnamespace AND c.relkind = 'r' AND NOT tgisinternal",
             (SCHEMA, SCHEMA),
         ).fetchall()
     empty(postgres, SCHEMA)

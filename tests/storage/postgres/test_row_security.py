@@ -23,6 +23,7 @@ from .server import OWNER, as_role, as_superuser, empty
 pytestmark = pytest.mark.slow
 SCHEMA, GUEST, DEPUTY = "secured", "guest", "deputy"
 ROLES = (OWNER, DEPUTY, GUEST)
+SUPERUSER = "postgres"
 OF_STORE = {"tokens", "schema_versions"}
 """The tables that are of no namespace."""
 LISTED = {"namespaces", "traces", "activations", "loop_sessions", "read_only"}
@@ -146,6 +147,31 @@ def test_nobody_moves_rows_into_a_namespace_that_is_not_named(secured: str, role
         for table in tables(connection):
             with pytest.raises(errors.InsufficientPrivilege), connection.transaction():
                 connection.execute(f"UPDATE {table} SET namespace = 'theirs'".encode())
+
+
+@pytest.mark.parametrize("role", [*ROLES, SUPERUSER])
+def test_the_view_of_links_shows_those_of_the_namespace_that_is_named(secured: str, role: str) -> None:
+    for named, links in ((None, []), ("mine", [("a", "b")]), (EVERY_NAMESPACE, [])):
+        with session(secured, role, named) as connection:
+            sql = "SELECT from_id, to_id FROM memory_graph_links"
+            assert connection.execute(sql).fetchall() == links, named
+
+
+@pytest.mark.parametrize("end", ["theirs-only", "nobodys-own"])
+def test_a_link_to_what_another_has_is_refused_like_one_to_nothing(secured: str, end: str) -> None:
+    with closing(PostgresStore(secured, schema=SCHEMA)) as store:
+        store.set_read_only("others", on=False)
+        remember(store, whole("theirs-only"), namespace="others")
+        try:
+            with session(secured, GUEST, "mine") as connection:
+                refused = f"from_id = a, to_id = {end}: both must be memories of the namespace"
+                with pytest.raises(errors.RaiseException, match=refused):
+                    connection.execute(
+                        "INSERT INTO memory_graph_links VALUES ('fact', 'a', 'fact', %s, 'similarity', 0.5)",
+                        (end,),
+                    )
+        finally:
+            store.clear("others")
 
 
 def test_no_write_of_a_guest_learns_by_an_error_what_another_namespace_holds(secured: str) -> None:
