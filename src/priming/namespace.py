@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
-from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from priming.config.caller import present_caller
@@ -22,8 +21,9 @@ from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
-from priming.results import Listing, no_memories
+from priming.results import Listing, no_memories, similar_namespaces
 from priming.serialization import encode_row
+from priming.storage.damaged_rows import NamespaceLock
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")
-_SUGGESTED = 3
-"""Maximum number of other namespaces that a reason names."""
 _PROPOSALS = 8
 """Number of proposals of sleep that stay available."""
 
@@ -51,7 +49,7 @@ class Namespace:
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
     """The profiles that a recall can name."""
     better: Embedder | None = None  # what ``reembed`` changes to
-    lock: RLock = field(default_factory=RLock)
+    lock: NamespaceLock = field(init=False)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
     _queued: dict[int, PreparedOperation] = field(default_factory=dict)
@@ -61,6 +59,9 @@ class Namespace:
     """The latest proposals of sleep by id, for clients that can only name a proposal."""
     requested_id: str | None = None
     """The id of the next operation, if a client chose it to look for the operation later."""
+
+    def __post_init__(self) -> None:
+        self.lock = NamespaceLock(self.store, self.namespace)
 
     def now(self) -> datetime:
         """The present, in UTC."""
@@ -144,7 +145,7 @@ class Namespace:
                 return None
             names = [name for name in self.store.namespaces() if name != self.namespace]
             others = [name for name in names if self._has_memories(name)]
-        return no_memories(self.namespace) + _suggestion(self.namespace, others)
+        return no_memories(self.namespace) + similar_namespaces(self.namespace, others)
 
     def _has_memories(self, namespace: str) -> bool:
         return bool(self.store.page(namespace, self.now(), kinds=TEXT_KINDS, limit=1))
@@ -311,31 +312,6 @@ class Namespace:
             via=logged.via,
             session=logged.session,
         )
-
-
-def _suggestion(name: str, others: Sequence[str]) -> str:
-    """The namespaces with memories that resemble a name, else the first of all; empty if there are none."""
-    from difflib import get_close_matches
-
-    by_form = {other.casefold(): other for other in others}
-    form = name.casefold()
-    near = get_close_matches(form, by_form, n=_SUGGESTED)
-    near += [other for other in by_form if (form in other or other in form) and other not in near]
-    if near:
-        return f"; did you mean {_either([by_form[other] for other in near[:_SUGGESTED]])}?"
-    if not others:
-        return ""
-    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
-    return f"; there are some in {', '.join(_quoted(other) for other in others[:_SUGGESTED])}{more}"
-
-
-def _either(names: Sequence[str]) -> str:
-    *first, last = map(_quoted, names)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:
