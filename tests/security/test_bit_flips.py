@@ -19,6 +19,7 @@ from priming import HashedEmbedder, Memory
 from priming.errors import Corrupt, PrimingError
 from priming.operations.service import LocalService
 from priming.operations.table import SERVED
+from priming.recall.terms import write_weights
 
 pytestmark = pytest.mark.slow
 
@@ -49,22 +50,26 @@ def whole(tmp_path_factory):
             return service.call("default", operation, request, operation_id=operation_id)
 
         ids = prepare(call)
-        call("link", {"source": "deploy", "target": "port", "relation": "hinders", "sign": -1})
-        text = "which port does the server listen on"
-        recall = call("recall", {"text": text, "session": "morning", "floor": 0.0, "limit": 5})
-        keys = [hit["memory"]["key"] for hit in recall["hits"]]
-        call("feedback", {"recall_id": recall["recall_id"], "used": keys[:2], "not_relevant": keys[4:]})
+        call("link", {"source": "deploy", "target": "port", "relation": "requires"})
+        call("link", {"source": "deploy", "target": "old-rule", "relation": "outdates", "sign": -1})
         call("supersede", {"key": "port", "content": "The server listens on port 8081 now."})
         run = call("run_start", {"session": "evening"})
-        call("recall", {"text": "how do I deploy by pushing the tag", "session": "evening"})
+        call("recall", {"text": "when do we meet", "session": "evening"})
         call("run_end", {"run_id": run["id"], "used": True})
         call("done", {"key": "deploy", "success": True})
         call("sleep", {})
+        for text, key in (
+            ("which port does the server listen on", "port"),
+            ("deploy by pushing the tag", "deploy"),
+        ):
+            recall = call("recall", {"text": text, "session": "morning"})
+            call("feedback", {"recall_id": recall["recall_id"], "used": [key]})
+        with service.memory("default") as memory, memory.writing() as now:
+            write_weights(memory, memory.profile, {"bm25": 0.5}, {"bm25": memory.profile.recall.bm25}, now)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO activations SELECT namespace, 'ethos', id, '2026-03-01', 3 FROM memories LIMIT 2"
         )
-        connection.execute("INSERT INTO weights VALUES ('default', 'floop', '{\"spread\": 0.5}')")
         connection.execute(
             "INSERT INTO tokens (id, namespace, digest, created_at) VALUES ('t', 'default', x'00', '2026')"
         )
@@ -190,9 +195,11 @@ TABLES = (
 )
 
 
-def test_every_table_is_attacked(whole):
+def test_every_table_is_attacked_and_nothing_is_damaged_before(whole):
     path, _ = whole
     assert tuple(tables(path)) == TABLES
+    with Memory.open(f"sqlite:///{path}", embedder=EMBEDDER) as memory:
+        assert not [finding for finding in memory.validate() if finding.rule == "damaged-row"]
 
 
 @pytest.mark.parametrize("table", TABLES)

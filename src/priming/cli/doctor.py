@@ -19,7 +19,7 @@ from priming.cli.options import StoreOptions
 from priming.config import environment
 from priming.config.environment import VERSION
 from priming.config.values import dataclass
-from priming.errors import PrimingError
+from priming.errors import Corrupt, PrimingError
 from priming.hooks.agents import AGENTS
 from priming.hooks.setup import agent_config, clients, files
 
@@ -237,8 +237,10 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
     with store.open() as memory:
         try:
             findings = memory.validate()
+            _ = memory.loop_list(), memory.store.tokens()
         except PrimingError as error:
-            yield Check("validate", WARN, str(error), "set the namespace with --namespace")
+            state = FAIL if isinstance(error, Corrupt) else WARN
+            yield Check("validate", state, str(error), "restore a backup, or name another --namespace")
             return
     for finding in findings[:_MAX_FINDINGS]:
         detail = f"{finding.rule}: {finding.subject}: {finding.detail}"
