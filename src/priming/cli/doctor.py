@@ -201,7 +201,6 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "check its permissions, or restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
-    size = f"{path.stat().st_size / _MIB:.1f} MiB"
     newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
@@ -216,7 +215,7 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
         return
-    yield Check("store", OK, f"{path}, {size}, schema {version}")
+    yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
     yield from _write_ahead(path)
     if version < newest:
         detail = f"schema {version} becomes {newest} at the next use, after a backup"
