@@ -20,7 +20,7 @@ from priming.config.constants import FIELDS, settable
 from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
-from priming.maintenance import health
+from priming.maintenance import health, verify
 from priming.operations.loop_table import LOOP
 from priming.operations.schema import summary
 from priming.operations.table import SERVED
@@ -145,6 +145,12 @@ def findings(*_: str) -> str:
     """What ``validate`` looks for: in a database, and in how memories are linked."""
     rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_backup._RULES]
     rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in health.VALIDATION_RULES.items()]
+    return table(("rule", "what is wrong", "remedy"), rows)
+
+
+def verification(*_: str) -> str:
+    """What ``verify`` looks for beside that."""
+    rows = [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in verify.VERIFICATION_RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 
 
@@ -324,6 +330,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "words": words,
     "errors": errors,
     "findings": findings,
+    "verification": verification,
     "environment": environment,
     "settings": settings,
     "tools": tools,

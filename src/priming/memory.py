@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
+    from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
     from priming.recall.recall import recall
@@ -85,6 +86,7 @@ _VERBS = {
     "priming.maintenance.contradictions": "keep_both review",
     "priming.maintenance.health": "backup reembed restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.maintenance.verify": "verify",
     "priming.recall.explain": "why",
     "priming.recall.files.task_files": "files",
     "priming.recall.recall": "recall",
@@ -259,6 +261,7 @@ class Memory(Namespace):
         status = status
         stats = stats
         validate = validate
+        verify = verify
         export = export
         import_ = import_
         backup = backup

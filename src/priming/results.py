@@ -244,12 +244,25 @@ class Fading:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem that ``validate`` reports, and its remedy."""
+    """A problem that ``validate`` or ``verify`` reports, and its remedy."""
 
     rule: str
     subject: str
     detail: str
     remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verification read, and what is wrong; ``snapshot``: a working set on disk was compared, too."""
+
+    namespace: str
+    operations: int
+    rows: int
+    vectors: int
+    snapshot: bool
+    findings: tuple[Finding, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

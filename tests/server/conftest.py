@@ -151,7 +151,7 @@ def clock():
 class Process:
     """``priming serve`` as a process of its own."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, **variables):
         self.url = f"sqlite:///{folder}/memory.db"
         environment = {
             name: value
@@ -160,7 +160,7 @@ class Process:
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url, *options],
-            env={**environment, "PYTHONUTF8": "1"},
+            env={**environment, "PYTHONUTF8": "1", **variables},
             stdout=subprocess.PIPE,
             stderr=(log := (folder / "log").open("w")),
             text=True,
@@ -185,11 +185,11 @@ class Process:
 
 @pytest.fixture
 def process(tmp_path):
-    """Starts ``priming serve`` with further options."""
+    """Starts ``priming serve`` with further options and variables of the environment."""
     processes = []
 
-    def start(*options):
-        processes.append(Process(tmp_path, *options))
+    def start(*options, **variables):
+        processes.append(Process(tmp_path, *options, **variables))
         return processes[-1]
 
     yield start

@@ -127,6 +127,8 @@ def test_once_there_was_a_token_one_is_needed_for_ever(served):
     [
         ("/health", 200, 200),
         ("/ready", 200, 200),
+        ("/healthz", 200, 200),
+        ("/readyz", 200, 200),
         ("/docs", 200, 200),
         ("/openapi.json", 200, 200),
         ("/metrics", 401, 403),

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import re
+import shutil
 from contextlib import closing
 from uuid import uuid4
 
@@ -220,6 +221,30 @@ def test_it_says_that_it_is_alive_and_ready(lasting):
 def test_a_store_that_does_not_answer_is_not_ready(served):
     served.tokens.close()
     assert served.client.get("/ready").status_code == 500
+
+
+def test_probes_may_use_the_names_of_kubernetes(lasting):
+    assert lasting.client.get("/healthz").json()["status"] == "alive"
+    assert lasting.client.get("/readyz").json()["status"] == "ready"
+
+
+@pytest.mark.parametrize("event", ["deleted", "replaced"])
+def test_a_store_whose_file_is_gone_is_alive_but_not_ready(served, tmp_path, event):
+    file = tmp_path / "memory.db"
+    file.rename(tmp_path / "moved.db")
+    if event == "replaced":
+        shutil.copyfile(tmp_path / "moved.db", file)
+    answer = served.client.get("/ready")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "store")
+    assert served.client.get("/health").status_code == 200
+
+
+def test_a_server_whose_end_is_announced_is_not_ready_but_answers(served):
+    served.app.state.server.draining = True
+    answer = served.client.get("/ready")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "stopping")
+    assert served.client.get("/health").status_code == 200
+    served.done("remember", {"content": "x"})
 
 
 def test_figures_count_requests_by_operation_and_status(served):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sqlite3
 import stat
 import threading
@@ -101,6 +102,34 @@ def test_ctrl_c_ends_it_in_order(process):
     server = process()
     assert server.end(signal.SIGINT) == 0
     assert not [one for one in os.listdir(server.log.parent) if "-wal" in one or ".sock" in one]
+
+
+def test_it_drains_before_it_ends(process):
+    server = process(PRIMING_SERVER_DRAIN_SECONDS="600")
+    with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client:
+        assert client.get("/readyz").status_code == 200
+        server.process.send_signal(signal.SIGTERM)
+        until(lambda: client.get("/readyz").status_code == 503, "the announcement of its end")
+    assert httpx2.get(f"{server.at}/healthz").status_code == 200
+    with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client:
+        assert post(client, "remember", {"content": "Late, but in time."}).status_code == 200
+    assert server.end(signal.SIGTERM) == 0
+    with Memory.open(server.url) as memory:
+        assert memory.status().memories == 1
+
+
+def test_draining_has_an_end(process):
+    assert process(PRIMING_SERVER_DRAIN_SECONDS="0.2").end() == 0
+
+
+def test_it_reports_to_systemd_that_it_is_ready_and_that_it_stops(process, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(tmp_path / "notify"))
+        supervisor.settimeout(DEADLINE)
+        server = process(NOTIFY_SOCKET=str(tmp_path / "notify"))
+        assert supervisor.recv(100) == b"READY=1"
+        assert server.end() == 0
+        assert supervisor.recv(100) == b"STOPPING=1"
 
 
 def test_its_log_is_one_json_object_a_line_without_content(process):

@@ -11,6 +11,7 @@ from .contract_learning import *  # noqa: F403
 from .contract_log import *  # noqa: F403
 from .contract_loop import *  # noqa: F403
 from .contract_namespaces import *  # noqa: F403
+from .contract_parts import *  # noqa: F403
 from .contract_reads import *  # noqa: F403
 from .contract_rows import *  # noqa: F403
 from .contract_tokens import *  # noqa: F403

@@ -15,9 +15,10 @@ from priming.cli.groups import (
     rules,
     server,
     sleep,
+    stores,
 )
 
-app = create(recall, memory, feedback, rules, history, graph, loop, server, care, sleep, measure)
+app = create(recall, memory, feedback, rules, history, graph, loop, server, care, stores, sleep, measure)
 """The modules in the order of the help."""
 
 

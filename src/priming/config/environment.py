@@ -25,6 +25,7 @@ else:
 - ``CI``, ``CLAUDE_CODE_ENTRYPOINT``: set by others, to the same effect
 - ``CLAUDECODE``, ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say that it runs a server or a
   hook, and of which installation
+- ``NOTIFY_SOCKET``: set by systemd, where a server reports that it is ready and that it stops
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
@@ -143,6 +144,11 @@ def global_folder() -> Path:
         return Path.home() / DEFAULT_PATH.parent
     except RuntimeError:
         raise ParamError("PRIMING_HOME", folder, "must be set, because there is no home folder") from None
+
+
+def notify_socket() -> str | None:
+    """The address at which systemd waits for the state of a service of ``Type=notify``."""
+    return os.environ.get("NOTIFY_SOCKET") or None
 
 
 def server_wanted() -> bool:

@@ -28,7 +28,8 @@ from priming.storage.rows import LinkRow, VersionRow
 from priming.text.quotation import label
 from priming.types import Progress
 
-_DAMAGE = "damaged-row", "integrity"
+DAMAGE = "damaged-row", "integrity"
+"""The rules of findings that leave rows unreadable."""
 _NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
 
 
@@ -93,7 +94,7 @@ def validate(memory: Namespace) -> list[Finding]:
     """List the inconsistencies of the namespace, each with its remedy; an empty list means there are none."""
     with memory.lock:
         findings = memory.store.check(memory.namespace)
-        if any(finding.rule in _DAMAGE for finding in findings):
+        if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):
             links = memory.store.links(memory.namespace, relation=relation)

@@ -58,6 +58,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "oscillating": {},
     "stats": {},
     "validate": {},
+    "verify": {},
     "fading": {"limit": 5},
     "review": {},
     "supersede": {"key": "port", "content": "The server listens on port 9090."},

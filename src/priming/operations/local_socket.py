@@ -12,6 +12,7 @@ import signal
 import socket
 import stat
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,6 +152,21 @@ def greeting(
             {} if settings is None else {**settings.retrieval, **settings.constants}, sort_keys=True
         ),
     }
+
+
+def check_in_place(greeting: Mapping[str, str] | None) -> None:
+    """Raise ``StoreError`` if the file of a server's greeting was deleted or replaced by another."""
+    if greeting is None:
+        return
+    try:
+        status = os.stat(greeting["database"])
+        in_place = greeting["file"] == f"{status.st_dev}:{status.st_ino}"
+    except OSError:
+        in_place = False
+    if not in_place:
+        raise StoreError(
+            f"{greeting['database']} was deleted or replaced, so nothing can be stored in it: restart the server"
+        )
 
 
 def _is_private(folder: Path) -> bool:

@@ -175,6 +175,7 @@ OPS: tuple[Op, ...] = (
     Op("oscillating", "list[Oscillation]", group="time"),
     Op("stats", "Stats", group="care"),
     Op("validate", "list[Finding]", group="care"),
+    Op("verify", "Verified", long=True, group="care"),
     Op("fading", "list[Fading]", group="care"),
     Op("review", "list[Review]", group="rules"),
     Op(

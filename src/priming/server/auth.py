@@ -31,11 +31,11 @@ from priming.server.telemetry import Metrics
 from priming.server.tokens import Tokens
 from priming.types import EVERYWHERE, Token
 
-OPEN = ("/health", "/ready", "/docs", "/openapi.json")
-"""Paths that need no token: they reveal nothing about memories."""
-
-ALIVE = ("/health", "/ready")
+ALIVE = ("/health", "/ready", "/healthz", "/readyz")
 """Paths that a supervisor polls: they do not count against a rate."""
+
+OPEN = (*ALIVE, "/docs", "/openapi.json")
+"""Paths that need no token: they reveal nothing about memories."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TWO_LENGTHS = (

@@ -27,7 +27,7 @@ from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
-from priming.operations import schema
+from priming.operations import local_socket, schema
 from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
 from priming.operations.op import Op
@@ -51,8 +51,6 @@ _HEALTH = {
     "required": ["status", "version"],
     "properties": {"status": {"type": "string"}, "version": {"type": "string"}},
 }
-
-
 Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 
 
@@ -137,7 +135,7 @@ class DescribedApp(FastAPI):
 
 
 class ServerState:
-    """The state shared by the routes of a server; ``ending`` is set when the server is asked to end."""
+    """The state shared by the routes of a server: ``draining`` once its end is announced, ``ending`` for calls."""
 
     def __init__(
         self,
@@ -145,15 +143,16 @@ class ServerState:
         tokens: Tokens,
         params: ServerParams,
         clock: Clock,
-        sleep_every: timedelta | None,
+        every: timedelta | None,
     ) -> None:
         self.service, self.tokens, self.params = service, tokens, params
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
         self.ending = Event()
+        self.draining = False
         self.greeting: Mapping[str, str] | None = None
         """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
-        self.scheduler = None if sleep_every is None else SleepScheduler(service, sleep_every, clock)
+        self.scheduler = None if every is None else SleepScheduler(service, every, clock)
         self.metrics = telemetry.Metrics(
             namespaces=lambda: len(service.namespaces), jobs=lambda: self.jobs.unfinished
         )
@@ -337,14 +336,18 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
 
     async def ready(request: Request) -> Response:
         context_of(request).operation = "ready"
+        if server.draining or server.ending.is_set():
+            raise Refused(
+                503, "stopping", "the server is stopping: ask another, or this again once restarted"
+            )
+        local_socket.check_in_place(server.greeting)
         await server.workers.run(server.tokens.needed)
         return respond({"status": "ready", "version": VERSION})
 
     async def hello(request: Request) -> Response:
-        context = context_of(request)
-        if server.greeting is None or not context.local:
+        if server.greeting is None or not context_of(request).local:
             raise HTTPException(404)
-        context.operation = "hello"
+        context_of(request).operation = "hello"
         return respond(dict(server.greeting))
 
     async def figures(request: Request) -> Response:
@@ -366,7 +369,9 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
 
     add = app.add_api_route
     add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))
-    add("/ready", ready, **openapi.of_server("ready", "Whether the store can be read", JSON, _HEALTH))
+    add("/ready", ready, **openapi.of_server("ready", "Whether it can be used", JSON, _HEALTH))
+    add("/healthz", health, include_in_schema=False)
+    add("/readyz", ready, include_in_schema=False)
     add("/metrics", figures, **openapi.of_server("metrics", "Metrics for Prometheus", "text/plain"))
     add(GREETING_PATH, hello, include_in_schema=False)
     add("/openapi.json", document, include_in_schema=False)
@@ -391,7 +396,5 @@ async def _no_route(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
     code = _CODES.get(error.status_code, "bad_param")
-    message = (
-        f"{request.method} is not allowed for this path" if code == "method_not_allowed" else error.detail
-    )
+    message = f"{request.method} is not allowed for this path" if error.status_code == 405 else error.detail
     return await _refused(request, Refused(error.status_code, code, message, error.headers))

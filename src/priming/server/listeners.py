@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from priming.config import environment
 from priming.config.params.server import SOCKET
 from priming.config.values import dataclass
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
@@ -132,6 +133,15 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
             except PrimingError as error:
                 telemetry.write(logging.WARNING, "no socket beside the store", code=error.code)
         yield listener
+
+
+def notify_supervisor(state: str) -> None:
+    """Report a state to systemd, if it started this process and waits for it (``sd_notify``)."""
+    address = environment.notify_socket()
+    if address is None:
+        return
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        end.sendto(state.encode(), "\0" + address[1:] if address.startswith("@") else address)
 
 
 def create_store(service: LocalService) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import resource
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import h11
@@ -32,6 +35,7 @@ from priming.server.listeners import (
     create_store,
     listening,
     loopback,
+    notify_supervisor,
     refuse_open_server,
 )
 from priming.server.responses import JSON, json_bytes
@@ -137,6 +141,7 @@ class UvicornServer(Server):
             patience = params
 
         self._app, self._params, self._ready, self._local = app, params, ready, local
+        self._drained = math.inf
         config = Config(
             app,
             http=Protocol,
@@ -166,6 +171,20 @@ class UvicornServer(Server):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM first announces the end, if there is time to drain; a second signal, or SIGINT, ends at once."""
+        state = self._app.state.server
+        if sig == signal.SIGTERM and self._params.drain_seconds and not state.draining:
+            state.draining = True
+            self._drained = time.monotonic() + self._params.drain_seconds
+            notify_supervisor("STOPPING=1")
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end: uvicorn asks ten times a second."""
+        return time.monotonic() >= self._drained or await super().on_tick(counter)
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen at all sockets, and then call ``ready``."""
         await super().startup(sockets)
@@ -176,9 +195,11 @@ class UvicornServer(Server):
             backlog = SOCKET.waiting
             self.servers.append(await loop.create_server(protocol, sock=self._local.socket, backlog=backlog))
         self._ready()
+        notify_supervisor("READY=1")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cancel jobs, so that their followers need not be waited for, and then end all connections."""
+        notify_supervisor("STOPPING=1")
         self._app.state.server.stop()
         await super().shutdown(sockets)
 

@@ -104,29 +104,25 @@ def without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
     ]
 
 
-def logged_operations(rows: list[tuple[Any, ...]]) -> list[Logged]:
+def logged_operations(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:
     """Operations from rows of which each has one piece of the changes."""
-    operations = []
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
         number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
         erased, undoes, via, session = rest
-        operations.append(
-            Logged(
-                number,
-                operation_id,
-                kind,
-                datetime.fromisoformat(at),
-                actor,
-                source,
-                reason,
-                undone_by,
-                message,
-                tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
-                tuple(json.loads(erased)) if erased else (),
-                tuple(json.loads(undoes)) if undoes else (),
-                via,
-                session,
-            )
+        yield Logged(
+            number,
+            operation_id,
+            kind,
+            datetime.fromisoformat(at),
+            actor,
+            source,
+            reason,
+            undone_by,
+            message,
+            tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
+            tuple(json.loads(erased)) if erased else (),
+            tuple(json.loads(undoes)) if undoes else (),
+            via,
+            session,
         )
-    return operations

@@ -1,9 +1,8 @@
 """The one seam between the engine and a database.
 
-A backend holds SQL, not policy: what to write is decided by the engine and passed as one
-``Changes`` value, which is applied in one transaction together with its entry in the log.
-``tests/storage/contract.py`` tests what every backend must do. A namespace is a required argument of
-every method that touches data: nothing crosses from one to another.
+A backend holds SQL, not policy: what to write is decided by the engine and passed as one ``Changes`` value, which is
+applied in one transaction together with its entry in the log. ``tests/storage/contract.py`` tests what every backend
+must do. A namespace is a required argument of every method that touches data: nothing crosses from one to another.
 """
 
 from __future__ import annotations
@@ -13,12 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, get_args
 
 from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.filters import Condition
 from priming.storage.rows import (
+    ROOMS,
+    ActivationCount,
     Counts,
     LinkRow,
     LoopSessionRow,
@@ -28,6 +29,7 @@ from priming.storage.rows import (
     Row,
     RowChange,
     RunRow,
+    Unlogged,
     VerdictRow,
     VersionRow,
     WeightsRow,
@@ -61,8 +63,7 @@ class Changes:
 class Logged:
     """One operation in the log. ``erased`` lists the ids of memories that a purge removed.
 
-    ``undoes`` lists the operations that it undid. ``undone_by`` is the operation that undid it and is in effect; None
-    means that the operation is in effect, also if its undo was undone in turn.
+    ``undoes`` are the operations that it undid, ``undone_by`` the operation that undid it and is in effect.
     """
 
     number: int
@@ -83,10 +84,10 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recorded recall: ``hits`` are (memory id, score) in order of rank.
+    """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
-    ``flow`` is the activation on links, as bytes that the store does not read, and ``nodes`` lists the ids of the
-    memories in it. Only the latest recalls have a flow; for others it is None.
+    ``flow`` is the activation on links, as bytes that the store does not read; None but for the latest recalls.
+    ``counted``, which only ``part`` reads: its hits were activated.
     """
 
     recall_id: str
@@ -97,16 +98,13 @@ class Trace:
     hits: tuple[tuple[str, float], ...]
     nodes: tuple[str, ...] = ()
     flow: bytes | None = None
+    counted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ActivationCount:
-    """How often a memory, named by its id, had been active in a profile at the end of a day (in UTC)."""
-
-    profile: str
-    id: str
-    day: str
-    total: int
+StoredItem = Row | Unlogged | Logged | Trace
+Kind = TypeVar("Kind", bound=StoredItem)
+PARTS: tuple[type[StoredItem], ...] = (Logged, *ROOMS.values(), Trace, *get_args(Unlogged))
+"""All that a namespace holds, in an order in which it can be appended."""
 
 
 class Store(Protocol):
@@ -122,7 +120,6 @@ class Store(Protocol):
     @property
     def exists(self) -> bool:
         """Whether the database exists: reading does not create it, and finds it empty."""
-        ...
 
     @property
     def backups(self) -> Path | None:
@@ -166,6 +163,15 @@ class Store(Protocol):
 
         Operations are numbered anew. ``Conflict`` if the namespace is not empty.
         """
+
+    def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
+        """Every item of a kind, read a few at a time, in an order that is the same in every store."""
+
+    def append(self, namespace: str, items: Sequence[StoredItem]) -> None:
+        """Add what ``part`` of another store returned, in its order and that of ``PARTS``; read-only or not."""
+
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
 
     def namespaces(self) -> list[str]:
         """All namespaces, sorted."""
@@ -230,7 +236,6 @@ class Store(Protocol):
 
     def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
         """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
-        ...
 
     def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
         """Ids of the latest active memories of a session, newest first."""
@@ -278,8 +283,7 @@ class Store(Protocol):
     ) -> None:
         """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Those beyond ``keep_flows`` lose flow and nodes. ``counted``: its hits were activated, in its profile. Raises
-        ``Busy`` soon: a recall waits for no writer.
+        Those beyond ``keep_flows`` lose their flow. ``counted``: its hits were activated. Raises ``Busy`` soon.
         """
 
     def activations(
@@ -309,7 +313,6 @@ class Store(Protocol):
 
     def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
         """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
-        ...
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""
@@ -334,7 +337,6 @@ class Store(Protocol):
 
     def relations(self, namespace: str) -> list[RelationRow]:
         """The relations whose sign is stored, by name."""
-        ...
 
     def backup(self, path: Path) -> None:
         """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.
@@ -345,8 +347,7 @@ class Store(Protocol):
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
         """Replace the whole content of the store with that of a backup, in one transaction.
 
-        ``changes`` are operations without rows, one for each present namespace. They are logged afterwards, with
-        numbers above all earlier ones, so that readers of the log reload everything.
+        ``changes``, without rows, one for each namespace, are logged with numbers above all earlier ones.
         ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
         for a file that is no backup of a Priming store; nothing changes then.
         """

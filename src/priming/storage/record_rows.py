@@ -58,13 +58,13 @@ def stored_trace(
     hits: str,
     nodes: str | None = None,
     flow: bytes | None = None,
+    counted: int = 0,
 ) -> Trace:
     """A recall from its columns."""
     pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
     node_ids = tuple(json.loads(nodes)) if nodes else ()
-    return Trace(
-        recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs, node_ids, flow
-    )
+    when = datetime.fromisoformat(at)
+    return Trace(recall_id, when, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
 
 
 def loop_session_values(row: LoopSessionRow) -> tuple[Any, ...]:

@@ -159,6 +159,26 @@ class RelationRow:
     introduced: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ActivationCount:
+    """How often a memory, named by its id, had been active in a profile at the end of a day (in UTC)."""
+
+    profile: str
+    id: str
+    day: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """The vector of a version in one embedding generation, as float32. It is derived, and not logged."""
+
+    id: str
+    version: int
+    generation: str
+    vector: bytes
+
+
 Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow | RelationRow
 RowIdentity = tuple[str, ...]
 """What identifies a row: its table, and the fields that never change."""
@@ -177,6 +197,8 @@ ROOMS: dict[str, type[Row]] = {
     "weights": WeightsRow,
     "relations": RelationRow,
 }
+Unlogged = VectorRow | ActivationCount | LoopSessionRow
+"""What belongs to a namespace beside the rows of its log."""
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 
 

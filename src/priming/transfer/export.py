@@ -32,9 +32,10 @@ from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
 from priming.recall.terms import with_weights
 from priming.serialization import decode_row, encode_row, stamp
-from priming.storage.protocol import ActivationCount, Logged, VersionKey
+from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     ROOMS,
+    ActivationCount,
     LinkRow,
     MemoryRow,
     PairRow,

@@ -1,4 +1,4 @@
-"""Commands on the store as a whole: status, checks, settings, and moving it in and out."""
+"""Commands on a namespace and the installation: status, checks, settings, import and export."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
-from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, count, line, progress
+from priming.cli.options import StoreOptions
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
 from priming.cli.parse import complete_importers, complete_profiles
 from priming.errors import ParamError
 
@@ -243,41 +242,6 @@ def export(
         value["damaged"] = [finding.subject for finding in damaged]
     losses = (line((f"damaged: {finding.subject}", WARN), indent=2) for finding in damaged)
     return Answer(value, [line(("exported", OK), text), *losses, *records.reason(reason)])
-
-
-@command(app)
-def backup(
-    store: StoreOptions,
-    path: Annotated[
-        Path | None,
-        Argument(metavar="[PATH]", help="File to write; by default a new file in the folder of backups"),
-    ] = None,
-) -> Answer:
-    """Copy the whole store, with all its namespaces, to a file."""
-    with store.open_file() as memory:
-        written = memory.backup(path)
-    return Answer({"path": str(written)}, [line(("backed up", OK), f"  to {written}")])
-
-
-@command(app, "restore-backup")
-def restore_backup(
-    store: StoreOptions,
-    path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
-    yes: Yes = False,
-) -> Answer:
-    """Replace the whole store by a backup. The current store is backed up first."""
-    if store.as_json and not yes:
-        raise ParamError("--yes", False, "must be given with --json: the whole store is replaced")
-    with store.open_file() as memory:
-        if not yes and not confirm(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
-            typer.echo("nothing was replaced", err=True)
-            raise typer.Exit(FAILURE)
-        saved = memory.restore_backup(path)
-    restored = line(("restored", OK), f"  {path}")
-    return Answer(
-        {"path": str(path), "backup": str(saved)},
-        [restored, line((f"the previous store is in {saved}", DIM), indent=2)],
-    )
 
 
 @command(app)

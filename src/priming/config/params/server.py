@@ -48,6 +48,12 @@ class ServerParams(Checked):
     )
     idle_seconds: int = param(15, low=1, unit="seconds", doc="time for which an idle connection is kept open")
     grace_seconds: int = param(120, low=1, unit="seconds", doc="time limit for running calls at shutdown")
+    drain_seconds: float = param(
+        0.0,
+        low=0.0,
+        unit="seconds",
+        doc="time after SIGTERM in which it still accepts requests, while /ready refuses: for a load balancer",
+    )
     jobs_at_once: int = param(4, low=1, unit="jobs", doc="maximum number of jobs running at once")
     jobs_each: int = param(
         1, low=1, unit="jobs", doc="maximum number of jobs of one namespace running at once"

@@ -34,6 +34,8 @@ _TABLES = (
     "loop_sessions",
 )
 """All tables but tokens and the text index, in an order in which they can be filled."""
+NAMESPACE_TABLES = tuple(table for table in _TABLES if table != "generations")
+"""Those whose rows belong to namespaces."""
 
 
 def write_backup(db: Connection, path: Path) -> None:

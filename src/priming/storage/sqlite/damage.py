@@ -26,7 +26,6 @@ from priming.storage.columns import (
     stored,
 )
 from priming.storage.damaged_rows import UNREADABLE, corrupt
-from priming.storage.protocol import ActivationCount
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     TOKEN_COLUMNS,
@@ -36,6 +35,7 @@ from priming.storage.record_rows import (
     stored_trace,
 )
 from priming.storage.rows import (
+    ActivationCount,
     LinkRow,
     MemoryRow,
     PairRow,
@@ -319,10 +319,10 @@ def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
     """
 
     def decorate(cls: type[S]) -> type[S]:
-        for base in (cls, *bases):
-            for name, method in vars(base).items():
-                if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
-                    setattr(cls, name, _naming(method))
+        for name in sorted({name for base in (cls, *bases) for name in vars(base)}):
+            method = getattr(cls, name)
+            if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
+                setattr(cls, name, _naming(method))
         return cls
 
     return decorate

@@ -52,13 +52,13 @@ class SqliteLog:
     def since(self, namespace: str, number: int) -> list[Logged]:
         """The operations after ``number``, oldest first, with their rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.number > ? ORDER BY o.number, c.piece"
-        return logged_operations(self._db.run(sql, (namespace, number)))
+        return list(logged_operations(self._db.run(sql, (namespace, number))))
 
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.id = ? ORDER BY c.piece"
-        logged = logged_operations(self._db.run(sql, (namespace, operation_id)))
-        return logged[0] if logged else None
+        rows = self._db.run(sql, (namespace, operation_id))
+        return next(logged_operations(rows), None)
 
     def operations(
         self,
@@ -108,7 +108,7 @@ class SqliteLog:
             "before": before,
             "limit": -1 if limit is None else limit,
         }
-        return logged_operations(self._db.run(sql, values))
+        return list(logged_operations(self._db.run(sql, values)))
 
     def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
         """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""

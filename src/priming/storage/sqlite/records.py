@@ -8,7 +8,7 @@ from dataclasses import astuple
 from datetime import datetime
 
 from priming.serialization import stamp
-from priming.storage.protocol import ActivationCount, Trace
+from priming.storage.protocol import Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     SESSION_TABLES,
@@ -24,7 +24,7 @@ from priming.storage.record_rows import (
     stored_trace,
     trace_values,
 )
-from priming.storage.rows import LoopSessionRow
+from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming.storage.sqlite.connection import Connection
 from priming.types import Token
 
@@ -111,13 +111,7 @@ class SqliteTraces:
     ) -> None:
         """Record a recall; delete those before ``not_before`` or beyond the latest ``keep``, and older flows."""
         with self._db.transaction(patience=TRACE_PATIENCE):
-            sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
-            ((number,),) = self._db.run(sql, (namespace,))
-            self._db.change(
-                f"INSERT INTO traces (namespace, number, counted, {TRACE_COLUMNS}, nodes, flow)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, number, counted, *trace_values(trace)),
-            )
+            number = self._append_trace(namespace, trace, counted=counted)
             if counted:
                 self.add_activations(namespace, trace.profile, dict.fromkeys(dict(trace.hits), 1), trace.at)
             drop = "DELETE FROM traces WHERE namespace = ? AND"
@@ -130,6 +124,17 @@ class SqliteTraces:
                     " WHERE namespace = ? AND number <= ? AND flow IS NOT NULL",
                     (namespace, number - keep_flows),
                 )
+
+    def _append_trace(self, namespace: str, trace: Trace, *, counted: bool) -> int:
+        """Store a recall after all others, and return its number."""
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
+        ((number,),) = self._db.run(sql, (namespace,))
+        self._db.change(
+            f"INSERT INTO traces (namespace, number, counted, {TRACE_COLUMNS}, nodes, flow)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (namespace, number, counted, *trace_values(trace)),
+        )
+        return int(number)
 
     def activations(
         self, namespace: str, profile: str, ids: Collection[str], until: datetime
@@ -220,10 +225,13 @@ class SqliteLoopSessions:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
             check_writable(self._db, namespace)
-            self._db.change(
-                f"INSERT INTO loop_sessions (namespace, {LOOP_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, *loop_session_values(row)),
-            )
+            self._append_loop(namespace, row)
+
+    def _append_loop(self, namespace: str, row: LoopSessionRow) -> None:
+        self._db.change(
+            f"INSERT INTO loop_sessions (namespace, {LOOP_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (namespace, *loop_session_values(row)),
+        )
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""

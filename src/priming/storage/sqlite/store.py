@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from priming.config.params.store import STORE
 from priming.errors import Conflict
@@ -14,6 +15,7 @@ from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
 from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
+from priming.storage.parts import StoreParts
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -28,7 +30,7 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
 )
-from priming.storage.sqlite.backup import backup_at, replace_all, write_backup
+from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import (
     ReadRow,
@@ -56,8 +58,8 @@ _OF_MEMORY = (
 )
 
 
-@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions)
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions):
+@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(
@@ -183,12 +185,25 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             check_writable(self._db, namespace)
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
+            self._add_namespace(namespace)
             self._insert_operations(
                 namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
             )
             self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
+
+    def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        return self._db.each(sql.format("?"), (namespace,))
+
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
+
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
+        with self.transaction():
+            forget_words(self._db, namespace, self._ids(namespace, None))
+            for table in reversed(NAMESPACE_TABLES):
+                self._db.change(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""

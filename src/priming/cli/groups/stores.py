@@ -1,0 +1,88 @@
+"""Commands on whole stores: their verification, their backups, and moving them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import records
+from priming.cli.command import Answer, command, group
+from priming.cli.errors import FAILURE
+from priming.cli.groups.care import findings_lines
+from priming.cli.options import StoreOptions, Yes
+from priming.cli.output import DIM, OK, WARN, Part, confirm, count, line, progress
+from priming.errors import ParamError
+
+if TYPE_CHECKING:
+    from priming.results import Verified
+
+app = group("Care")
+GROUPS = (app,)
+
+
+@command(app)
+def verify(
+    store: StoreOptions,
+    whole: Annotated[bool, Option("--all", help="Verify every namespace of the store")] = False,
+) -> Answer:
+    """Check the rows against the log, and what is derived from them. Exit status 1 if anything differs."""
+    with store.open_file() as memory:
+        names = memory.store.namespaces() if whole else [memory.namespace]
+    results = []
+    for name in names:
+        with replace(store, namespace=name).open() as memory, progress(f"verifying {name}") as step:
+            results.append(memory.verify(progress=step))
+    failed = any(verified.findings for verified in results)
+    value = results if whole else results[0]
+    return Answer(value, _verified(results), FAILURE if failed else 0)
+
+
+def _verified(results: Sequence[Verified]) -> Iterator[Part]:
+    for verified in results:
+        mark = (count(len(verified.findings), "finding"), WARN) if verified.findings else ("verified", OK)
+        snapshot = ", and the working set on disk" if verified.snapshot else ""
+        rows = f"{count(verified.rows, 'row')} of {count(verified.operations, 'operation')}"
+        yield line(mark, f"  {verified.namespace}: {rows}, {count(verified.vectors, 'vector')}{snapshot}")
+        yield from records.reason(verified.reason)
+        if verified.findings:
+            yield from findings_lines(verified.findings)
+
+
+@command(app)
+def backup(
+    store: StoreOptions,
+    path: Annotated[
+        Path | None,
+        Argument(metavar="[PATH]", help="File to write; by default a new file in the folder of backups"),
+    ] = None,
+) -> Answer:
+    """Copy the whole store, with all its namespaces, to a file."""
+    with store.open_file() as memory:
+        written = memory.backup(path)
+    return Answer({"path": str(written)}, [line(("backed up", OK), f"  to {written}")])
+
+
+@command(app, "restore-backup")
+def restore_backup(
+    store: StoreOptions,
+    path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
+    yes: Yes = False,
+) -> Answer:
+    """Replace the whole store by a backup. The current store is backed up first."""
+    if store.as_json and not yes:
+        raise ParamError("--yes", False, "must be given with --json: the whole store is replaced")
+    with store.open_file() as memory:
+        if not yes and not confirm(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
+            typer.echo("nothing was replaced", err=True)
+            raise typer.Exit(FAILURE)
+        saved = memory.restore_backup(path)
+    restored = line(("restored", OK), f"  {path}")
+    return Answer(
+        {"path": str(path), "backup": str(saved)},
+        [restored, line((f"the previous store is in {saved}", DIM), indent=2)],
+    )
