@@ -161,11 +161,16 @@ def read_rows(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRo
 
 
 def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
-    """The rows and log entries of a namespace that are damaged, and the rows that only the log has."""
+    """The rows and log entries of a namespace that are damaged.
+
+    A flip in what identifies a row leaves one that the log does not have, and another is missing that the log has.
+    Either alone is no flip: ``verify`` finds it.
+    """
     logged, damaged = _read_log(connection, namespace)
-    is_log_whole = bool(logged) and not damaged  # the past, which is made of rows, has no log
     yield from damaged
+    is_log_whole = bool(logged) and not damaged  # the past, which is made of rows, has no log
     missing = {name: row for name, row in logged.items() if row is not None} if is_log_whole else {}
+    unlogged: list[tuple[str, str]] = []
     keys: dict[str, str] = {}
     for read in read_rows(connection, namespace):
         if read.row is None:
@@ -175,17 +180,26 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
         name = identity(read.row)
         if isinstance(read.row, MemoryRow):
             keys[read.row.id] = read.row.key
-        if is_log_whole and logged.get(name) != read.row:
-            rule = (
-                "its values are not those that the log has for it"
-                if name in logged
-                else "the log does not have it"
-            )
-            yield ReadRow(read.name, None, rule)
+        if is_log_whole and name not in logged:
+            unlogged.append((name[0], read.name))
+        elif is_log_whole and logged[name] != read.row:
+            yield ReadRow(read.name, None, "its values are not those that the log has for it")
         missing.pop(name, None)
-    for row in missing.values():
-        yield ReadRow(_title(row, keys), None, "the log has it, and it is not in the store")
+    yield from _exchanged(unlogged, missing, keys)
     yield from _damaged_records(connection, _RECORDS, namespace)
+
+
+def _exchanged(
+    unlogged: Sequence[tuple[str, str]], missing: Mapping[RowIdentity, Row], keys: Mapping[str, str]
+) -> Iterator[ReadRow]:
+    """The rows of the tables that have rows unknown to the log, and lack rows that it has."""
+    tables = {table for table, _ in unlogged} & {name[0] for name in missing}
+    for table, title in unlogged:
+        if table in tables:
+            yield ReadRow(title, None, "the log does not have it")
+    for name, row in missing.items():
+        if name[0] in tables:
+            yield ReadRow(_title(row, keys), None, "the log has it, and it is not in the store")
 
 
 def _read_log(
