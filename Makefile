@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life test test-all explore test-agents check house bench docs clean
+.PHONY: demo year rules-life loop-life stress test test-all explore test-agents check house bench docs clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -21,6 +21,9 @@ rules-life: $(VENV)/.base    ## live sixty days of a coding agent that is correc
 
 loop-life: $(VENV)/.base     ## pursue thirty objectives with an agent that makes mistakes, with memory and without
 	$(BIN)/python demo/loop_life $(FLAGS)
+
+stress: $(VENV)/.all         ## many writers, kill -9 and faults, drawn from a seed; FLAGS="--kills 60 --writes 50" for less
+	$(BIN)/python -m tests.storage.stress $(FLAGS)
 
 test: $(VENV)/.all           ## run every test that needs no other process, in minutes
 	$(PYTEST) -p no:schemathesis -m "not slow" tests src $(FLAGS)

@@ -14,7 +14,7 @@ from priming.embedding.protocol import Embedder
 from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.storage.sqlite.store import SqliteStore
+from priming.storage.opening import open_store
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ class Memory(Namespace):
         """Open a memory. Without a store, reads return empty answers, and the first write creates it.
 
         Args:
-            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means
-                ``PRIMING_URL``, else ``.priming/memory.db``.
+            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory), or
+                ``postgresql://USER@HOST/DATABASE``; None means ``PRIMING_URL``, else ``.priming/memory.db``.
             namespace: the scope of every memory; recalls and links stay within it.
             profile: one of ``priming.profiles``.
             embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, else
@@ -161,7 +161,7 @@ class Memory(Namespace):
         is_open = isinstance(choice, str) and is_auto(choice)
         own = named(choice) if isinstance(choice, str) else choice
         # The store last: what is refused above leaves no connection open.
-        store = SqliteStore(location.path, synchronous=location.synchronous)
+        store = open_store(location)
         better = None
         if is_open:
             own, better = automatic(lambda: store.latest_generations(name))

@@ -34,6 +34,7 @@ from priming.rules import pack_file
 from priming.server import ethos, responses
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
+from priming.storage.postgres import text_index
 from priming.text import (
     aliases,
     dates,
@@ -143,6 +144,8 @@ def _compared(old: str, new: str) -> None:
 
 
 READERS = (
+    _reader("words of a text in PostgreSQL", text_index.text_vector, "storage.postgres.text_index"),
+    _reader("words of a search in PostgreSQL", text_index.text_query, "storage.postgres.text_index"),
     _reader(
         "volatile parts of a failure",
         lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
@@ -468,6 +471,7 @@ OF_OUR_OWN = {
     "priming.server.mcp.stdio": "a line, limited in bytes",
     "priming.server.openapi": "its own page",
     "priming.storage.sqlite.damage": "rows of its own database",
+    "priming.config.environment": "the URL that its user chose",
     "priming.storage.rows": "rows of its own",
     "priming.storage.log_rows": "keys, as literals",
     "priming.storage.columns": "rows of its own",

@@ -265,7 +265,7 @@ UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
     "an endurance that is none": (
         operation(added(whole("c")[1:], memory("c", endurance=None))),
         PrimingError,
-        "NOT NULL",
+        "NOT NULL|null value",
     ),
     "a confidence that is no number": (
         operation(added(whole("c")[1:], memory("c", confidence="high"))),

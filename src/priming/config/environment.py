@@ -32,9 +32,10 @@ else:
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import field
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
@@ -53,16 +54,22 @@ OTHERS = (
 """Variables that are not settings: a key, a permission, switches of hooks, where benchmark sets are, the caller."""
 
 _LONGEST_ACTOR = 120
+_POSTGRES = "postgresql", "postgres"
+_SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
+_PASSWORD = re.compile(r"(://[^:/@]{0,200}:)[^@/]{1,500}(?=@)")
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A parsed store URL: ``path`` is None for a store in memory."""
+    """A parsed store URL: ``path`` is None for a store in memory, and ``url`` for one in a file."""
 
     scheme: str
     path: Path | None
     synchronous: str = "normal"
+    url: str | None = None
+    schema: str = "priming"
+    pool: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +248,21 @@ def locate(url: str | None) -> Location:
 
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
+    ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` is the store of a team, in the schema
+    ``?schema=priming``, over at most ``?pool=16`` connections of this process.
     """
     url = os.environ.get("PRIMING_URL", arc_store()) if url is None else url
     if url is None:
         return Location("sqlite", project_folder() / FILE)
     parts = urlsplit(url)
+    if parts.scheme in _POSTGRES:
+        return _postgres(url, parts)
     if parts.scheme != "sqlite" or parts.netloc:
-        raise ParamError("url", url, "must be sqlite:///relative.db, sqlite:////absolute.db or sqlite://")
+        raise ParamError(
+            "url",
+            without_password(url),
+            "must be sqlite:///relative.db, sqlite:////absolute.db, sqlite:// or postgresql://USER@HOST/DATABASE",
+        )
     options = dict(parse_qsl(parts.query))
     synchronous = options.pop("synchronous", "normal").lower()
     if options or synchronous not in SYNCHRONOUS:
@@ -258,6 +273,29 @@ def locate(url: str | None) -> Location:
     if "\x00" in path:
         raise ParamError("url", url, "must not contain the NUL character")
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
+
+
+def _postgres(url: str, parts: SplitResult) -> Location:
+    """A store in PostgreSQL: ``?schema=`` and ``?pool=`` are ours, all else is libpq's."""
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    own = dict(pair for pair in options if pair[0] in ("schema", "pool"))
+    schema, pool = own.get("schema", "priming"), own.get("pool", "0")
+    if not _SCHEMA.fullmatch(schema):
+        raise ParamError("url", without_password(url), "must have a ?schema= of letters, digits and _")
+    if not pool.isascii() or not pool.isdecimal() or ("pool" in own and not 1 <= int(pool[:6]) <= 10_000):
+        raise ParamError("url", without_password(url), "must have a ?pool= from 1 to 10000")
+    others = urlencode([pair for pair in options if pair[0] not in own])
+    plain = urlunsplit(("postgresql", parts.netloc, parts.path, others, ""))
+    return Location("postgresql", None, url=plain, schema=schema, pool=int(pool) or None)
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown.
+
+    >>> without_password("postgresql://ann:secret@db/team")
+    'postgresql://ann:***@db/team'
+    """
+    return _PASSWORD.sub(r"\1***", url)
 
 
 def arc_store() -> str | None:

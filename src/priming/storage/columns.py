@@ -42,6 +42,12 @@ _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
     for cls in AS_JSON
 }
 
+_FIRST = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
+RECORDED_AT = f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_FIRST} AND w.version = v.version) END"
+"""When a version was stored: in its first row."""
+RETIRED_AT = f"CASE WHEN v.valid_to IS NOT NULL THEN ({_FIRST} AND w.version = v.version + 1) END"
+"""When a version was superseded: in the first row of the next."""
+
 
 def encoded(row: Row) -> dict[str, Any]:
     """The fields of a row as its columns store them."""

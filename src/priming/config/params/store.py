@@ -53,3 +53,28 @@ class StoreParams(Checked):
 
 
 STORE = StoreParams()
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresParams(Checked):
+    """How a process uses a PostgreSQL database."""
+
+    pool: int = param(
+        16, low=1, unit="connections", doc="most connections of one process, `?pool=` in the URL"
+    )
+    idle_after: float = param(
+        300.0, low=1.0, unit="seconds", doc="time after which an idle connection is closed"
+    )
+    connect_timeout: int = param(5, low=1, unit="seconds", doc="time limit for a connection to be made")
+    retry_pause: float = param(
+        0.1, low=0.0, unit="seconds", doc="longest pause before a lost connection is tried again"
+    )
+    neighbours: int = param(
+        500, low=1, unit="links", doc="most links that one step of a search in SQL reads, the strongest first"
+    )
+    index_rows: int = param(
+        10_000, low=1, unit="vectors", doc="size of a namespace from which its vectors are indexed (HNSW)"
+    )
+
+
+POSTGRES = PostgresParams()

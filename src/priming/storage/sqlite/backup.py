@@ -40,6 +40,22 @@ NAMESPACE_TABLES = tuple(table for table in _TABLES if table != "generations")
 
 def write_backup(db: Connection, path: Path) -> None:
     """Copy all that is committed to a new file, which appears when it is complete."""
+    with _new_file(path) as copy:
+        db.copy_to(copy)
+
+
+@contextmanager
+def new_backup(path: Path) -> Iterator[sqlite3.Connection]:
+    """A new file with the newest schema and no rows, to be filled; it appears at the end of the block."""
+    with _new_file(path) as copy:
+        copy.isolation_level = None
+        migrate(copy, None, migrations())
+        yield copy
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a file beside the path, which takes its place at the end of the block."""
     partial = path.with_name(f"{path.name}.partial")
     make_folder(path)
     with ErrorTranslation(path):
@@ -50,7 +66,7 @@ def write_backup(db: Connection, path: Path) -> None:
             with suppress(OSError):  # SQLite says why it cannot
                 create_file(partial)
             with closing(sqlite3.connect(partial)) as copy:
-                db.copy_to(copy)
+                yield copy
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)

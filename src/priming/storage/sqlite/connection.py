@@ -217,7 +217,7 @@ class Connection:
                     return
                 yield from rows
         finally:
-            with suppress(sqlite3.ProgrammingError):  # of a database that was closed meanwhile
+            with suppress(sqlite3.ProgrammingError):  # the connection was closed first
                 cursor.close()
 
     @contextmanager

@@ -8,14 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from priming.serialization import stamp
+from priming.storage.columns import RECORDED_AT
 from priming.storage.filters import Comparison, Condition
 
 _OF_MEMORY = {"id", "key", "kind", "priority", "weight", "uses"}
-_FIRST = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
-RECORDED_AT = f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_FIRST} AND w.version = v.version) END"
-"""When a version was stored: in its first row."""
-RETIRED_AT = f"CASE WHEN v.valid_to IS NOT NULL THEN ({_FIRST} AND w.version = v.version + 1) END"
-"""When a version was superseded: in the first row of the next."""
 _COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 

@@ -12,6 +12,8 @@ from priming.serialization import column_names, from_columns, stamp
 from priming.storage.columns import (
     LINK_COLUMNS,
     MEMORY_COLUMNS,
+    RECORDED_AT,
+    RETIRED_AT,
     VERDICT_COLUMNS,
     VERSION_COLUMNS,
     stored,
@@ -32,7 +34,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sqlite.backup import file_findings, namespace_bytes
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.filters import RECORDED_AT, RETIRED_AT, compile_condition
+from priming.storage.sqlite.filters import compile_condition
 from priming.storage.sqlite.text_index import fts_query
 from priming.types import MemoryRecord
 

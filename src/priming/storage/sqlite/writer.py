@@ -7,9 +7,9 @@ from typing import Any
 
 from priming.storage.row_writer import RowWriter
 from priming.storage.rows import VersionRow
+from priming.storage.spaceless import cjk_pairs
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.reader import json_list
-from priming.storage.sqlite.text_index import cjk_pairs
 
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:listed) i CROSS JOIN versions v"
 _VERSION = (

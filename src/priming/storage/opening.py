@@ -1,0 +1,24 @@
+"""The store that a URL names, opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from priming.config.environment import Location
+from priming.config.params.store import POSTGRES
+from priming.errors import MissingExtra
+from priming.storage.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from priming.storage.postgres.store import PostgresStore
+
+
+def open_store(location: Location) -> SqliteStore | PostgresStore:
+    """Open the store at a location."""
+    if location.url is None:
+        return SqliteStore(location.path, synchronous=location.synchronous)
+    try:
+        from priming.storage.postgres.store import PostgresStore
+    except ImportError as error:
+        raise MissingExtra("postgres", "a store in PostgreSQL") from error
+    return PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)

@@ -1,0 +1,1 @@
+"""Storage in PostgreSQL with pgvector: any number of processes on any number of machines."""

@@ -1,0 +1,104 @@
+"""The integrity and the size of a namespace in PostgreSQL."""
+
+from __future__ import annotations
+
+from priming.results import Finding
+from priming.storage.postgres.connection import PostgresConnection
+
+TABLES = (
+    "namespaces",
+    "memories",
+    "versions",
+    "generations",
+    "vectors",
+    "links",
+    "verdicts",
+    "pairs",
+    "runs",
+    "weights",
+    "relations",
+    "operations",
+    "changes",
+    "touched",
+    "traces",
+    "activations",
+    "loop_sessions",
+)
+"""All tables but tokens and what is derived, in an order in which they can be filled."""
+_MAX_SHOWN = 20
+_REIMPORT = "export the namespace and import it into a new store"
+_STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = %(namespace)s"
+_PACKED = _STORED.replace("adjacency", "packed_links")
+_RULES = (
+    (
+        "self-link",
+        "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = %(namespace)s AND l.source = l.target",
+        "the memory is linked to itself; the link has no effect",
+        "undo the operation that made the link",
+    ),
+    (
+        "weight-range",
+        "SELECT m.key || ' ' || l.relation || ' ' || l.weight FROM links l JOIN memories m"
+        " ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = %(namespace)s AND NOT (l.weight >= 0 AND l.weight <= 1)",
+        "a link's weight is outside [0, 1]",
+        "set it with set_strength",
+    ),
+    (
+        "no-version",
+        "SELECT m.key FROM memories m WHERE m.namespace = %(namespace)s AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = m.namespace AND v.memory = m.number"
+        " AND v.retired_at IS NULL)",
+        "the memory has no current version",
+        "undo the operation that retired it, or purge the memory",
+    ),
+    (
+        "overlapping-versions",
+        "WITH v AS MATERIALIZED (SELECT memory, revision, valid_from, valid_to,"
+        " count(*) OVER (PARTITION BY memory) AS n FROM versions"
+        " WHERE namespace = %(namespace)s AND retired_at IS NULL),"
+        " w AS MATERIALIZED (SELECT * FROM v WHERE n > 1)"
+        " SELECT DISTINCT m.key FROM w a JOIN w b ON b.memory = a.memory AND b.revision > a.revision"
+        " JOIN memories m ON m.namespace = %(namespace)s AND m.number = a.memory"
+        " WHERE (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
+        " AND (b.valid_to IS NULL OR a.valid_from IS NULL OR a.valid_from < b.valid_to)",
+        "two versions of the memory are valid at the same time",
+        "undo the operation that recorded the later one",
+    ),
+    (
+        "stray-vector",
+        "SELECT x.memory || ' version ' || x.version FROM vectors x WHERE x.namespace = %(namespace)s AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
+        " AND v.version = x.version)",
+        "the vector belongs to no version",
+        _REIMPORT,
+    ),
+    (
+        "stale-adjacency",
+        f"SELECT DISTINCT memory FROM (({_STORED} EXCEPT {_PACKED}) UNION ALL ({_PACKED} EXCEPT {_STORED})) d",
+        "the packed links of a memory are not its links",
+        "change any of its links, or export the namespace and import it into a new store",
+    ),
+)
+"""Foreign keys hold the rest."""
+
+
+def namespace_bytes(db: PostgresConnection, namespace: str) -> int:
+    """The size of the rows of a namespace in all tables, without indexes: nothing of it is about another's."""
+    sizes = " + ".join(
+        f"(SELECT coalesce(sum(pg_column_size(t.*)), 0) FROM {table} t WHERE t.namespace = %(namespace)s)"
+        for table in (*TABLES, "read_only")
+    )
+    return int(db.run(namespace, f"SELECT {sizes}")[0][0])
+
+
+def findings(db: PostgresConnection, namespace: str) -> list[Finding]:
+    """Rows that contradict one another."""
+    problems: list[Finding] = []
+    for rule, query, detail, remedy in _RULES:
+        subjects = [str(subject) for (subject,) in db.run(namespace, query)]
+        problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_MAX_SHOWN]]
+        if subjects[_MAX_SHOWN:]:
+            problems.append(Finding(rule, f"and {len(subjects) - _MAX_SHOWN:,} more", detail, remedy))
+    return problems

@@ -1,0 +1,340 @@
+"""Statements sent to PostgreSQL: each in the scope of one namespace, over connections that the process shares."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from priming.config.params.store import POSTGRES, STORE
+from priming.errors import Busy, PrimingError, StoreError
+from priming.storage.postgres.pool import (
+    PoolKey,
+    place_of,
+    release_pool,
+    shared_pool,
+    why_unreachable,
+)
+from priming.storage.postgres.translation import is_lost, translate_error
+
+T = TypeVar("T")
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_SCOPE = "SELECT set_config('priming.namespace', %(namespace)s, true)"
+_LOCK = (
+    "SELECT set_config('priming.namespace', %(namespace)s, true), set_config('lock_timeout', %(patience)s, true),"
+    " pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
+)
+_HOLDER = (
+    "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
+    " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"
+    " AND a.pid <> pg_backend_pid()"
+    " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
+)
+EVERY_NAMESPACE = "*"
+"""The scope of a statement that lists namespaces: no other row is seen in it."""
+WRITE, TRACES = "write", "traces"
+"""The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
+
+
+class PostgresConnection:
+    """The connection of one store: a connection of the process's pool for each transaction.
+
+    A statement names the namespace whose rows it may see: row-level security hides all others, whatever it says. In
+    a transaction that writes, the first statement of a namespace takes its lock, which lasts until the end.
+
+    A read whose connection is lost is sent again, and so is the beginning of a transaction, until ``busy_timeout``.
+    A write that was sent is never sent again: whether it was committed is asked of the server.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        schema: str,
+        *,
+        pool: int = POSTGRES.pool,
+        busy_timeout: float = STORE.busy_timeout,
+    ) -> None:
+        self.schema, self.busy_timeout = schema, busy_timeout
+        self.place = place_of(url)
+        self._key: PoolKey = os.getpid(), url, schema, pool
+        self._pool = shared_pool(self._key)
+        self._connection: psycopg.Connection[Any] | None = None
+        self._depth, self._writes, self._failed = 0, False, False
+        self._patience = busy_timeout
+        self._scope: str | None = None
+        self._lock_name = WRITE
+        self._locks: set[tuple[str, str]] = set()
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Release the pool; a second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            release_pool(self._key)
+
+    def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """All rows of one statement that reads."""
+        named = {"namespace": namespace, **(values or {})}
+        if self._depth:
+            return self._in_transaction(
+                namespace, lambda connection: connection.execute(sql, named, binary=True).fetchall()
+            )
+        return self._retried(lambda connection: _read_once(connection, namespace, sql, named))
+
+    def change(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> int:
+        """Execute one statement that writes; the number of rows it changed."""
+        named = {"namespace": namespace, **(values or {})}
+        with self.transaction():
+            return self._in_transaction(namespace, lambda connection: connection.execute(sql, named).rowcount)
+
+    def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
+        listed = list(rows)
+        if not listed:
+            return 0
+
+        def send(connection: psycopg.Connection[Any]) -> int:
+            with connection.cursor() as cursor:
+                cursor.executemany(sql, listed)
+                return max(0, cursor.rowcount)
+
+        with self.transaction():
+            return self._in_transaction(namespace, send)
+
+    def each(
+        self, namespace: str, sql: str, values: Mapping[str, Any] | None = None, *, batch: int = 2000
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a large read, fetched in batches."""
+        named = {"namespace": namespace, **(values or {})}
+        if self._depth:
+            cursor = self._in_transaction(namespace, lambda connection: _batches(connection, sql, named))
+            yield from self._fetched(cursor, batch)
+            return
+        with self._taken() as connection:
+            try:
+                with self._translated():
+                    connection.execute(_READ)
+                    connection.execute(_SCOPE, named)
+                    cursor = _batches(connection, sql, named)
+                yield from self._fetched(cursor, batch)
+            finally:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+
+    def _fetched(self, cursor: psycopg.ServerCursor[Any], batch: int) -> Iterator[tuple[Any, ...]]:
+        try:
+            while True:
+                with self._translated():
+                    rows = cursor.fetchmany(batch)
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            with suppress(psycopg.Error):
+                cursor.close()
+
+    def notify(self, namespace: str, channel: str) -> None:
+        """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
+        sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
+        self.run(namespace, sql, {"channel": channel, "payload": f"{self.schema} {namespace}"})
+
+    def vacuum(self, tables: Iterable[str]) -> None:
+        """Give the room of dead rows back to these tables."""
+        with self._taken() as connection, self._translated():
+            connection.execute(f"VACUUM {', '.join(tables)}".encode())
+
+    def lock(self, namespace: str, name: str = WRITE) -> None:
+        """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
+        connection = self._connection
+        if connection is None or (namespace, name) in self._locks:
+            return
+        key = f"{self.schema} {name} {namespace}"
+        try:
+            patience = f"{max(1, round(self._patience * 1000))}ms"
+            connection.execute(_LOCK, {"namespace": namespace, "patience": patience, "key": key})
+        except errors.LockNotAvailable as error:
+            raise self._holder(namespace, key) from error
+        self._scope = namespace
+        self._locks.add((namespace, name))
+
+    def _holder(self, namespace: str, key: str) -> Busy:
+        """Who holds the lock of a namespace, as far as the server says so."""
+        who = "another process"
+        with suppress(PrimingError, psycopg.Error), self._taken() as other:
+            for pid, name, address in other.execute(_HOLDER, {"key": key}).fetchall():
+                who = f"{name} (server process {pid}{f', from {address}' if address else ''})"
+        return Busy(
+            f"the namespace {namespace!r} of {self.place} is locked by {who}, which is writing; waited"
+            f" {self._patience:g} s: try again when it has finished"
+        )
+
+    @contextmanager
+    def transaction(
+        self, *, write: bool = True, patience: float | None = None, lock: str = WRITE
+    ) -> Iterator[None]:
+        """Hold the locks of the namespaces that are touched, or read one state; nested blocks join the outermost.
+
+        ``patience`` is the time in seconds to wait for a lock; None: ``busy_timeout``.
+        """
+        if self._depth:
+            with self._nested(write):
+                yield
+            return
+        self._patience = self.busy_timeout if patience is None else patience
+        self._lock_name = lock
+        with self._taken(begin="BEGIN" if write else _READ) as connection:
+            self._connection, self._depth, self._writes, self._failed = connection, 1, write, False
+            try:
+                yield
+                if self._failed:
+                    raise StoreError("an earlier write in this transaction failed: nothing of it was written")
+                self._commit(connection, write)
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._connection, self._depth, self._scope = None, 0, None
+                self._locks.clear()
+
+    def _commit(self, connection: psycopg.Connection[Any], write: bool) -> None:
+        """Commit. Of a commit whose answer is lost, the server is asked what became of it."""
+        if not write:
+            connection.execute("ROLLBACK")
+            return
+        with self._translated():
+            ((transaction,),) = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchall()
+        try:
+            connection.execute("COMMIT")
+        except psycopg.Error as error:
+            if not is_lost(error) or transaction is None or not self._was_committed(transaction):
+                raise translate_error(error, self.place) from error
+
+    def _was_committed(self, transaction: str) -> bool:
+        """Whether a transaction of a lost connection was committed; waits while it is in progress."""
+        sql = "SELECT pg_xact_status(%(transaction)s::xid8)"
+        deadline = time.monotonic() + self.busy_timeout
+        while True:
+            with self._taken() as other, self._translated():
+                ((status,),) = other.execute(sql, {"transaction": transaction}).fetchall()
+            if status != "in progress" or time.monotonic() > deadline:
+                return bool(status == "committed")
+            time.sleep(POSTGRES.retry_pause)
+
+    @contextmanager
+    def _nested(self, write: bool) -> Iterator[None]:
+        """A nested block. After an error in one that writes, the outermost block cannot commit."""
+        if write and not self._writes:
+            raise StoreError("a transaction that only reads cannot write: begin one that writes")
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            self._failed = self._failed or write
+            raise
+        finally:
+            self._depth -= 1
+
+    def _in_transaction(self, namespace: str, send: Callable[[psycopg.Connection[Any]], T]) -> T:
+        connection = self._connection
+        assert connection is not None, "a transaction holds a connection"
+        if self._failed:
+            raise StoreError("an earlier write in this transaction failed: end it, nothing of it was written")
+        with self._translated():
+            if self._writes and namespace != EVERY_NAMESPACE:
+                self.lock(namespace, self._lock_name)
+            if self._scope != namespace:
+                connection.execute(_SCOPE, {"namespace": namespace})
+                self._scope = namespace
+            return send(connection)
+
+    def _retried(self, send: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Send a read, again if its connection is lost."""
+        deadline = time.monotonic() + self.busy_timeout
+        while True:
+            try:
+                with self._taken() as connection:
+                    return send(connection)
+            except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
+                if not is_lost(error) or time.monotonic() > deadline:
+                    raise translate_error(error, self.place) from error
+            time.sleep(random.uniform(0, POSTGRES.retry_pause))
+
+    @contextmanager
+    def _taken(self, begin: str | None = None) -> Iterator[psycopg.Connection[Any]]:
+        """A connection of the pool, with a transaction begun; another is tried where one turns out to be lost."""
+        deadline = time.monotonic() + self.busy_timeout
+        while True:
+            connection = self._from_pool()
+            try:
+                if begin is not None:
+                    connection.execute(begin)
+                break
+            except psycopg.Error as error:
+                self._pool.putconn(connection)
+                if not is_lost(error) or time.monotonic() > deadline:
+                    raise translate_error(error, self.place) from error
+            except BaseException:
+                self._pool.putconn(connection)
+                raise
+            time.sleep(random.uniform(0, POSTGRES.retry_pause))
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    def _from_pool(self) -> psycopg.Connection[Any]:
+        if self._is_closed:
+            raise StoreError(f"{self.place} was closed: open it again")
+        try:
+            connection: psycopg.Connection[Any] = self._pool.getconn(self.busy_timeout)
+            return connection
+        except PoolTimeout as error:
+            reason = why_unreachable(self._key[1])
+            if reason is not None:
+                raise translate_error(reason, self.place) from error
+            raise Busy(
+                f"all {self._key[3]} connections of this process to {self.place} are in use; waited"
+                f" {self.busy_timeout:g} s: try again, or allow more with ?pool=N in the URL"
+            ) from error
+        except PoolClosed as error:
+            raise StoreError(f"{self.place} was closed: open it again") from error
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
+            raise translate_error(error, self.place) from error
+
+
+def _read_once(
+    connection: psycopg.Connection[Any], namespace: str, sql: str, named: Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    """One statement in a transaction of its own: sent together with its scope, in one exchange with the server."""
+    try:
+        with connection.pipeline():
+            connection.execute("BEGIN READ ONLY")
+            connection.execute(_SCOPE, {"namespace": namespace})
+            cursor = connection.execute(sql, named, binary=True)
+            connection.execute("COMMIT")
+            return cursor.fetchall()
+    except psycopg.Error:
+        with suppress(psycopg.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _batches(
+    connection: psycopg.Connection[Any], sql: str, named: Mapping[str, Any]
+) -> psycopg.ServerCursor[Any]:
+    cursor = connection.cursor(name=f"batches_{random.getrandbits(48):x}")
+    cursor.execute(sql, named, binary=True)
+    return cursor

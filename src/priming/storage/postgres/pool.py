@@ -1,0 +1,102 @@
+"""The connections of a process to a PostgreSQL database, shared by its stores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool
+
+from priming.config.params.store import POSTGRES
+from priming.storage.postgres.schema import prepare
+from priming.storage.postgres.translation import translate_error
+
+PoolKey = tuple[int, str, str, int]
+"""What connections are shared by: process, URL, schema, and how many there may be."""
+_pools: dict[PoolKey, tuple[ConnectionPool[Any], int]] = {}
+_guard = Lock()
+
+
+def shared_pool(key: PoolKey) -> ConnectionPool[Any]:
+    """The pool of this process for a database and schema, opened at its first use."""
+    with _guard:
+        pool, users = _pools.get(key, (None, 0))
+        if pool is None:
+            pool = _new_pool(key)
+        _pools[key] = pool, users + 1
+        return pool
+
+
+def _new_pool(key: PoolKey) -> ConnectionPool[Any]:
+    """A pool, once a first connection has found the schema to be the newest, or made it so."""
+    process, url, schema, most = key
+    settings: dict[str, Any] = {
+        "autocommit": True,
+        "application_name": f"priming {process}",
+        "connect_timeout": POSTGRES.connect_timeout,
+        "options": f"-c search_path={_quoted(schema)},public,extensions",
+    }
+    try:
+        with psycopg.connect(url, **settings) as connection:
+            prepare(connection, schema, place_of(url))
+    except psycopg.Error as error:
+        raise translate_error(error, place_of(url)) from error
+    return ConnectionPool(
+        url,
+        min_size=0,
+        max_size=most,
+        max_idle=POSTGRES.idle_after,
+        open=True,
+        configure=_configure,
+        reset=_roll_back,
+        kwargs=settings,
+    )
+
+
+def release_pool(key: PoolKey) -> None:
+    """Close the pool after its last user."""
+    with _guard:
+        pool, users = _pools.get(key, (None, 0))
+        if pool is None:
+            return
+        if users > 1:
+            _pools[key] = pool, users - 1
+            return
+        del _pools[key]
+    pool.close()
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    """Vectors as arrays, where the extension exists."""
+    with suppress(psycopg.ProgrammingError):
+        register_vector(connection)
+
+
+def _roll_back(connection: psycopg.Connection[Any]) -> None:
+    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        connection.execute("ROLLBACK")
+
+
+def _quoted(schema: str) -> str:
+    return '"' + schema.replace('"', '""') + '"'
+
+
+def place_of(url: str) -> str:
+    """The database as errors name it: without a password."""
+    parts = conninfo_to_dict(url)
+    host = parts.get("host") or "the local socket"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"the PostgreSQL database {parts.get('dbname') or ''!r} on {host}{port}"
+
+
+def why_unreachable(url: str) -> psycopg.Error | None:
+    """Why no connection can be made; None if one can."""
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.Error as error:
+        return error
+    return None

@@ -1,0 +1,280 @@
+"""The PostgreSQL store: any number of processes, machines and namespaces in one database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from priming.config.params.store import POSTGRES, STORE
+from priming.errors import Conflict
+from priming.serialization import from_columns
+from priming.storage.columns import LINK_COLUMNS
+from priming.storage.parts import StoreParts
+from priming.storage.postgres.backup import empty, replace_all, write_backup
+from priming.storage.postgres.checks import TABLES
+from priming.storage.postgres.connection import PostgresConnection
+from priming.storage.postgres.log import PostgresLog
+from priming.storage.postgres.reader import PostgresReader, as_bytes
+from priming.storage.postgres.records import (
+    PostgresLoopSessions,
+    PostgresTokens,
+    PostgresTraces,
+    check_writable,
+)
+from priming.storage.postgres.writer import PostgresRowWriter, pack_links
+from priming.storage.protocol import Changes, Logged, VersionKey
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    RelationRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    identity,
+)
+from priming.storage.sqlite.backup import backup_at
+
+_OF_MEMORY = (
+    ("links", "source"),
+    ("links", "target"),
+    ("adjacency", "memory"),
+    ("verdicts", "memory"),
+    ("pairs", "source"),
+    ("pairs", "target"),
+    ("vectors", "memory"),
+    ("versions", "memory"),
+    ("memories", "number"),
+)
+
+
+class PostgresStore(
+    PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, StoreParts
+):
+    """A ``Store`` in one schema of a PostgreSQL database."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        schema: str = "priming",
+        pool: int = POSTGRES.pool,
+        busy_timeout: float = STORE.busy_timeout,
+    ) -> None:
+        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout))
+
+    @property
+    def exists(self) -> bool:
+        """Whether the store exists: opening it creates it."""
+        return True
+
+    @property
+    def scratch(self) -> Path | None:
+        """None: the store has no folder."""
+        return None
+
+    @property
+    def backups(self) -> Path | None:
+        """None: a backup names its file."""
+        return None
+
+    @property
+    def place(self) -> str:
+        """The store as errors name it."""
+        return self._db.place
+
+    def close(self) -> None:
+        """Release the connections; a second call does nothing."""
+        self._db.close()
+
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """Hold the locks of the namespaces that are touched, or read one state of the store, until the block ends."""
+        return self._db.transaction(write=write)
+
+    def flush(self) -> None:
+        """Remove the erased rows from the tables' files; PostgreSQL's own journal and backups age by themselves."""
+        self._db.vacuum(TABLES)
+
+    def apply(self, changes: Changes) -> int:
+        """Write one operation and its entry in the log, and return its number."""
+        with self.transaction():
+            check_writable(self._db, changes.namespace)
+            number = self._log(changes)
+            self._write(changes.namespace, changes.rows)
+            if changes.generation:
+                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
+        return number
+
+    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
+        created = {
+            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
+        }
+        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
+        gone = {
+            change.row.id for change in changes if change.after is None and isinstance(change.row, MemoryRow)
+        }
+        numbers = self._numbers(namespace, named - created)
+        linked = {end for change in changes if isinstance(change.row, LinkRow) for end in change.ends}
+        removed = [numbers[name] for name in gone & numbers.keys()]
+        if removed:
+            sql = "DELETE FROM adjacency WHERE namespace = %(namespace)s AND memory = ANY(%(memories)s::bigint[])"
+            self._db.change(namespace, sql, {"memories": removed})
+        PostgresRowWriter(self._db, namespace, numbers).write(changes)
+        pack_links(self._db, namespace, [numbers[name] for name in (linked - gone) & numbers.keys()])
+
+    def present(self, namespace: str, row: Row) -> Row | None:
+        """The stored row with the same identity, or None."""
+        alike: Sequence[Row]
+        match row:
+            case MemoryRow():
+                alike = self.memories(namespace, [row.id])
+            case VersionRow():
+                alike = self.versions(namespace, row.id)
+            case LinkRow():
+                alike = self._present_link(namespace, row)
+            case VerdictRow():
+                alike = self.verdicts(namespace, [row.id])
+            case PairRow():
+                alike = self.pairs(namespace, [row.source, row.target])
+            case WeightsRow():
+                alike = self.weights(namespace, row.profile)
+            case RelationRow():
+                alike = self.relations(namespace)
+            case _:
+                alike = self.runs(namespace, [row.id])
+        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
+
+    def _present_link(self, namespace: str, row: LinkRow) -> list[LinkRow]:
+        end = "(SELECT number FROM memories WHERE namespace = %(namespace)s AND id = %({})s)"
+        sql = (
+            f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = %(namespace)s AND relation = %(relation)s"
+            f" AND source = {end.format('source')} AND target = {end.format('target')}"
+        )
+        values = {"source": row.source, "target": row.target, "relation": row.relation}
+        rows = self._db.run(namespace, sql, values)
+        return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
+
+    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
+        """Fill an empty namespace with rows and the log that produced them."""
+        with self.transaction():
+            check_writable(self._db, namespace)
+            if self.head(namespace):
+                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
+            self._add_namespace(namespace)
+            self._insert_operations(
+                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
+            )
+            self._mark_undone(namespace)
+            self._write(namespace, [RowChange(None, row) for row in rows])
+
+    def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        rows = self._db.each(namespace, sql.format("%(namespace)s"))
+        if "t.vector" not in sql:
+            return rows
+        return ((*columns, as_bytes(vector)) for *columns, vector in rows)
+
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
+        with self.transaction():
+            empty(self._db, namespace)
+
+    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+        """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
+        namespace = changes.namespace
+        with self.transaction():
+            check_writable(self._db, namespace)
+            numbers = list(self._numbers(namespace, ids).values())
+            names = self.names(namespace, ids)
+            erased = {"loop_sessions": self._erase_loop_sessions(namespace, names.values())}
+            self._erase_remarks(namespace, names.values())
+            neighbours = self._neighbours(namespace, numbers)
+            for table, column in _OF_MEMORY:
+                sql = f"DELETE FROM {table} WHERE namespace = %(namespace)s AND {column} = ANY(%(numbers)s::bigint[])"
+                deleted = self._db.change(namespace, sql, {"numbers": numbers})
+                if table != "adjacency":
+                    erased[table] = erased.get(table, 0) + deleted
+            pack_links(self._db, namespace, neighbours)
+            self._erase_shown(namespace, ids)
+            erased["changes"] = self._erase_from_log(namespace, ids)
+            erased["traces"] = self._erase_traces(namespace, ids)
+            self._log(changes, ids)
+        return erased
+
+    def _neighbours(self, namespace: str, numbers: Collection[int]) -> list[int]:
+        """The memories linked to these, themselves left out."""
+        sql = (
+            "SELECT DISTINCT other FROM link_ends WHERE namespace = %(namespace)s"
+            " AND memory = ANY(%(numbers)s::bigint[]) AND NOT other = ANY(%(numbers)s::bigint[])"
+        )
+        return [number for (number,) in self._db.run(namespace, sql, {"numbers": list(numbers)})]
+
+    def _erase_shown(self, namespace: str, ids: Collection[str]) -> None:
+        """Remove these memories from the lists of runs."""
+        affected = [run for run in self.runs(namespace) if not set(run.shown).isdisjoint(ids)]
+        remaining = [
+            RowChange(run, replace(run, shown=tuple(shown for shown in run.shown if shown not in ids)))
+            for run in affected
+        ]
+        PostgresRowWriter(self._db, namespace, {}).write(remaining)
+
+    def backup(self, path: Path) -> None:
+        """Copy the whole store, every namespace, to a new file, atomically."""
+        write_backup(self._db, path)
+
+    def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
+        """Replace the whole content of the store with that of a backup, in one transaction."""
+        with backup_at(path, None) as copy, self.transaction():
+            # Readers of a namespace's log must find it longer than before, even if the backup lacks the namespace.
+            heads = {name: self.head(name) for name in self.namespaces()}
+            replace_all(self._db, copy)
+            for change in changes:
+                self._log(change, above=heads.get(change.namespace, 0))
+
+    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
+        """Store derived vectors outside the log, replacing present ones."""
+        if not vectors:
+            return
+        here = "namespace = %(namespace)s"
+        with self.transaction():
+            numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
+            if not numbers:
+                return
+            self._db.change(
+                namespace,
+                "INSERT INTO generations SELECT %(namespace)s, coalesce(max(generation), 0) + 1, %(name)s"
+                f" FROM generations WHERE {here} HAVING NOT EXISTS"
+                f" (SELECT 1 FROM generations WHERE {here} AND name = %(name)s)",
+                {"name": generation},
+            )
+            sql = f"SELECT generation FROM generations WHERE {here} AND name = %(name)s"
+            ((number,),) = self._db.run(namespace, sql, {"name": generation})
+            self._db.many(
+                namespace,
+                "INSERT INTO vectors SELECT v.namespace, v.memory, v.version, %s, %s FROM versions v"
+                " WHERE v.namespace = %s AND v.memory = %s AND v.version = %s LIMIT 1"
+                " ON CONFLICT (namespace, memory, version, generation) DO UPDATE SET vector = excluded.vector",
+                [
+                    (number, np.frombuffer(vector, "<f4"), namespace, numbers[memory_id], version)
+                    for (memory_id, version), vector in vectors.items()
+                    if memory_id in numbers
+                ],
+            )
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """Every row: PostgreSQL's own checksums find a damaged page, and no row of it is read."""
+        yield from self.memories(namespace)
+        yield from self.versions(namespace)
+        yield from self.links(namespace)
+        yield from self.verdicts(namespace)
+        yield from self.pairs(namespace)
+        yield from self.runs(namespace)
+        yield from self.weights(namespace)
+        yield from self.relations(namespace)

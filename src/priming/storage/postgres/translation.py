@@ -1,0 +1,77 @@
+"""PostgreSQL's errors as those of ``priming.errors``."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors
+
+from priming.errors import Busy, Conflict, ParamError, PrimingError, StoreError
+
+_LOST = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException)
+_TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[PrimingError], str], ...] = (
+    ((errors.UniqueViolation,), Conflict, "a row with the same identity exists ({text})"),
+    (
+        (errors.ForeignKeyViolation, errors.RestrictViolation),
+        Conflict,
+        "a row refers to a missing row, or is still referred to ({text})",
+    ),
+    (
+        (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure),
+        Busy,
+        "{place} is locked by another process, which is writing: try again in a moment",
+    ),
+    ((errors.TooManyConnections,), Busy, "{place} takes no more connections ({text}): try again in a moment"),
+    (
+        (errors.QueryCanceled,),
+        Busy,
+        "{place} ended a statement before it was done ({text}): nothing was changed; try again, or raise its"
+        " statement_timeout",
+    ),
+    (
+        (errors.DiskFull, errors.OutOfMemory),
+        StoreError,
+        "{place} could not be written ({text}): nothing was changed; give it more room",
+    ),
+    (
+        (errors.ReadOnlySqlTransaction,),
+        StoreError,
+        "{place} cannot be written: it is read-only, as a standby is; name the primary",
+    ),
+    (
+        (errors.UndefinedFile, errors.FeatureNotSupported),
+        StoreError,
+        "{place} lacks the extension pgvector ({text}): install it on the server",
+    ),
+    (
+        (errors.InsufficientPrivilege,),
+        StoreError,
+        "{place} refuses this role ({text}): grant it, or connect as another role",
+    ),
+    (
+        (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InvalidCatalogName),
+        StoreError,
+        "{place} refuses the connection ({text}): check the user, the password and the name in the URL",
+    ),
+)
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether the connection is gone, or the server is starting or stopping: a later attempt may succeed."""
+    if isinstance(error, _LOST):
+        return True
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+
+
+def translate_error(error: Exception, place: str) -> PrimingError:
+    """The error of ``priming.errors`` for an error of PostgreSQL; ``place`` names the database."""
+    text = " ".join(str(error).split())
+    for kinds, translated, message in _TRANSLATIONS:
+        if isinstance(error, kinds):
+            return translated(message.format(place=place, text=text))
+    if isinstance(error, (errors.IntegrityError, errors.InvalidTextRepresentation)):
+        return ParamError("row", text, "must hold values of the right types")
+    if isinstance(error, (psycopg.DataError, UnicodeEncodeError, OverflowError)):
+        return ParamError("value", text, "must be a number or a text that can be stored")
+    if is_lost(error):
+        return StoreError(f"{place} cannot be reached ({text}): nothing was changed; is the server running?")
+    return StoreError(f"{place}: {text}")

