@@ -79,11 +79,11 @@ def present(more: Iterable[str] = ()) -> list[Interpreter]:
     return sorted(by_version.values(), key=lambda each: [int(part) for part in each.version.split(".")])
 
 
-def environment(interpreter: Interpreter) -> Path | str:
-    """The interpreter of an environment with Priming and its tests; or why there is none."""
+def environment(interpreter: Interpreter, extras: str) -> Path | str:
+    """The interpreter of an environment with Priming and these extras; or why there is none."""
     if interpreter.path == Path(sys.executable):
         return interpreter.path
-    folder, wanted = interpreter.environment, (ROOT / "pyproject.toml").read_text("utf-8")
+    folder, wanted = interpreter.environment, f"{extras}\n{(ROOT / 'pyproject.toml').read_text('utf-8')}"
     python, stamp = folder / "bin" / "python", folder / STAMP
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return python
@@ -91,7 +91,7 @@ def environment(interpreter: Interpreter) -> Path | str:
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     for command in (
         [interpreter.path, "-m", "venv", folder],
-        [*pip, "install", "--editable", f"{ROOT}[test]"],
+        [*pip, "install", "--editable", f"{ROOT}{extras}"],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -142,7 +142,7 @@ def compare(interpreters: Iterable[Interpreter], *, with_suite: bool) -> int:
     """Run Priming by each interpreter; 1 if one does something else than this one, or its tests fail."""
     own, status = behaviour(Path(sys.executable)), 0
     for interpreter in interpreters:
-        python = environment(interpreter)
+        python = environment(interpreter, "[test,check]" if with_suite else "")
         if isinstance(python, str):
             print(f"{interpreter.version}: lacking, no environment can be made: {python}", flush=True)
             continue
