@@ -15,13 +15,14 @@ from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_text, check_time
+from priming.core.arguments.suggestions import similar_namespaces
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
-from priming.results import Listing, no_memories, similar_namespaces
+from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.storage.damaged_rows import NamespaceLock
 from priming.storage.protocol import Changes, Logged, Store, VersionKey

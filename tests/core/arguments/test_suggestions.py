@@ -1,0 +1,19 @@
+"""Other namespaces that somebody may have meant."""
+
+import pytest
+
+from priming.core.arguments.suggestions import similar_namespaces
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "suggestion"),
+    [
+        ("wrok", ["work", "home"], '; did you mean "work"?'),
+        ("HOME", ["work", "home-2"], '; did you mean "home-2"?'),
+        ("zebra", ["work", "home"], '; there are some in "work", "home"'),
+        ("zebra", list("abcde"), '; there are some in "a", "b", "c" and 2 more'),
+        ("zebra", [], ""),
+    ],
+)
+def test_the_nearest_names_are_suggested_or_else_the_first(name, others, suggestion):
+    assert similar_namespaces(name, others) == suggestion
