@@ -11,7 +11,7 @@ from priming.core.arguments.suggestions import similar_namespaces
         ("wrok", ["work", "home"], '; did you mean "work"?'),
         ("HOME", ["work", "home-2"], '; did you mean "home-2"?'),
         ("zebra", ["work", "home"], '; there are some in "work", "home"'),
-        ("zebra", list("abcde"), '; there are some in "a", "b", "c" and 2 more'),
+        ("zebra", ["w1", "w2", "w3", "w4", "w5"], '; there are some in "w1", "w2", "w3" and 2 more'),
         ("zebra", [], ""),
     ],
 )
