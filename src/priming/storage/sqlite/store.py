@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
 from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
-from priming.storage.parts import StoreParts
+from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -121,7 +121,15 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Release the file; a second call does nothing."""
         self._db.close()
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Nothing: a file tells nobody that it was written to."""
+
+    def transaction(
+        self,
+        namespace: str | None = None,  # noqa: ARG002 - the lock is the file's
+        *,
+        write: bool = True,
+    ) -> AbstractContextManager[None]:
         """Hold the write lock, or read one state of the store, until the block ends."""
         return self._db.transaction(write=write)
 
@@ -193,7 +201,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             self._write(namespace, [RowChange(None, row) for row in rows])
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
-        return self._db.each(sql.format("?"), (namespace,))
+        return self._db.each(sql.format("?"), (namespace,), batch=FETCHED)
 
     def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
         named = {"namespace": namespace, **values}
