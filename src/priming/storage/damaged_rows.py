@@ -37,9 +37,19 @@ class NamespaceLock:
         self._store, self._namespace = store, namespace
         self._lock, self._depth = RLock(), 0
 
+    def acquire(self, blocking: bool = True) -> bool:
+        """Take the lock, waiting for it or not; whether it was taken."""
+        is_taken = self._lock.acquire(blocking)
+        self._depth += is_taken
+        return is_taken
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._depth -= 1
+        self._lock.release()
+
     def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
+        self.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -48,8 +58,7 @@ class NamespaceLock:
             if self._depth == 1 and isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
                 self._raise_named(error)
         finally:
-            self._depth -= 1
-            self._lock.release()
+            self.release()
 
     def _raise_named(self, error: Exception) -> None:
         """Raise ``Corrupt`` for an error if the check of the database finds damage."""
