@@ -35,17 +35,14 @@ class NamespaceLock:
 
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._namespace = store, namespace
-        self._lock, self._depth = RLock(), 0
+        self._lock = RLock()
 
     def acquire(self, blocking: bool = True) -> bool:
         """Take the lock, waiting for it or not; whether it was taken."""
-        is_taken = self._lock.acquire(blocking)
-        self._depth += is_taken
-        return is_taken
+        return self._lock.acquire(blocking)
 
     def release(self) -> None:
         """Give the lock back."""
-        self._depth -= 1
         self._lock.release()
 
     def __enter__(self) -> None:
@@ -55,7 +52,7 @@ class NamespaceLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if self._depth == 1 and isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
+            if isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
                 self._raise_named(error)
         finally:
             self.release()
