@@ -81,7 +81,7 @@ class Jobs:
 
     def __init__(self, service: LocalService, params: ServerParams, clock: Clock) -> None:
         self._service, self._params, self._clock = service, params, clock
-        self._threads = FairThreads(params.jobs_at_once, params.jobs_each, "priming-job")
+        self._threads = FairThreads(params.jobs_at_once, params.jobs_each, params.job_lanes, "priming-job")
         self._jobs: dict[str, Job] = {}
 
     @property

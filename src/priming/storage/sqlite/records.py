@@ -256,10 +256,12 @@ class SqliteLoopSessions:
     ) -> list[LoopSessionRow]:
         """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
         sql = (
-            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = ?1"
-            " AND (?3 IS NULL OR objective = ?3 COLLATE NOCASE) ORDER BY created_at DESC, id DESC LIMIT ?2"
+            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = :namespace"
+            " AND (:objective IS NULL OR objective = :objective COLLATE NOCASE)"
+            " ORDER BY created_at DESC, id DESC LIMIT :limit"
         )
-        return [stored_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
+        values = {"namespace": namespace, "objective": objective, "limit": limit}
+        return [stored_loop_session(*row) for row in self._db.run(sql, values)]
 
     def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of these keys; returns their number."""
