@@ -10,7 +10,7 @@ from pathlib import Path
 from priming.cli.options import StoreOptions
 from priming.config import environment
 from priming.config.values import dataclass
-from priming.errors import PrimingError
+from priming.errors import Corrupt, PrimingError
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MIB = 1 << 20
@@ -51,7 +51,6 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         remedy = "check its permissions, or restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
-    size = f"{path.stat().st_size / _MIB:.1f} MiB"
     newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
@@ -66,7 +65,7 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         remedy = "restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
         return
-    yield Check("store", OK, f"{path}, {size}, schema {version}")
+    yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
     yield from _write_ahead(path)
     if version < newest:
         detail = f"schema {version} becomes {newest} at the next use, after a backup"
@@ -102,8 +101,10 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
     with store.open() as memory:
         try:
             findings = memory.validate()
+            _ = memory.loop_list(), memory.store.tokens()
         except PrimingError as error:
-            yield Check("validate", WARN, str(error), "set the namespace with --namespace")
+            state = FAIL if isinstance(error, Corrupt) else WARN
+            yield Check("validate", state, str(error), "restore a backup, or name another --namespace")
             return
     for finding in findings[:_MAX_FINDINGS]:
         detail = f"{finding.rule}: {finding.subject}: {finding.detail}"
