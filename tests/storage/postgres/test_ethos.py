@@ -133,7 +133,8 @@ def test_an_index_of_vectors_is_made_from_a_size_on_and_reports_its_recall(memor
     assert index_vectors(memory.store, "default", least=1_000) is None
     report = index_vectors(memory.store, "default", least=10)
     assert report is not None
-    assert (report.vectors, report.recall) == (len(TEXTS), 1.0)
+    assert report.vectors == len(TEXTS)
+    assert 0.9 < report.recall <= 1.0  # an index is approximate, and texts alike are equally near
     sql.execute("SET enable_seqscan = off")
     (vector,) = EMBEDDER.embed(["the export"])
     plan = sql.execute(
