@@ -18,9 +18,10 @@ from typing import Any
 
 from priming import HashedEmbedder
 
+from ..postgres.server import empty
 from ..processes import in_child, start
 from ..sqlite.files import make_store
-from .databases import EMBEDDER, Database, examine
+from .databases import EMBEDDER, Database, examine, problems
 from .work import Diary, Worker
 
 _STEPS, _FEW = 10, 60
@@ -167,6 +168,7 @@ def _reembed(worker: Worker, database: Database) -> None:
 
 def _complete(database: Database, diary: Diary) -> list[str]:
     """After a re-embedding that was cut short, another completes it."""
+    database.settle()
     with closing(database.open()) as memory:
         memory.reembed()
     return _examined(database, diary)
@@ -188,8 +190,11 @@ def _backups_are_whole(database: Database, diary: Diary) -> list[str]:
 
 
 def _old_store(database: Database, random: Random) -> None:
-    """A file of an old schema, without the remains of the last kill."""
-    assert database.file is not None
+    """A file of an old schema, without the remains of the last kill; in PostgreSQL nothing yet."""
+    if database.file is None:
+        database.settle()
+        empty(*database.url.split("&schema="))
+        return
     for path in database.folder.glob("memory.db*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     make_store(database.file, random.choice((1, 6)))
@@ -202,13 +207,16 @@ def _open(_: Worker, __: Database) -> None:
 def _migrated(database: Database, _: Diary) -> list[str]:
     """The next to open a store whose migration was cut short completes it."""
     wrong = []
-    for namespace in _namespaces(database):
+    database.settle()
+    for namespace in _namespaces(database) if database.file else ():
         with closing(database.open(namespace)) as memory:
             memory.reembed()
             wrong += [str(finding) for finding in memory.validate()]
             if not memory.list(limit=1):
                 wrong.append(f"{namespace} is empty")
-    return wrong
+    with closing(database.open("new")) as memory:
+        memory.remember("It can be used.")
+        return wrong + problems(memory, (), [each.id for each in memory.log()])
 
 
 def _namespaces(database: Database) -> Iterator[str]:

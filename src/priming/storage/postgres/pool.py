@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -14,6 +15,9 @@ from psycopg_pool import ConnectionPool
 from priming.config.params.store import POSTGRES
 from priming.storage.postgres.schema import prepare
 from priming.storage.postgres.translation import translate_error
+
+# The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 PoolKey = tuple[int, str, str, int]
 """What connections are shared by: process, URL, schema, and how many there may be."""
