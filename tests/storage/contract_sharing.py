@@ -10,7 +10,7 @@ from priming.errors import Busy
 from priming.storage.protocol import Store
 from priming.storage.rows import MemoryRow, RowChange
 
-from .making import NOW, added, dump, memory, operation, remember, trace, whole
+from .making import added, dump, memory, operation, remember, whole
 from .processes import Gate, start
 
 Open = Callable[..., Store]
@@ -52,16 +52,9 @@ def test_a_second_writer_is_told_that_the_store_is_busy(open_store: Open) -> Non
         with pytest.raises(Busy, match="which is writing"):
             remember(other, whole("b"))
         with pytest.raises(Busy), other.transaction():
-            pass
+            other.head("mine")
     remember(other, whole("b"))
     assert [row.id for row in one.memories("mine")] == ["a", "b"]
-
-
-def test_a_trace_does_not_wait_long_for_a_writer(open_store: Open) -> None:
-    one, other = open_store(), open_store(busy_timeout=600)
-    with one.transaction(), pytest.raises(Busy):
-        other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
-    assert other.traces("mine") == []
 
 
 @pytest.mark.slow

@@ -105,3 +105,19 @@ def test_what_differs_from_the_log_is_named_with_a_remedy_and_a_status(shell):
     assert first.startswith("1 finding")
     assert second.startswith("unlogged-row  relations: adores: ")
     assert remedy.startswith("  remedy: ")
+
+
+def test_a_store_is_moved_and_a_second_store_is_not_written_over(shell):
+    shell.ask("remember", DISK, "--key", "disk")
+    migration = shell.ask("migrate", "memory.db", "moved.db")
+    assert [(moved["namespace"], moved["status"]) for moved in migration["namespaces"]] == [
+        ("default", "moved")
+    ]
+    assert keys(shell, "--url", "sqlite:///moved.db") == ["disk"]
+    assert shell.run("migrate", "memory.db", "moved.db").stdout.startswith("present  default: ")
+    shell.ask("remember", CACHE, "--url", "sqlite:///moved.db")
+    refused = shell.run("migrate", "memory.db", "moved.db", "--json")
+    assert refused.exit_code == 2
+    assert (
+        "'default' has operations that the source has not" in json.loads(refused.stderr)["error"]["message"]
+    )

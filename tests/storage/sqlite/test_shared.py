@@ -10,7 +10,7 @@ from priming.storage.protocol import Changes, Store
 from priming.storage.sqlite.store import SqliteStore
 
 from ..contract_sharing import *  # noqa: F403
-from ..making import NOW, remember, whole
+from ..making import NOW, remember, trace, whole
 
 
 @pytest.fixture
@@ -36,6 +36,13 @@ def test_nothing_is_flushed_while_another_reads_what_was_before(open_store: Call
             one.flush()
     one.flush()
     assert other.memories("mine") == []
+
+
+def test_a_trace_does_not_wait_long_for_a_writer(open_store: Callable[..., Store]) -> None:
+    one, other = open_store(), open_store(busy_timeout=600)
+    with one.transaction(), pytest.raises(Busy):
+        other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
+    assert other.traces("mine") == []
 
 
 OPEN_AND_CLOSE = """

@@ -15,10 +15,11 @@ from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.groups.care import findings_lines
 from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import DIM, OK, WARN, Part, confirm, count, line, progress
+from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line, progress
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
+    from priming.maintenance.migrate import MovedStore
     from priming.results import Verified
 
 app = group("Care")
@@ -51,6 +52,42 @@ def _verified(results: Sequence[Verified]) -> Iterator[Part]:
         yield from records.reason(verified.reason)
         if verified.findings:
             yield from findings_lines(verified.findings)
+
+
+@command(app)
+def migrate(
+    store: StoreOptions,
+    source: Annotated[str, Argument(metavar="SOURCE", help="URL or file of the store to read")],
+    target: Annotated[str, Argument(metavar="TARGET", help="URL or file of the store to write")],
+) -> Answer:
+    """Move a store to another database, verified. If interrupted, it continues where it stopped.
+
+    Options: --namespace moves only that namespace. Exit status 1 if the target differs from the source.
+    """
+    from priming.maintenance.migrate import migrate as move
+
+    names = None if store.namespace is None else [store.namespace]
+    with progress("moving") as step:
+        migration = move(source, target, namespaces=names, progress=step)
+    return Answer(migration, _migration(migration), 0 if migration.is_verified else FAILURE)
+
+
+def _migration(migration: MovedStore) -> Iterator[Part]:
+    for moved in migration.namespaces:
+        mark = ("differs", WARN) if moved.differs else (moved.status, OK)
+        where = f", {', '.join(moved.differs)}" if moved.differs else ", verified"
+        operations = count(moved.tables["operations"].count, "operation")
+        memories = count(moved.tables["memories"].count, "memory", "memories")
+        yield line(mark, f"  {moved.namespace}: {memories}, {operations}{where}")
+        rows = tuple(
+            (name, f"{part.count:,}", part.digest) for name, part in moved.tables.items() if part.count
+        )
+        yield Table(("table", "rows", "digest"), rows)
+    yield line((f"from {migration.source} to {migration.target}", DIM))
+    if migration.tokens:
+        yield line(f"{count(migration.tokens, 'token')} moved")
+    for rest in migration.not_moved:
+        yield line((f"not moved: {rest}", DIM))
 
 
 @command(app)

@@ -55,10 +55,13 @@ _RULES = (
     ),
     (
         "overlapping-versions",
-        "SELECT DISTINCT m.key FROM versions a JOIN versions b ON b.namespace = a.namespace AND"
-        " b.memory = a.memory AND b.revision > a.revision JOIN memories m ON m.namespace = a.namespace AND"
-        " m.number = a.memory WHERE a.namespace = %(namespace)s AND a.retired_at IS NULL AND b.retired_at IS NULL"
-        " AND (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
+        "WITH v AS MATERIALIZED (SELECT memory, revision, valid_from, valid_to,"
+        " count(*) OVER (PARTITION BY memory) AS n FROM versions"
+        " WHERE namespace = %(namespace)s AND retired_at IS NULL),"
+        " w AS MATERIALIZED (SELECT * FROM v WHERE n > 1)"
+        " SELECT DISTINCT m.key FROM w a JOIN w b ON b.memory = a.memory AND b.revision > a.revision"
+        " JOIN memories m ON m.namespace = %(namespace)s AND m.number = a.memory"
+        " WHERE (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
         " AND (b.valid_to IS NULL OR a.valid_from IS NULL OR a.valid_from < b.valid_to)",
         "two versions of the memory are valid at the same time",
         "undo the operation that recorded the later one",

@@ -140,11 +140,6 @@ class PostgresConnection:
             with suppress(psycopg.Error):
                 cursor.close()
 
-    @property
-    def is_in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        return self._depth > 0
-
     def notify(self, namespace: str, channel: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
         sql = "SELECT pg_notify(%(channel)s, %(payload)s)"

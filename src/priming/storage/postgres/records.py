@@ -150,7 +150,7 @@ class PostgresTraces:
             "day": day_of(until),
             "end": f"{day_of(until)}U",  # after every stamp of the day, which goes on with a T
         }
-        with self._db.transaction(write=False) if not self._db.is_in_transaction else self._db.transaction():
+        with self._db.transaction(write=False):
             totals = self._db.run(
                 namespace,
                 "SELECT DISTINCT ON (memory) memory, total FROM activations WHERE namespace = %(namespace)s"

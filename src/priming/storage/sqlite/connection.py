@@ -217,7 +217,8 @@ class Connection:
                     return
                 yield from rows
         finally:
-            cursor.close()
+            with suppress(sqlite3.ProgrammingError):  # the connection was closed first
+                cursor.close()
 
     @contextmanager
     def transaction(self, *, write: bool = True, patience: float | None = None) -> Iterator[None]:

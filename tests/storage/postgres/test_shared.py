@@ -1,0 +1,54 @@
+"""Several users of one store in PostgreSQL: connections, and real processes."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from priming.errors import Busy
+from priming.storage.postgres.store import PostgresStore
+from priming.storage.protocol import Store
+
+from ..contract_sharing import *  # noqa: F403
+from ..making import NOW, remember, trace, whole
+from .server import clear
+
+pytestmark = pytest.mark.slow
+Open = Callable[..., Store]
+
+
+@pytest.fixture
+def open_store(postgres: str) -> Iterator[Open]:
+    opened: list[PostgresStore] = []
+
+    def connect(busy_timeout: float = 5.0) -> Store:
+        opened.append(PostgresStore(postgres, schema="shared", busy_timeout=busy_timeout))
+        return opened[-1]
+
+    yield connect
+    for store in opened:
+        store.close()
+    clear(postgres, "shared")
+
+
+def test_writers_of_different_namespaces_do_not_wait_for_each_other(open_store: Open) -> None:
+    mine, theirs = open_store(), open_store(busy_timeout=0.05)
+    with mine.transaction():
+        remember(mine, whole("a"))
+        remember(theirs, whole("b"), namespace="theirs")
+    assert [row.id for row in theirs.memories("theirs")] == ["b"]
+
+
+def test_a_recall_is_recorded_while_another_writes(open_store: Open) -> None:
+    mine, theirs = open_store(), open_store(busy_timeout=0.05)
+    with mine.transaction():
+        remember(mine, whole("a"))
+        theirs.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
+        assert [recall.recall_id for recall in theirs.traces("mine")] == ["r"]
+
+
+def test_who_holds_the_lock_is_named(open_store: Open) -> None:
+    mine, theirs = open_store(), open_store(busy_timeout=0.05)
+    with mine.transaction():
+        remember(mine, whole("a"))
+        with pytest.raises(Busy, match=r"locked by priming \d+ \(server process \d+\), which is writing"):
+            remember(theirs, whole("b"))
