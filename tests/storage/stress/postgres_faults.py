@@ -166,7 +166,8 @@ def exhausted(database: Database, random: Random) -> list[str]:
     """All connections that a process may have are in use: whoever wants another is told so."""
     url, schema = _server(database)
     most = random.randint(1, 4)
-    stores = [PostgresStore(url, schema=schema, pool=most, busy_timeout=0.05) for _ in range(most + 1)]
+    stores = [PostgresStore(url, schema=schema, pool=most) for _ in range(most)]
+    stores.append(PostgresStore(url, schema=schema, pool=most, busy_timeout=0.05))
     wrong: list[str] = []
     try:
         with _transactions(stores[:most]):
