@@ -18,7 +18,6 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,8 @@ from sklearn.linear_model import LogisticRegression
 from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.contestants import Shelf
-from priming.bench.sets import BenchItem, BenchPart, BenchQuery
+from priming.bench.genre import load_genre
+from priming.bench.sets import BenchItem, BenchPart
 from priming.config.params.recall import RELEVANCE, RelevanceParams
 from priming.config.profiles import PRIMING
 from priming.embedding.registry import named
@@ -134,40 +134,6 @@ def memory_has(memory: Memory, item: BenchItem) -> bool:
     return item.key in memory.store.keys(memory.namespace, [item.key])
 
 
-def parts_of(folder: Path) -> tuple[BenchPart, ...]:
-    """The parts of a set in the genre format; commits of a day are a session, as the git importer has them."""
-    items: dict[str, list[BenchItem]] = defaultdict(list)
-    queries: dict[str, list[BenchQuery]] = defaultdict(list)
-    for document in _lines(folder / "documents.jsonl"):
-        at = datetime.fromisoformat(document["time"]) if document.get("time") else None
-        speaker = document.get("speaker") or document.get("author") or None
-        day = f"{at:%Y-%m-%d}" if at and document.get("author") else None
-        part = str(document.get("part", folder.name))
-        items[part].append(
-            BenchItem(
-                key=f"m{len(items[part])}",
-                text=document["text"][:4000],
-                label=document["id"],
-                kind=document.get("kind") or ("episode" if speaker else "fact"),
-                heading=document.get("heading") or None,
-                speaker=speaker,
-                session=document.get("session") or day,
-                occurred_at=at,
-            )
-        )
-    for question in _lines(folder / "questions.jsonl"):
-        query = BenchQuery(question["text"], frozenset(question["gold"]), str(question.get("category", "")))
-        queries[str(question.get("part", folder.name))].append(query)
-    return tuple(
-        BenchPart(f"{folder.name}-{name}", tuple(items[name]), tuple(queries[name])) for name in items
-    )
-
-
-def _lines(path: Path) -> Iterator[Any]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
 def small(part: BenchPart, size: int, rng: random.Random) -> BenchPart:
     """A store of ``size`` memories around some questions; with four questions that it answers, and four others."""
     places: dict[str, list[int]] = defaultdict(list)
@@ -208,7 +174,7 @@ def collect(options: argparse.Namespace) -> list[Case]:
         parts[name] = sets.load(name, options.data).parts
     for folder in sorted(options.genres.iterdir()) if options.genres else ():
         if (folder / "questions.jsonl").is_file() and not folder.name.startswith("git-B"):
-            parts[folder.name] = parts_of(folder)
+            parts[folder.name] = load_genre(folder).parts
     rng, shelf, found = random.Random(7), Shelf("priming", named("wordllama")), []
     for name, of in parts.items():
         few = options.questions * (2 if name == "locomo" else 1)

@@ -311,7 +311,7 @@ READERS = (
         "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
     ),
     _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
-    _reader("words of a cue", lambda text: retrieval.marked_words(text, "english"), "recall.retrieval"),
+    _reader("words of a cue", lambda text: retrieval.words_of_names(text, "english"), "recall.retrieval"),
     _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
         "files of a task",
@@ -462,7 +462,6 @@ OF_OUR_OWN = {
     "priming.maintenance.contradictions": "quotes for a shell",
     "priming.operations.connection": "answers of its own server",
     "priming.operations.ethos_actions": "its own violations",
-    "priming.recall.designs": "words, matched whole",
     "priming.recall.files.task_files": "keys, matched at the end",
     "priming.recall.traces": "traces of its own",
     "priming.server.auth": "ids of requests, matched whole",

@@ -626,6 +626,39 @@ def test_a_speaker_is_no_heading_and_leads_to_nothing_else_that_he_said(memory):
         assert not [hit for hit in hits if hit.path]
 
 
+def test_neither_does_a_part_of_a_speakers_name_lead_to_what_else_he_said(memory):
+    memory.remember("the valve leaks", speaker="Kim van Dahl", key="valve")
+    memory.remember("lunch is at noon", speaker="Kim van Dahl", key="lunch")
+    memory.remember("I asked Dahl about the pump", speaker="Lee", key="pump")
+    memory.remember("Dahl repaired the boiler", speaker="Lee", key="boiler")
+    assert not [hit for hit in memory.recall("which valve leaks").hits if hit.path]
+    (led,) = [hit for hit in memory.recall("who asked about the pump").hits if hit.memory.key == "boiler"]
+    assert led.path
+
+
+def test_a_compound_of_words_that_are_everywhere_leads_nowhere(memory):
+    plain = [f"the flat roof of house {i} has a plate of tin" for i in range(11)]
+    drag, paint = "drag was measured on a flat-plate", "paint flaked off pallet-jib"
+    texts = (*plain, "heat flows along a flat-plate", drag, "cargo left Oslo on pallet-jib", paint)
+    memory.remember_many([{"content": text} for text in texts])
+    assert drag not in over_links(memory, "heat flows along")
+    assert paint in over_links(memory, "cargo left Oslo")
+
+
+def over_links(memory, cue):
+    return [hit.memory.content for hit in memory.recall(cue, floor=0).hits if hit.path]
+
+
+def test_a_verb_that_opens_a_release_note_is_no_name_to_cover(memory):
+    memory.remember("the pool closes its sockets", key="pool")
+    memory.remember("Removed the colour of links", key="colour")
+    memory.remember("Sockets of Ada Quill", key="quill")
+    opener = memory.recall("Removed sockets that the pool closes", ablate=["spread"], floor=0).hits
+    plain = memory.recall("removed sockets that the pool closes", ablate=["spread"], floor=0).hits
+    assert [hit.memory.key for hit in opener] == [hit.memory.key for hit in plain]
+    assert opener[0].components["activation"] == plain[0].components["activation"]
+
+
 def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("the sea", session="s")
     memory.remember("Ada met Bob", session="s", key="other")

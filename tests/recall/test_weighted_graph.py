@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from priming.config import profiles
 from priming.config.params.recall import LinkFactors
 from priming.index.topology import WEIGHED_AFTER, Topology
-from priming.recall.ranking import WeightedGraph
+from priming.recall.ranking import NameFacts, WeightedGraph
 
 RELATIONS = ("next", "mentions", "similar-to", "requires")
 ROWS = 8
@@ -24,9 +24,22 @@ def none(rows):
     return np.zeros(len(rows), np.bool_)
 
 
-def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=none, spoken=none):
-    titles = headings, spoken, titled, none
-    return WeightedGraph(topology, factors or LinkFactors(), profiles.PRIMING.recall, *titles, documents, now)
+def no_pair(rows, _):
+    return none(rows)
+
+
+def weighed(
+    topology,
+    factors=None,
+    headings=nobody,
+    documents=8,
+    now=0.0,
+    titled=none,
+    spoken=no_pair,
+):
+    names = NameFacts(headings, spoken, titled, lambda rows, _: none(rows))
+    recipe = profiles.PRIMING.recall
+    return WeightedGraph(topology, factors or LinkFactors(), recipe, names, none, documents, now)
 
 
 def of_rows(count=ROWS):
@@ -142,7 +155,7 @@ def test_the_name_that_is_a_memorys_speaker_carries_nothing_from_it():
     def speakers(rows):
         return np.where(rows == 1, 0, -1)
 
-    graph = weighed(topology, LinkFactors(fan_out_names=True), speakers, spoken=lambda rows: rows == 1)
+    graph = weighed(topology, LinkFactors(fan_out_names=True), speakers, spoken=lambda rows, _: rows == 1)
     by_speaker, other = (float(graph.edges(np.array([row]), both=False).weight[0]) for row in (1, 2))
     assert by_speaker == 0.0 < other
 

@@ -6,7 +6,7 @@ document; when its text or status changes, the document is removed and a new one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
+from priming.core.graph import among
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
@@ -23,10 +24,12 @@ from priming.index.document import Document, Statements, bare_terms, is_rare_wor
 from priming.index.lexicon import Lexicon
 from priming.index.topology import Topology
 from priming.index.vocabulary import Vocabulary
-from priming.text.tokens import LANGUAGES
+from priming.text.tokens import LANGUAGES, terms
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
+_SPEAKER_WORDS = 8
+"""A speaker of more words has no parts: what stands there is hardly a name."""
 
 
 class NamespaceArrays:
@@ -88,6 +91,7 @@ class NamespaceArrays:
         self._titles_indexed = 0
         self.title_slots: dict[str, list[int]] = {}
         self._titled: NDArray[np.bool_] | None = None
+        self._speaker_names: Ints | None = None
 
     @property
     def rows(self) -> int:
@@ -201,7 +205,7 @@ class NamespaceArrays:
 
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents
-        self._titled = None
+        self._titled = self._speaker_names = None
         self.topology.weight_cache.clear()
         self.row.append(row)
         self.living.append(True)
@@ -227,7 +231,7 @@ class NamespaceArrays:
 
     def _settle(self, slot: str, row: int) -> None:
         """Set the entity of a slot, or clear it with ``NONE``."""
-        self._titled = None
+        self._titled = self._speaker_names = None
         self.topology.weight_cache.clear()
         if row == NONE:
             del self.entities[slot]
@@ -236,12 +240,31 @@ class NamespaceArrays:
         for code in self.title_slots.get(slot, ()):
             self.title_entity[code] = row
 
-    def is_spoken(self, rows: Ints) -> NDArray[np.bool_]:
-        """Which rows are memories whose title is their speaker."""
+    def is_own_speaker(self, rows: Ints, entities: Ints) -> NDArray[np.bool_]:
+        """Which of ``entities`` are the speaker of the memory in the same place of ``rows``, or a part of that name.
+
+        The parts, such as a surname, are cached until headings or names change.
+        """
         documents = self.document[rows]
         if not self.spoken.size:
             return np.zeros(len(rows), np.bool_)
-        return np.asarray((documents != NONE) & self.spoken[np.maximum(documents, 0)])
+        at = np.maximum(documents, 0)
+        if self._speaker_names is None:
+            self._speaker_names = self._names_of_speakers()
+        names = among((self.title[at] << 32) + entities, self._speaker_names)
+        return np.asarray((documents != NONE) & self.spoken[at] & names)
+
+    def _names_of_speakers(self) -> Ints:
+        """The pairs of a speaker's title and an entity whose name is that speaker's, or stretches of its words."""
+        pairs = [
+            (code << 32) + self.entities[name]
+            for slot, codes in self.title_slots.items()
+            for code in codes
+            if self.title_spoken[code]
+            for name in _stretches(slot.split())
+            if name in self.entities
+        ]
+        return np.sort(np.array(pairs, np.int64))
 
     def title_entity_of(self, rows: Ints) -> Ints:
         """For each row, the entity that its own heading, or its speaker, names; −1 if none."""
@@ -258,6 +281,18 @@ class NamespaceArrays:
             named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
+
+    def is_common_compound(self, rows: Ints, most: float) -> NDArray[np.bool_]:
+        """Which rows are names such as "flat-plate" whose every word is in more than ``most`` documents."""
+        names, at = np.unique(rows, return_inverse=True)
+        common = [self._is_common_compound(self.slots.get(row, ""), most) for row in names.tolist()]
+        return np.array(common, np.bool_)[at]
+
+    def _is_common_compound(self, slot: str, most: float) -> bool:
+        if "-" not in slot or not all(map(str.isalpha, slot.split("-"))):
+            return False
+        codes = [self.lexicon.code(term) for term in terms(slot)]
+        return all(code is not None and self.lexicon.df[code] > most for code in codes)
 
     def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
         """Which rows are turns of a conversation."""
@@ -331,3 +366,12 @@ class NamespaceArrays:
             self.title_count[self.title[number]] -= 1
             self.title_spoken[self.title[number]] -= self.spoken[number]
         self.conversations.remove(number)
+
+
+def _stretches(words: list[str]) -> Iterator[str]:
+    """Each stretch of words that stand side by side; of a long list only the whole."""
+    count = len(words)
+    fewest = 1 if count <= _SPEAKER_WORDS else count
+    for start in range(count):
+        for end in range(start + fewest, count + 1):
+            yield " ".join(words[start:end])

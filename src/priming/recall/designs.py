@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -32,13 +31,11 @@ from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.relevance.rules import counts_of, cue_relevance, fit_of
 from priming.recall.reranking import diversify, multi_hop
-from priming.recall.retrieval import marked_words
+from priming.recall.retrieval import words_of_names
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
 EPISODE = KINDS.index("episode")
-_YEARS = re.compile(r"\d{3,4}")
-"""Numbers that name something; others are counts."""
 _HOURS = 24.0
 """Hours in a day."""
 _ABOVE = 2.0
@@ -99,8 +96,7 @@ def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
     count = p.anchors if query.limit <= p.anchors else max(p.anchors_many, query.limit)
     first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
     if len(first[0]) and "coverage" not in query.ablate:
-        marked = marked_words(evidence.text, evidence.language)
-        named = [word for word in marked if word[0].isupper() or _YEARS.fullmatch(word)]
+        named = words_of_names(evidence.text, evidence.language)
         names = {term for word in named for term in terms(word, evidence.language)}
         reach, share = evidence.name_coverage(int(first[0][0]), names)
         reach = np.where(query.pool, reach, 0.0)

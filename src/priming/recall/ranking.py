@@ -116,9 +116,17 @@ def weighted_graph(
 ) -> WeightedGraph:
     """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    described = working.title_entity_of, working.is_spoken, working.titled, working.is_turn
+    described = NameFacts(
+        working.title_entity_of, working.is_own_speaker, working.titled, working.is_common_compound
+    )
     return WeightedGraph(
-        working.topology, factors, profile.recall, *described, working.memories, now.timestamp()
+        working.topology,
+        factors,
+        profile.recall,
+        described,
+        working.is_turn,
+        working.memories,
+        now.timestamp(),
     )
 
 
@@ -139,13 +147,25 @@ def best_hits(
     return Ranked(rows[order], scores[order], chosen, activation)
 
 
+@dataclass(frozen=True, slots=True)
+class NameFacts:
+    """What a namespace knows of its names, by row."""
+
+    title_entity: Callable[[Ints], Ints]
+    """The entity that a memory's own heading or speaker names; −1 if none."""
+    is_own_speaker: Callable[[Ints, Ints], NDArray[np.bool_]]
+    """Whether a memory and a name are a memory and its speaker, or part of the speaker's name."""
+    titled: Callable[[Ints], NDArray[np.bool_]]
+    """Whether the heading of any memory names this."""
+    is_common_compound: Callable[[Ints, float], NDArray[np.bool_]]
+    """Whether a name is a compound of words that each are in more memories than this."""
+
+
 class WeightedGraph:
     """The links of a namespace with the effective weights of one profile.
 
     A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
-    are weighed once for all recalls. ``title_entity`` returns, for rows, the entities that their own headings or
-    speakers name (−1: none), ``is_spoken`` marks those whose title is their speaker, ``titled`` the rows that the
-    heading of any memory names, and ``is_turn`` the turns of conversations.
+    are weighed once for all recalls. ``is_turn`` marks the turns of conversations.
     """
 
     def __init__(
@@ -153,18 +173,14 @@ class WeightedGraph:
         topology: Topology,
         factors: LinkFactors,
         recall: RecallParams,
-        title_entity: Callable[[Ints], Ints],
-        is_spoken: Callable[[Ints], NDArray[np.bool_]],
-        titled: Callable[[Ints], NDArray[np.bool_]],
+        names: NameFacts,
         is_turn: Callable[[Ints], NDArray[np.bool_]],
         documents: int,
         now: float,
     ) -> None:
         self._topology = topology
         self._factors = factors
-        self._title_entity = title_entity
-        self._is_spoken = is_spoken
-        self._titled = titled
+        self._names = names
         self._is_turn = is_turn
         self._now = now
         self.n = topology.rows
@@ -179,8 +195,7 @@ class WeightedGraph:
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        described = self._title_entity, self._is_spoken, self._titled, self._is_turn
-        constants = (self._factors, self._recall, self._documents, *described, both)
+        constants = (self._factors, self._recall, self._documents, self._names, self._is_turn, both)
         if both not in self._all_links:
             every_row = np.arange(self.n)
             self._all_links[both] = self._topology.weight_cache.get(
@@ -243,11 +258,12 @@ class WeightedGraph:
         df = self._topology.mentioned[target]
         low, high = self._mention_bounds
         # Who said it is not what it is about: else whatever else a speaker said would follow each answer.
-        by_title = np.where(self._is_spoken(source), 0.0, self._recall.heading_mention)
-        own = np.where(self._title_entity(source) == target, by_title, 1.0)
-        any_heading = np.where(self._titled(target), self._recall.titled_mention, 1.0)
+        own = np.where(self._names.title_entity(source) == target, self._recall.heading_mention, 1.0)
+        own[self._names.is_own_speaker(source, target)] = 0.0
+        any_heading = np.where(self._names.titled(target), self._recall.titled_mention, 1.0)
         factor = own * any_heading / np.log1p(np.maximum(df, 1))
-        return np.asarray(np.where((df >= low) & (df <= high), factor, 0.0))
+        carries = (df >= low) & (df <= high) & ~self._names.is_common_compound(target, high)
+        return np.asarray(np.where(carries, factor, 0.0))
 
     def _hours(self, link: Ints) -> Floats:
         return np.asarray(np.maximum(0.0, (self._now - self._topology.activated[link]) / 3600.0))
