@@ -110,15 +110,16 @@ def of_writes(backend: str, url: str, writes: int) -> Iterator[Figures]:
         for number in PROCESSES:
             names = [f"team-{number}" if shared else f"own-{number}-{i}" for i in range(number)]
             each = writes // number
-            yield together(
-                backend, what, [partial(store, url, name, i, each) for i, name in enumerate(names)]
-            )
+            texts = [f"{item['content']} ({number})" for item in corpus.memories(writes + number)]
+            calls = [partial(store, url, name, texts[i::number][: each + 1]) for i, name in enumerate(names)]
+            yield together(backend, what, calls)
 
 
 def of_recalls(backend: str, url: str, recalls: int) -> Iterator[Figures]:
     """Recalls of processes at once, of the same namespace."""
+    questions = corpus.questions(recalls)
     for number in PROCESSES:
-        calls = [partial(ask, url, i, recalls // number) for i in range(number)]
+        calls = [partial(ask, url, questions[i::number]) for i in range(number)]
         yield together(backend, "recall, one namespace", calls)
 
 
@@ -146,6 +147,7 @@ def together(backend: str, what: str, calls: Sequence[Calls]) -> Figures:
     processor, whole = 0.0, 0.0
     for _ in processes:
         own, seconds, used = answers.get()
+        assert not isinstance(own, str), own
         taken += own
         whole, processor = max(whole, seconds), processor + used
     for process in processes:
@@ -164,23 +166,27 @@ def figures_of(
 
 def _answer(call: Calls, ready: Barrier, answers: Any) -> None:
     """Put the calls of this process into a queue, with the time of all of them and their processor time."""
-    taken, processor = call(ready)
-    answers.put((taken, sum(taken), processor))
+    try:
+        taken, processor = call(ready)
+        answers.put((taken, sum(taken), processor))
+    except BaseException as error:
+        ready.abort()
+        answers.put((repr(error), 0.0, 0.0))
+        raise
 
 
-def store(url: str, namespace: str, number: int, count: int, ready: Barrier) -> tuple[list[float], float]:
-    """Remember sentences, one a call."""
-    items = corpus.memories(count + 1, seed=number)
+def store(url: str, namespace: str, texts: Sequence[str], ready: Barrier) -> tuple[list[float], float]:
+    """Remember texts, one a call; the first does not count."""
     with closing(Memory.open(url, namespace=namespace, embedder=WORDS)) as memory:
-        memory.remember(items[0]["content"])
-        return timed(ready, [partial(memory.remember, f"{item['content']} ({number})") for item in items[1:]])
+        memory.remember(texts[0])
+        return timed(ready, [partial(memory.remember, text) for text in texts[1:]])
 
 
-def ask(url: str, number: int, count: int, ready: Barrier) -> tuple[list[float], float]:
+def ask(url: str, questions: Sequence[str], ready: Barrier) -> tuple[list[float], float]:
     """Recall."""
     with closing(Memory.open(url, embedder=WORDS)) as memory:
         memory.recall("warm")
-        return timed(ready, [partial(memory.recall, text) for text in corpus.questions(count, seed=number)])
+        return timed(ready, [partial(memory.recall, text) for text in questions])
 
 
 def timed(ready: Barrier, calls: Sequence[Callable[[], object]]) -> tuple[list[float], float]:

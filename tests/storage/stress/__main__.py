@@ -17,7 +17,7 @@ from rich.table import Table
 from ..postgres.server import running
 from .databases import Database, postgres, sqlite
 from .faults import repeated
-from .kills import SCENES, kill_often, left_over
+from .kills import SCENES, kill_often
 from .postgres_faults import FAULTS
 from .writers import write_at_once
 
@@ -82,9 +82,8 @@ def _on(
         database = new(folder / scene.name)
         console.print(f"{backend}: kill -9 in {scene.name}", style="dim")
         tally = kill_often(database, scene, -(-options.kills // len(SCENES)), options.seed)
-        wrong = [*tally.wrong, *(f"half-written: {name}" for name in left_over(database.folder))]
         note = f"{tally.killed} before they ended by themselves"
-        yield Result(backend, f"kill -9 in {scene.name}", tally.tried, note, wrong)
+        yield Result(backend, f"kill -9 in {scene.name}", tally.tried, note, tally.wrong)
     for name, fault in FAULTS[backend].items():
         console.print(f"{backend}: {name}", style="dim")
         tally = repeated(

@@ -129,6 +129,8 @@ def kill_often(database: Database, scene: Scene, times: int, seed: int) -> Tally
         tally.wrong += [f"kill {tally.tried}: {each}" for each in wrong]
         if len(tally.wrong) > _FEW:
             break
+    in_child(partial(_act, scene, database, diary, seed))
+    tally.wrong += [f"half-written: {name}" for name in left_over(database.folder)]
     return tally
 
 
@@ -176,16 +178,16 @@ def _complete(database: Database, diary: Diary) -> list[str]:
 
 def _back_up(worker: Worker, database: Database) -> None:
     worker.remember()
-    worker.memory.backup(database.folder / f"{worker.name}.backup")
+    worker.memory.backup(database.folder / "own.backup")
 
 
 def _backups_are_whole(database: Database, diary: Diary) -> list[str]:
-    wrong = _examined(database, diary)
-    for path in database.folder.glob("*.backup"):
-        copy = Database(f"sqlite:///{path}", database.folder)
-        with closing(copy.open()) as memory:
-            wrong += [f"{path.name}: {finding}" for finding in memory.validate()]
-        path.unlink()
+    wrong, path = _examined(database, diary), database.folder / "own.backup"
+    if path.exists():
+        with closing(Database(f"sqlite:///{path}", database.folder).open()) as memory:
+            wrong += [f"the backup: {finding}" for finding in memory.validate()]
+        for file in database.folder.glob("own.backup*"):
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
     return wrong
 
 
@@ -235,5 +237,5 @@ SCENES = (
 
 
 def left_over(folder: Path) -> list[str]:
-    """Files that a killed process left half-written."""
+    """Files that killed processes left half-written, and that the next one to come to its end did not replace."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.partial"))
