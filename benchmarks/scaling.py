@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ import common
 import corpus
 import serving
 from priming import Memory
+from priming.embedding.protocol import Embedder
+from priming.embedding.registry import named
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 PROCESSES = (1, 2, 4, 8)
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("--url", help="an empty PostgreSQL database to measure as well: postgresql://…")
     options = parser.parse_args()
     count, writes, recalls = (1_000, 96, 96) if options.quick else (10_000, 480, 480)
+    embedder().embed(["warm"])
     figures: list[Figures] = []
     opening: dict[str, dict[str, float]] = {}
     with ExitStack() as stack:
@@ -138,7 +141,7 @@ Calls = Callable[[Barrier], tuple[list[float], float]]
 
 def together(backend: str, what: str, calls: Sequence[Calls]) -> Figures:
     """Run functions in a process each, which begin when all are ready, and put their calls together."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")  # the vectors are loaded once, before
     ready, answers = context.Barrier(len(calls)), context.Queue()
     processes = [context.Process(target=_answer, args=(call, ready, answers)) for call in calls]
     for process in processes:
@@ -153,6 +156,12 @@ def together(backend: str, what: str, calls: Sequence[Calls]) -> Figures:
     for process in processes:
         process.join()
     return figures_of(backend, what, len(calls), taken, whole, processor * 1000 / len(taken))
+
+
+@cache
+def embedder() -> Embedder:
+    """The vectors of the base install."""
+    return named(WORDS)
 
 
 def figures_of(
@@ -177,14 +186,14 @@ def _answer(call: Calls, ready: Barrier, answers: Any) -> None:
 
 def store(url: str, namespace: str, texts: Sequence[str], ready: Barrier) -> tuple[list[float], float]:
     """Remember texts, one a call; the first does not count."""
-    with closing(Memory.open(url, namespace=namespace, embedder=WORDS)) as memory:
+    with closing(Memory.open(url, namespace=namespace, embedder=embedder())) as memory:
         memory.remember(texts[0])
         return timed(ready, [partial(memory.remember, text) for text in texts[1:]])
 
 
 def ask(url: str, questions: Sequence[str], ready: Barrier) -> tuple[list[float], float]:
     """Recall."""
-    with closing(Memory.open(url, embedder=WORDS)) as memory:
+    with closing(Memory.open(url, embedder=embedder())) as memory:
         memory.recall("warm")
         return timed(ready, [partial(memory.recall, text) for text in questions])
 
@@ -202,7 +211,7 @@ def timed(ready: Barrier, calls: Sequence[Callable[[], object]]) -> tuple[list[f
 
 def fill(url: str, count: int) -> None:
     """Store memories in the namespace that is recalled from; a snapshot is left where there is a place for it."""
-    with closing(Memory.open(url, embedder=WORDS)) as memory:
+    with closing(Memory.open(url, embedder=embedder())) as memory:
         memory.remember_many(corpus.memories(count))
         memory.recall("warm")
 
@@ -210,7 +219,7 @@ def fill(url: str, count: int) -> None:
 def opened(url: str) -> dict[str, float]:
     """How long it takes until the first recall of a new process is answered, and how much memory it then has."""
     began = time.perf_counter()
-    with closing(Memory.open(url, embedder=WORDS)) as memory:
+    with closing(Memory.open(url, embedder=embedder())) as memory:
         memory.recall("warm")
         first = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MEGABYTE
