@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any, Self
 from priming.config import profiles
 from priming.config.environment import locate
 from priming.config.settings import Settings
+from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import automatic, chosen, is_auto, named
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
+from priming.storage.protocol import Store
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
     from priming.graph.selection import graph
     from priming.history.as_of import as_of
     from priming.history.diff import diff
-    from priming.history.log import forget, history, log, operation, purge, supersede
+    from priming.history.log import forget, history, log, operation, supersede
     from priming.history.requested_ids import identified
     from priming.history.rollback import rollback, would_undo
     from priming.history.undo import undo
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
+    from priming.maintenance.purge import purge
     from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
@@ -73,7 +76,7 @@ _VERBS = {
     "priming.graph.selection": "graph",
     "priming.history.as_of": "as_of",
     "priming.history.diff": "diff",
-    "priming.history.log": "forget history log operation purge supersede",
+    "priming.history.log": "forget history log operation supersede",
     "priming.history.requested_ids": "identified",
     "priming.history.rollback": "rollback would_undo",
     "priming.history.undo": "undo",
@@ -86,6 +89,7 @@ _VERBS = {
     "priming.maintenance.contradictions": "keep_both review",
     "priming.maintenance.health": "backup reembed restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.maintenance.purge": "purge",
     "priming.maintenance.verify": "verify",
     "priming.recall.explain": "why",
     "priming.recall.files.task_files": "files",
@@ -164,7 +168,11 @@ class Memory(Namespace):
         store = open_store(location)
         better = None
         if is_open:
-            own, better = automatic(lambda: store.latest_generations(name))
+            changed_to = _chosen_embedder(store, name)
+            if changed_to is None:
+                own, better = automatic(lambda: store.latest_generations(name))
+            else:
+                own = named(changed_to)
         return cls(store, name, own, clock or SystemClock(), laws, by_name, better=better)
 
     def __enter__(self) -> Self:
@@ -267,6 +275,13 @@ class Memory(Namespace):
         backup = backup
         restore_backup = restore_backup
         reembed = reembed
+
+
+def _chosen_embedder(store: Store, namespace: str) -> str | None:
+    """The embedder that the namespace was changed to, by name; None if the vectors that are there decide."""
+    operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
+    name = next((logged.message for logged in operations if logged.undone_by is None), None)
+    return None if name is None or is_auto(name) else name
 
 
 class _LateVerb:

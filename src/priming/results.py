@@ -142,12 +142,30 @@ class TaskFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ErasedMemory:
+    """A memory that a purge erased, and the reason: what it mentioned, or what it was derived from."""
+
+    id: str
+    key: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """The number of rows that a purge erased, by table."""
+    """What a purge erased: the number of rows by table, and the memories with the reason for each.
+
+    ``key`` is that of the memory, or the ``subject``. ``not_reached`` is what may hold copies. A dry run erases
+    nothing, and has no ``operation``.
+    """
 
     key: str
     erased: Mapping[str, int]
     operation: str
+    subject: str | None = None
+    memories: tuple[ErasedMemory, ...] = ()
+    not_reached: tuple[str, ...] = ()
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

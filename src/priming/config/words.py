@@ -24,6 +24,8 @@ VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """The verdicts on a hit."""
 SOURCES = ("automatic", "conscious", "manual")
 """What changed a weight: a run's outcome, a verdict, or a manual edit. What rules and importers write has none."""
+EMBEDDER_CHOICE = "embedder"
+"""The source of an operation that chose another embedder; its message is the name."""
 HOOK = "hook"
 """The source of a correction that a hook read from a prompt: its conditions were inferred, and stated by nobody."""
 BY_VERDICT = ", by the verdict "
@@ -108,6 +110,7 @@ REASONS = {
     "set-strength": "the weight was set by hand",
     "supersede": "a newer text was stored",
     "forget": "it was taken out of recall by hand",
+    "reembed": "the embedder was changed",
     "purge": "it was to be erased for good",
     "deprecate": "it no longer applies",
     "restore": "it applies again",

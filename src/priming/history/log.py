@@ -1,14 +1,11 @@
-"""Versions and the log: supersede, history, forget, purge, and queries of operations."""
+"""Versions and the log: supersede, history, forget, and queries of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from priming.config.caller import present_caller
-from priming.config.words import REASONS
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_count,
@@ -20,14 +17,12 @@ from priming.core.arguments.checks import (
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
 from priming.history.undo import restored_vectors
-from priming.index.document import RULES, embedded_text
+from priming.index.document import embedded_text
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, draft
 from priming.remember.relink import relink_mentions
-from priming.results import Receipt
-from priming.sleep.quotations import gists_quoting, requote
-from priming.storage.protocol import Changes
-from priming.storage.rows import LinkRow, RowChange, VersionRow, record, record_among
+from priming.sleep.quotations import requote
+from priming.storage.rows import RowChange, VersionRow, record, record_among
 from priming.types import MemoryRecord, Operation, Version
 
 _NOT_SUPERSEDED = ("kind", "key")
@@ -146,81 +141,6 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
         change = RowChange(row, replace(row, status="forgotten"))
         return memory.to_operation(memory.write("forget", now, [change], reason=why))
-
-
-def purge(memory: Namespace, key: str) -> Receipt:
-    """Erase a memory: its versions, vectors, links, index entries, log rows and recalls. Not undoable.
-
-    Names that only this memory mentioned are erased with it. Earlier backups and exports are not changed.
-    """
-    with memory.lock:
-        with memory.changing() as now:
-            memory_id, name = _stored_or_logged(memory, key, now)
-            ids = {memory_id, *_orphans(memory, memory_id), *_logged_orphans(memory, memory_id)}
-            ids |= gists_quoting(memory, memory_id)
-            caller = present_caller()
-            changes = Changes(
-                memory.namespace,
-                memory.next_operation_id(now),
-                "purge",
-                now,
-                actor=caller.actor,
-                reason=REASONS["purge"],
-                via=caller.via,
-                session=caller.session,
-            )
-            erased = memory.store.purge(changes, ids)
-        memory.drop_snapshot()
-        memory.store.flush()
-        return Receipt(name, erased, changes.id)
-
-
-def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
-    """The id and key of a memory, also of one that an undo removed and only the log has."""
-    if isinstance(key, str) and memory.store.operations(memory.namespace, memory_id=key, limit=1):
-        return key, memory.store.names(memory.namespace, [key]).get(key, key)
-    stored = memory.find(key, now)
-    return stored.id, stored.key
-
-
-def _logged_orphans(memory: Namespace, memory_id: str) -> set[str]:
-    """Entities made by rule that only the log has, where only this memory was linked to them."""
-    changes = _logged_changes(memory, memory_id)
-    links = [change.row for change in changes if isinstance(change.row, LinkRow)]
-    by_rule = {
-        change.row.id
-        for change in changes
-        if isinstance(change.row, VersionRow) and change.row.source == RULES
-    }
-    own = {link.target for link in links if link.source == memory_id} & by_rule
-    return own - _linked_to_others(links, memory_id) - memory.store.names(memory.namespace, own).keys()
-
-
-def _orphans(memory: Namespace, memory_id: str) -> list[str]:
-    """Entities made by rule that only this memory is linked to, or was before its text was superseded."""
-    links = memory.store.links(memory.namespace, [memory_id])
-    links += [change.row for change in _logged_changes(memory, memory_id) if isinstance(change.row, LinkRow)]
-    targets = {link.target for link in links if link.source == memory_id}
-    records = memory.store.records(memory.namespace, list(targets), memory.now())
-    by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
-    shared = _linked_to_others(memory.store.links(memory.namespace, by_rule), memory_id)
-    return [entity_id for entity_id in by_rule if entity_id not in shared]
-
-
-def _logged_changes(memory: Namespace, memory_id: str) -> list[RowChange]:
-    """All row changes of the operations on a memory."""
-    operations = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
-    return [change for logged in operations for change in logged.rows]
-
-
-def _linked_to_others(links: Iterable[LinkRow], memory_id: str) -> set[str]:
-    """The ends of links that do not touch a memory."""
-    return {
-        end
-        for link in links
-        if memory_id not in (link.source, link.target)
-        for end in (link.source, link.target)
-    }
 
 
 def log(

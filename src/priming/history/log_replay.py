@@ -55,7 +55,7 @@ def changes_since(memory: Namespace, at: datetime) -> Iterator[Logged]:
 
 LAST = "last"
 """What stands for the id of ``last_operation``."""
-_NOT_LAST = ("undo", "run-start", "run-end")
+_NOT_LAST = ("undo", "run-start", "run-end", "reembed")
 
 
 def last_operation(memory: Namespace) -> Logged:

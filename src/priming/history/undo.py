@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from priming.config.words import BY_VERDICT, NIGHT, STAGES
+from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict
 from priming.history.fading import refaded
@@ -175,6 +175,10 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
     if done.undone_by is not None:
         raise Conflict(
             f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
+        )
+    if done.source == EMBEDDER_CHOICE:
+        raise Conflict(
+            f"operation {operation_id} chose an embedder: priming reembed --roll-back returns to the former one"
         )
     if done.kind == "purge":
         raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")

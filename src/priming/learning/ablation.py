@@ -136,7 +136,7 @@ def _terms(value: Any) -> tuple[str, ...]:
 
 def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
     """Replay the judged recalls without each term; only ``apply`` with a certain gain writes."""
-    sample = _sample(memory, query)
+    sample = judged_sample(memory, query)
     result = Ablation(
         at=sample.at,
         namespace=memory.namespace,
@@ -176,7 +176,7 @@ def _too_few(cues: int) -> str:
     )
 
 
-def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
+def judged_sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
     """Read everything that replays need from one state of the store; replays then hold no lock."""
     with memory.lock, memory.store.transaction(write=False):
         now = memory.now()

@@ -145,11 +145,15 @@ class Replay:
 
     def precision(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> float:
         """The average precision of a recall's hits with the weights ``params`` and without the terms ``off``."""
+        return average_precision(case.judged.relevant, self.ranking(case, params, off))
+
+    def ranking(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> list[str]:
+        """The ids of the hits of the same, best first."""
         self._learned.move_to(case.learned)
         evidence = self._evidence(case, params, off)
         query = replace(case.query, profile=replace(self._profile, recall=params))
         if no_result_reason(evidence, case.eligible, case.pool, query) is not None:
-            return 0.0
+            return []
         working = self._learned.working
         ranked = rank(
             RankingQuery(
@@ -166,7 +170,7 @@ class Replay:
                 context=query.context,
             )
         )
-        return average_precision(case.judged.relevant, [working.ids[row] for row in ranked.rows.tolist()])
+        return [working.ids[row] for row in ranked.rows.tolist()]
 
     def _evidence(self, case: ReplayCase, params: RecallParams, off: Collection[str]) -> Priors:
         at = case.judged.trace.at

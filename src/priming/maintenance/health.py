@@ -160,8 +160,19 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
         EmbedderError: the embedder failed; the vectors computed before are kept.
 
     """
+    embedder = memory.better or memory.embedder
+    added = embed_missing(memory, embedder, progress)
+    if embedder is not memory.embedder:
+        with memory.lock:
+            memory.embedder, memory.better = embedder, None
+            memory.drop_snapshot()
+    return added
+
+
+def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | None) -> int:
+    """Compute the missing vectors of an embedder; their number. Others may recall and write meanwhile."""
     # Vectors are derived: nothing is logged, and those of other generations stay.
-    embedder, added = memory.better or memory.embedder, 0
+    added = 0
     try:
         # Texts that are stored while others are embedded have vectors of the former embedder only.
         while missing := _unembedded(memory, embedder):
@@ -174,13 +185,9 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
             if added == before:
                 break  # what is left has no tokens
     finally:
-        if added:
+        if added and embedder.generation == memory.embedder.generation:
             with memory.lock:
                 memory.drop_snapshot()
-    if embedder is not memory.embedder:
-        with memory.lock:
-            memory.embedder, memory.better = embedder, None
-            memory.drop_snapshot()
     return added
 
 

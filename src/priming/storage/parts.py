@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, cast
 
 from priming.serialization import column_names
 from priming.storage.columns import LINK_COLUMNS, MEMORY_COLUMNS, VERDICT_COLUMNS, VERSION_COLUMNS, stored
 from priming.storage.log_rows import logged_operations
+from priming.storage.mentions import mentions_any
 from priming.storage.protocol import Kind, Logged, StoredItem, Trace, VersionKey
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
@@ -33,6 +36,8 @@ from priming.storage.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
+    pack,
+    unpack,
 )
 
 
@@ -118,6 +123,77 @@ class StoreParts(ABC):
                 else:
                     self._append_records(namespace, batch)
 
+    def _erase_mentions(self, namespace: str, names: Collection[str]) -> dict[str, int]:
+        """Erase what mentions names beside memories: recalls, sessions of the loop, cues of verdicts, remarks."""
+        is_named = mentions_any(names)
+        recalls = [row.recall_id for row in self.part(namespace, Trace) if is_named([row.cue, row.session])]
+        sql = "DELETE FROM traces WHERE namespace = {namespace} AND recall_id = {id}"
+        for recall_id in recalls:
+            self._change_of(namespace, sql, {"id": recall_id})
+        sessions = [
+            row.id
+            for row in self.part(namespace, LoopSessionRow)
+            if is_named([row.id, row.objective, json.loads(row.body)])
+        ]
+        sql = "DELETE FROM loop_sessions WHERE namespace = {namespace} AND id = {id}"
+        for session_id in sessions:
+            self._change_of(namespace, sql, {"id": session_id})
+        for sql, values in [
+            *self._nameless_rows(namespace, is_named),
+            *self._nameless_log(namespace, is_named),
+        ]:
+            self._change_of(namespace, sql, values)
+        return {"traces": len(recalls), "loop_sessions": len(sessions)}
+
+    def _nameless_rows(
+        self, namespace: str, is_named: Callable[[Any], bool]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The changes that leave verdicts without their cue and session, and runs without their session."""
+        for verdict in self.part(namespace, VerdictRow):
+            if is_named([verdict.cue, verdict.session]):
+                yield (
+                    "UPDATE verdicts SET cue = NULL, session = NULL WHERE namespace = {namespace}"
+                    " AND operation = {operation} AND verdict = {verdict} AND memory ="
+                    " (SELECT number FROM memories WHERE namespace = {namespace} AND id = {id})",
+                    {"operation": verdict.operation, "verdict": verdict.verdict, "id": verdict.id},
+                )
+        for run in self.part(namespace, RunRow):
+            if is_named(run.session):
+                yield (
+                    "UPDATE runs SET session = '' WHERE namespace = {namespace} AND id = {id}",
+                    {"id": run.id},
+                )
+
+    def _nameless_log(
+        self, namespace: str, is_named: Callable[[Any], bool]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The same in the log, and without remarks, actors and sessions that are named."""
+        columns = "t.operation, t.piece, t.rows FROM changes t"
+        query = f"SELECT {columns} WHERE t.namespace = {{}} ORDER BY t.operation, t.piece"
+        for operation, piece, rows in self._each_of(namespace, query):
+            before = unpack(rows)
+            after = [
+                RowChange(_nameless(change.before, is_named), _nameless(change.after, is_named))
+                for change in before
+            ]
+            if after != before:
+                yield (
+                    "UPDATE changes SET rows = {rows} WHERE namespace = {namespace} AND operation = {operation}"
+                    " AND piece = {piece}",
+                    {"rows": pack(after), "operation": operation, "piece": piece},
+                )
+        remarks = ("actor", "source", "reason", "message", "via", "session")
+        columns = f"t.number, {_columns('t', remarks)} FROM operations t"
+        query = f"SELECT {columns} WHERE t.namespace = {{}} ORDER BY t.number"
+        for number, *texts in self._each_of(namespace, query):
+            for name, text in zip(remarks, texts, strict=True):
+                if is_named(text):
+                    yield (
+                        f"UPDATE operations SET {name} = NULL"
+                        " WHERE namespace = {namespace} AND number = {number}",
+                        {"number": number},
+                    )
+
     def _append_records(self, namespace: str, batch: Sequence[Trace | LoopSessionRow]) -> None:
         for row in batch:
             if isinstance(row, Trace):
@@ -142,6 +218,10 @@ class StoreParts(ABC):
         """The rows of a query that has ``{}`` where the namespace belongs, fetched a few at a time."""
 
     @abstractmethod
+    def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
+        """Execute a statement that has ``{name}`` where a value of that name, or the namespace, belongs."""
+
+    @abstractmethod
     def _add_namespace(self, namespace: str) -> None: ...
 
     @abstractmethod
@@ -155,3 +235,10 @@ class StoreParts(ABC):
 
     @abstractmethod
     def _append_loop(self, namespace: str, row: LoopSessionRow) -> None: ...
+
+
+def _nameless(row: Row | None, is_named: Callable[[Any], bool]) -> Row | None:
+    """A verdict without a cue that is named, a run without such a session."""
+    if isinstance(row, VerdictRow) and is_named([row.cue, row.session]):
+        return replace(row, cue={}, session=None)
+    return replace(row, session="") if isinstance(row, RunRow) and is_named(row.session) else row

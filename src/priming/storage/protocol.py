@@ -146,10 +146,10 @@ class Store(Protocol):
         a missing memory, or for a missing row to update.
         """
 
-    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; return the number of rows by table.
 
-        Runs remain without them. Recalls that returned them are erased; other recalls lose only flows through them.
+        Runs remain without them. Recalls that returned them, or whose cue has one of ``names``, are erased.
         """
 
     def flush(self) -> None:

@@ -121,3 +121,20 @@ def test_a_store_is_moved_and_a_second_store_is_not_written_over(shell):
     assert (
         "'default' has operations that the source has not" in json.loads(refused.stderr)["error"]["message"]
     )
+
+
+def test_the_embedder_is_changed_and_rolled_back(shell):
+    auto = ("--embedder", "auto")
+    shell.ask("remember", DISK, *auto)
+    stayed = shell.run("reembed", "--to", "hashed:24", *auto)
+    assert stayed.exit_code == 0
+    assert stayed.stdout.splitlines()[-1].startswith("kept  ")
+    changed = shell.ask("reembed", "--to", "hashed:24", "--switch", *auto)
+    assert (changed["switched"], changed["embedder"]) == (True, "hashed:24")
+    assert shell.ask("status", *auto)["generation"] == changed["generation"]
+    back = shell.ask("reembed", "--roll-back", *auto)
+    assert back["generation"] == changed["previous"]
+    for wrong in (["--switch"], ["--roll-back", "--to", "hashed"], ["--to", "hashed", "--keep", "--switch"]):
+        assert shell.run("reembed", *wrong).exit_code == 2
+    told = shell.run("reembed", "--to", "hashed:24", "--switch", "--embedder", "hashed")
+    assert "the setting store.embedder names hashed" in told.stdout

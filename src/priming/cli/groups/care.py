@@ -14,7 +14,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
-from priming.cli.parse import complete_importers, complete_profiles
+from priming.cli.parse import complete_embedders, complete_importers, complete_profiles
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
@@ -159,11 +159,29 @@ def _checks(results: Iterable[Check]) -> Iterator[Part]:
 
 
 @command(app)
-def reembed(store: StoreOptions) -> Answer:
-    """Compute the missing vectors of the embedder, under 'auto' the best one that is installed.
+def reembed(
+    store: StoreOptions,
+    to: Annotated[
+        str | None,
+        Option(
+            "--to",
+            metavar="EMBEDDER",
+            help="Change to this embedder, if it answers judged recalls no worse",
+            autocompletion=complete_embedders,
+        ),
+    ] = None,
+    switch: Annotated[bool, Option("--switch", help="Change even if it answers worse")] = False,
+    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedder")] = False,
+    roll_back: Annotated[bool, Option("--roll-back", help="Return to the former embedder")] = False,
+) -> Answer:
+    """Compute the missing vectors of the embedder, or change to another one while this one answers.
 
-    If interrupted, it continues where it stopped.
+    If interrupted, it continues where it stopped. Without --to, under 'auto', it is the best one that is installed.
     """
+    if to is not None or roll_back or switch or stay:
+        from priming.cli.groups.stores import change_embedder
+
+        return change_embedder(store, to, roll_back, switch, stay)
     with store.open() as memory, progress("embedding") as step:
         number = memory.reembed(progress=step)
         generation = memory.status().generation

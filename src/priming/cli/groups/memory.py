@@ -13,6 +13,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import (
     TIME,
+    DryRun,
     Key,
     Kinds,
     KnownAt,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 ANY = "any"
 _LINKS_SHOWN = 10
+_ERASED_SHOWN = 50
 LINK_ORDERS = ("weight", "changed", "learned")
 _NOT_STORED = {
     "duplicate": "the same text is already stored: nothing was stored",
@@ -308,19 +310,46 @@ def forget(store: StoreOptions, key: Key, reason: Reason = None) -> Answer:
 
 
 @command(app)
-def purge(store: StoreOptions, key: Key, yes: Yes = False) -> Answer:
-    """Erase a memory for good, with its versions, vectors, links and log rows."""
-    if store.as_json and not yes:
+def purge(
+    store: StoreOptions,
+    key: Annotated[str | None, Argument(metavar="[KEY]", help="Key or id of a memory")] = None,
+    subject: Annotated[
+        str | None,
+        Option(
+            "--subject", metavar="NAME", help="Instead, all that mentions NAME, and what was derived from it"
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Answer:
+    """Erase a memory for good, with its versions, vectors, links and log rows.
+
+    --subject erases all that is about somebody or something.
+    """
+    if store.as_json and not (yes or dry_run):
         raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
     with store.open() as memory:
-        if not yes and not confirm(f"Erase {key!r} for good? [y/N] "):
-            typer.echo("nothing was erased", err=True)
-            raise typer.Exit(FAILURE)
-        receipt = memory.purge(key)
+        if not (yes or dry_run):
+            what = f"{key!r}" if subject is None else f"all that is about {subject!r}"
+            if not confirm(f"Erase {what} for good? [y/N] "):
+                typer.echo("nothing was erased", err=True)
+                raise typer.Exit(FAILURE)
+        receipt = memory.purge(key, subject=subject, dry_run=dry_run)
     return Answer(receipt, _receipt(receipt))
 
 
 def _receipt(receipt: Receipt) -> Iterator[Part]:
     counts = ", ".join(f"{number:,} {table}" for table, number in receipt.erased.items() if number)
-    yield line(("erased", ERROR), "  ", (receipt.key, KEY))
-    yield line((f"{counts}; it cannot be undone", DIM), indent=2)
+    mark, end = (
+        ("would erase", "nothing was erased") if receipt.dry_run else ("erased", "it cannot be undone")
+    )
+    yield line((mark, ERROR), "  ", (receipt.key, KEY))
+    if receipt.subject is not None:
+        shown = receipt.memories[:_ERASED_SHOWN]
+        yield Table(("key", "kind", "why"), tuple((row.key, row.kind, row.reason) for row in shown))
+        if len(receipt.memories) > len(shown):
+            yield line((f"and {len(receipt.memories) - len(shown):,} more: --json lists all", DIM))
+    yield line((f"{counts}; {end}", DIM), indent=2)
+    if receipt.subject is not None:
+        for place in receipt.not_reached:
+            yield line((f"not reached: {place}", DIM), indent=2)

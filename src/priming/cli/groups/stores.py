@@ -19,6 +19,7 @@ from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line,
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
+    from priming.maintenance.generations import EmbedderChange
     from priming.maintenance.migrate import MovedStore
     from priming.results import Verified
 
@@ -123,3 +124,41 @@ def restore_backup(
         {"path": str(path), "backup": str(saved)},
         [restored, line((f"the previous store is in {saved}", DIM), indent=2)],
     )
+
+
+def change_embedder(store: StoreOptions, to: str | None, roll_back: bool, switch: bool, stay: bool) -> Answer:
+    """Change the embedder of the namespace, or return to the former one."""
+    from priming.maintenance import generations
+
+    if (to is None) != roll_back or (roll_back and (switch or stay)) or (switch and stay):
+        rule = "must be given with --to EMBEDDER, at most one of --switch and --keep, or --roll-back alone"
+        raise ParamError("--to", to, rule)
+    with store.open_file() as memory, progress("embedding") as step:
+        if to is None:
+            change = generations.roll_back_embedder(memory, progress=step)
+        else:
+            decision = True if switch else False if stay else None
+            change = generations.change_embedder(memory, to, switch=decision, progress=step)
+    return Answer(change, _embedder_change(store, change))
+
+
+def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Part]:
+    from priming.embedding.registry import chosen, is_auto
+
+    name = change.generation if is_auto(change.embedder) else change.embedder
+    yield line(("embedded", OK), f"  {count(change.vectors, 'text')} by {name}")
+    comparison = change.comparison
+    if comparison is not None:
+        rows = tuple(
+            (quality.generation, f"{quality.mrr:.3f}", f"{quality.hit_at_1:.3f}", f"{quality.hit_at_5:.3f}")
+            for quality in (comparison.old, comparison.new)
+        )
+        yield Table(("judged recalls answered by", "MRR", "hit@1", "hit@5"), rows)
+        yield line(
+            f"{count(comparison.recalls, 'judged recall')}: {comparison.better:,} better, {comparison.worse:,} worse"
+        )
+    mark = ("changed", OK) if change.switched else ("kept", WARN)
+    yield line(mark, f"  {change.generation}: {change.reason}")
+    setting = chosen(store.settings())
+    if change.switched and not is_auto(setting):
+        yield line((f"the setting store.embedder names {setting}, which goes on to answer: unset it", WARN))

@@ -181,20 +181,24 @@ class PostgresStore(
             return rows
         return ((*columns, as_bytes(vector)) for *columns, vector in rows)
 
+    def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
+        named = {name: f"%({name})s" for name in ("namespace", *values)}
+        self._db.change(namespace, sql.format_map(named), values)
+
     def clear(self, namespace: str) -> None:
         """Remove a namespace and all that it holds, its log included; read-only or not."""
         with self.transaction():
             empty(self._db, namespace)
 
-    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
             check_writable(self._db, namespace)
             numbers = list(self._numbers(namespace, ids).values())
-            names = self.names(namespace, ids)
-            erased = {"loop_sessions": self._erase_loop_sessions(namespace, names.values())}
-            self._erase_remarks(namespace, names.values())
+            keys = self.names(namespace, ids).values()
+            erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
+            self._erase_remarks(namespace, keys)
             neighbours = self._neighbours(namespace, numbers)
             for table, column in _OF_MEMORY:
                 sql = f"DELETE FROM {table} WHERE namespace = %(namespace)s AND {column} = ANY(%(numbers)s::bigint[])"
@@ -205,6 +209,8 @@ class PostgresStore(
             self._erase_shown(namespace, ids)
             erased["changes"] = self._erase_from_log(namespace, ids)
             erased["traces"] = self._erase_traces(namespace, ids)
+            for table, number in self._erase_mentions(namespace, names).items() if names else ():
+                erased[table] += number
             self._log(changes, ids)
         return erased
 

@@ -187,6 +187,10 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         return self._db.each(sql.format("?"), (namespace,))
 
+    def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
+        named = {"namespace": namespace, **values}
+        self._db.change(sql.format_map({name: f":{name}" for name in named}), named)
+
     def _add_namespace(self, namespace: str) -> None:
         self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
 
@@ -197,17 +201,16 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             for table in reversed(NAMESPACE_TABLES):
                 self._db.change(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
 
-    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
             check_writable(self._db, namespace)
             numbers = self._numbers(namespace, ids).values()
-            names = self.names(namespace, ids)
-            loops = self._erase_loop_sessions(namespace, names.values())
-            self._erase_remarks(namespace, names.values())
+            keys = self.names(namespace, ids).values()
+            erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
+            self._erase_remarks(namespace, keys)
             forget_words(self._db, namespace, numbers)
-            erased = {"loop_sessions": loops}
             for table, column in _OF_MEMORY:
                 sql = f"DELETE FROM {table} WHERE namespace = ? AND {column} = ?"
                 deleted = self._db.many(sql, [(namespace, number) for number in numbers])
@@ -215,6 +218,8 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             self._erase_shown(namespace, ids)
             erased["changes"] = self._erase_from_log(namespace, ids)
             erased["traces"] = self._erase_traces(namespace, ids)
+            for table, number in self._erase_mentions(namespace, names).items() if names else ():
+                erased[table] += number
             self._log(changes, ids)
             # Until its segments are merged, the text index still has the words of erased texts.
             self._db.change("INSERT INTO words (words) VALUES ('optimize')")

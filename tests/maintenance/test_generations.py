@@ -1,0 +1,169 @@
+"""A change of the embedder: the former answers until the new is built and compared, and can be returned to."""
+
+import pytest
+
+from priming import Conflict, EmbedderError, HashedEmbedder, Memory, NotFound, ParamError
+from priming.embedding import registry
+from priming.maintenance.generations import change_embedder, compare_embedders, roll_back_embedder
+
+INSTRUMENTS = ("violin", "cello", "oboe", "tuba", "horn", "lute", "piano", "banjo")
+OLD = HashedEmbedder(256)
+
+
+def fill(memory, place):
+    """Memories, and a verdict on the hit at this place of each recall."""
+    for i, name in enumerate(INSTRUMENTS):
+        memory.remember(
+            f"The {name} was tuned by Ada in hall {i} with the {INSTRUMENTS[(i + 3) % 8]}.", key=name
+        )
+    for i, name in enumerate(INSTRUMENTS):
+        recall = memory.recall(f"who tuned the {name} and {INSTRUMENTS[(i + 1) % 8]}", limit=8)
+        memory.feedback(recall.recall_id, used=[recall.hits[min(place, len(recall.hits) - 1)].memory.key])
+
+
+@pytest.fixture
+def judged_first(open_memory, url):
+    memory = open_memory(url, embedder=OLD)
+    fill(memory, 0)
+    return memory
+
+
+@pytest.fixture
+def judged_third(open_memory, url):
+    memory = open_memory(url, embedder=OLD)
+    fill(memory, 2)
+    return memory
+
+
+def answering(open_memory, url):
+    """The generation with which the namespace goes on when nobody names one."""
+    return open_memory(url, embedder="auto").embedder.generation
+
+
+def test_an_embedder_that_answers_no_worse_answers_from_now_on(judged_third, open_memory, url):
+    change = change_embedder(judged_third, "hashed:16")
+    assert (change.switched, change.vectors) == (True, 8)
+    assert change.comparison.recalls == 8
+    assert change.comparison.new.mrr > change.comparison.old.mrr
+    assert change.comparison.new.hit_at_5 >= change.comparison.new.hit_at_1
+    assert change.comparison.better > change.comparison.worse
+    assert judged_third.embedder.generation == change.generation == HashedEmbedder(16).generation
+    assert answering(open_memory, url) == change.generation
+    assert judged_third.validate() == []
+    (logged,) = judged_third.log(limit=1)
+    assert (logged.id, logged.kind, logged.message, logged.changes) == (
+        change.operation,
+        "reembed",
+        "hashed:16",
+        (),
+    )
+
+
+def test_one_that_answers_worse_does_not_unless_it_is_told_to(judged_first, open_memory, url):
+    change = change_embedder(judged_first, "hashed:16")
+    assert not change.switched
+    assert change.comparison.is_worse
+    assert change.generation == judged_first.embedder.generation == OLD.generation
+    again = change_embedder(judged_first, "hashed:16", switch=True)
+    assert (again.switched, again.vectors) == (True, 0)
+    assert answering(open_memory, url) == HashedEmbedder(16).generation
+
+
+def test_a_change_can_only_be_built_and_compared(judged_third):
+    head = judged_third.store.head("default")
+    change = change_embedder(judged_third, "hashed:16", switch=False)
+    assert (change.switched, change.operation) == (False, None)
+    assert judged_third.store.head("default") == head
+
+
+def test_without_judged_recalls_there_is_nothing_to_compare_on(open_memory):
+    memory = open_memory(embedder=OLD)
+    memory.remember("We sing.")
+    assert compare_embedders(memory, HashedEmbedder(16)) is None
+    change = change_embedder(memory, "hashed:16")
+    assert not change.switched
+    assert "no judged recall" in change.reason
+    assert change_embedder(memory, "hashed:16", switch=True).switched
+
+
+def test_recalls_are_answered_by_the_former_embedder_while_the_new_is_built(judged_third):
+    before = [hit.score for hit in judged_third.recall("the violin").hits]
+    during = []
+
+    def recalling(_done, _total):
+        recall = judged_third.recall("the violin")
+        during.append(([hit.score for hit in recall.hits], recall.degraded))
+
+    change_embedder(judged_third, "hashed:16", switch=False, progress=recalling)
+    assert during
+    assert all(scores == pytest.approx(before) and degraded == () for scores, degraded in during)
+
+
+class Failing(HashedEmbedder):
+    """Fails at its second call, as one behind a network may."""
+
+    calls = 0
+
+    def embed(self, texts):
+        self.calls += 1
+        if self.calls == 2:
+            raise EmbedderError("the network is down; try again")
+        return super().embed(texts)
+
+
+def test_a_build_that_was_interrupted_goes_on_where_it_stopped(open_memory, monkeypatch):
+    memory = open_memory(embedder=OLD)
+    memory.remember_many([{"content": f"note {number}"} for number in range(150)])
+    new = Failing(64)
+    monkeypatch.setitem(registry._MAKERS, "hashed", lambda *_: new)
+    with pytest.raises(EmbedderError):
+        change_embedder(memory, "hashed:64", switch=True)
+    assert memory.embedder is OLD
+    assert change_embedder(memory, "hashed:64", switch=True).vectors == 50
+
+
+def test_a_change_is_rolled_back_and_back_again(judged_third, open_memory, url):
+    change_embedder(judged_third, "hashed:24", switch=True)
+    change_embedder(judged_third, "hashed:16", switch=True)
+    judged_third.remember("The harp came later.", key="harp")
+    back = roll_back_embedder(judged_third)
+    assert (back.embedder, back.generation, back.vectors) == ("hashed:24", HashedEmbedder(24).generation, 1)
+    assert answering(open_memory, url) == back.generation
+    assert judged_third.recall("the harp").degraded == ()
+    assert roll_back_embedder(judged_third).embedder == "hashed:16"
+
+
+def test_the_first_change_rolls_back_to_what_the_vectors_say(open_memory, url):
+    with Memory.open(url, embedder="wordllama") as memory:
+        memory.remember("We sing.")
+        before = memory.embedder.generation
+        change_embedder(memory, "hashed:24", switch=True)
+    with Memory.open(url, embedder="auto") as memory:
+        assert memory.embedder.generation == HashedEmbedder(24).generation
+        assert roll_back_embedder(memory).generation == before
+    assert answering(open_memory, url) == before
+
+
+def test_namespaces_choose_by_themselves_and_a_named_embedder_wins(judged_third, open_memory, url):
+    change_embedder(judged_third, "hashed:16", switch=True)
+    other = open_memory(url, namespace="other", embedder="auto")
+    assert other.embedder.generation != HashedEmbedder(16).generation
+    assert open_memory(url, embedder=OLD).embedder is OLD
+
+
+def test_undo_points_to_the_way_back_and_undo_of_the_last_passes_over_it(judged_third):
+    judged_third.remember("To be undone.", key="undone")
+    change = change_embedder(judged_third, "hashed:16", switch=True)
+    with pytest.raises(Conflict, match="--roll-back"):
+        judged_third.undo(change.operation)
+    judged_third.undo("last")
+    assert "undone" not in {record.key for record in judged_third.list(limit=100)}
+    assert judged_third.verify().findings == ()
+
+
+def test_a_change_that_is_none_is_refused(judged_third):
+    for name in ("hashed:256", "auto", "no-such-embedder", " "):
+        with pytest.raises(ParamError):
+            change_embedder(judged_third, name)
+    with pytest.raises(NotFound, match="never changed"):
+        roll_back_embedder(judged_third)
