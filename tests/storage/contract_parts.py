@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from priming.errors import Conflict
-from priming.storage.protocol import PARTS, Logged, Store, Trace
+from priming.storage.protocol import PARTS, Changes, Logged, Store, Trace
 from priming.storage.rows import (
     ActivationCount,
     LoopSessionRow,
@@ -120,3 +120,23 @@ def test_a_namespace_that_is_cleared_is_as_if_it_never_was(store: Store) -> None
     assert store.check("theirs") == []
     fill(store)
     assert store.head("mine") == 5
+
+
+def test_a_purge_erases_what_mentions_a_name_beside_the_memories(store: Store) -> None:
+    remember(store, whole("a", "Zoë sings"), whole("b", "she hums"), whole("c", "he hums"), message="for Zoë")
+    asked = verdict("b", recall="r", cue={"text": "who is zoë?"}, session="zoë-1")
+    remember(store, asked, verdict("c", cue={"text": "who hums?"}), run("n", "b", session="call with ZOË"))
+    limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
+    store.add_trace("mine", trace("r", NOW, "b", cue={"text": "who is zoë?"}), **limits)
+    store.add_trace("mine", trace("s", NOW, "c", cue={"text": "who hums?"}), **limits)
+    store.add_loop("mine", LoopSessionRow("z", None, "done", "Thank her", NOW, NOW, '{"to": ["Zo\\u00eb"]}'))
+    store.add_loop("mine", LoopSessionRow("y", None, "done", "Rest", NOW, NOW, "{}"))
+    erased = store.purge(Changes("mine", "p", "purge", NOW), ["a"], ["Zoë"])
+    assert (erased["memories"], erased["traces"], erased["loop_sessions"]) == (1, 1, 1)
+    assert [row.recall_id for row in store.part("mine", Trace)] == ["s"]
+    assert [row.id for row in store.part("mine", LoopSessionRow)] == ["y"]
+    assert {row.id: dict(row.cue) for row in store.verdicts("mine")} == {"b": {}, "c": {"text": "who hums?"}}
+    assert [row.session for row in store.runs("mine")] == [""]
+    text = str([*store.part("mine", Logged), *store.verdicts("mine"), *store.runs("mine")]).lower()
+    assert "zoë" not in text
+    assert store.check("mine") == []

@@ -49,7 +49,7 @@ VERIFICATION_RULES = {
     ),
     "stale-snapshot": (
         "the working set on disk is not what the rows give",
-        "delete the file: the next use builds it again",
+        "delete the file, beside the store: the next use builds it again",
     ),
 }
 """By rule, what ``verify`` finds beside the findings of ``validate``, and the remedy."""
@@ -237,4 +237,6 @@ def _stale_snapshot(memory: Namespace) -> tuple[bool, Iterable[str]]:
     restored.refresh(now)
     anew = WorkingSet(memory.store, memory.namespace, memory.embedder)
     anew.refresh(now)
-    return True, (f"{file.path}: {difference}" for difference in differences(restored, anew))
+    assert file.path is not None, "what was read is a file"
+    where = f"{file.path.parent.name}/{file.path.name}"  # a tenant learns no folder of the server
+    return True, (f"{where}: {difference}" for difference in differences(restored, anew))

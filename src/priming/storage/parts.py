@@ -40,6 +40,9 @@ from priming.storage.rows import (
     unpack,
 )
 
+FETCHED = 100
+"""The number of rows in memory: a piece of the log may be large."""
+
 
 def _columns(alias: str, names: Sequence[str]) -> str:
     return ", ".join(f"{alias}.{name}" for name in names)

@@ -14,7 +14,7 @@ from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Conflict
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.parts import StoreParts
+from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import TABLES
 from priming.storage.postgres.connection import PostgresConnection
@@ -176,7 +176,7 @@ class PostgresStore(
             self._write(namespace, [RowChange(None, row) for row in rows])
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
-        rows = self._db.each(namespace, sql.format("%(namespace)s"))
+        rows = self._db.each(namespace, sql.format("%(namespace)s"), batch=FETCHED)
         if "t.vector" not in sql:
             return rows
         return ((*columns, as_bytes(vector)) for *columns, vector in rows)

@@ -14,7 +14,7 @@ from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.parts import StoreParts
+from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -185,7 +185,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             self._write(namespace, [RowChange(None, row) for row in rows])
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
-        return self._db.each(sql.format("?"), (namespace,))
+        return self._db.each(sql.format("?"), (namespace,), batch=FETCHED)
 
     def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
         named = {"namespace": namespace, **values}
