@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -17,13 +17,14 @@ from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
-from priming.errors import Conflict, NotFound, ParamError, StoreError
+from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
+from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")
-_SUGGESTED = 3
-"""Maximum number of other namespaces that a reason names."""
 _PROPOSALS = 8
 """Number of proposals of sleep that stay available."""
 
@@ -53,6 +52,7 @@ class Namespace:
     better: Embedder | None = None  # what ``reembed`` changes to
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
+    _watches: bool = False
     _echo: EchoGuard | None = None
     _queued: dict[int, PreparedOperation] = field(default_factory=dict)
     pasts: list[PastNamespace] = field(default_factory=list)
@@ -74,6 +74,9 @@ class Namespace:
         """The working set, after an update from the log."""
         if self._working is None:
             self._working = self._snapshot.load()
+        elif not self._watches:  # whoever asks twice stays
+            self._watches = True
+            self.store.watch(self.namespace, self._catch_up)
         try:
             self._working.refresh(now, self._queued)
         except BaseException:
@@ -82,6 +85,16 @@ class Namespace:
         finally:
             self._queued = {}
         return self._working
+
+    def _catch_up(self) -> None:
+        """Update the working set after writes of other processes, unless it is in use: its user updates it."""
+        if self.lock.acquire(blocking=False):
+            try:
+                if self._working is not None:
+                    with suppress(PrimingError), self.reading() as now:
+                        self.working(now)
+            finally:
+                self.lock.release()
 
     def queue_operation(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
         """Queue an operation of this process, the one after ``head`` in the log, for the next refresh."""
@@ -143,8 +156,7 @@ class Namespace:
             if self._has_memories(self.namespace):
                 return None
             names = [name for name in self.store.namespaces() if name != self.namespace]
-            others = [name for name in names if self._has_memories(name)]
-        return no_memories(self.namespace) + _suggestion(self.namespace, others)
+            return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:
         return bool(self.store.page(namespace, self.now(), kinds=TEXT_KINDS, limit=1))
@@ -194,19 +206,19 @@ class Namespace:
     @contextmanager
     def reading(self) -> Iterator[datetime]:
         """Hold the lock over one state of the store and yield the present."""
-        with self.lock, self.store.transaction(write=False):
+        with self.lock, self.store.transaction(self.namespace, write=False):
             yield self.now()
 
     @contextmanager
     def writing(self) -> Iterator[datetime]:
         """Hold the write lock and yield the present, read after the lock is acquired."""
-        with self.lock, self.store.transaction():
+        with self.lock, self.store.transaction(self.namespace):
             yield self.now()
 
     @contextmanager
     def changing(self) -> Iterator[datetime]:
         """The same for changing existing memories: without a store there are none, and no store is created."""
-        with self.lock, self.store.transaction(write=self.store.exists):
+        with self.lock, self.store.transaction(self.namespace, write=self.store.exists):
             yield self.now()
 
     def write(
@@ -311,31 +323,6 @@ class Namespace:
             via=logged.via,
             session=logged.session,
         )
-
-
-def _suggestion(name: str, others: Sequence[str]) -> str:
-    """The namespaces with memories that resemble a name, else the first of all; empty if there are none."""
-    from difflib import get_close_matches
-
-    by_form = {other.casefold(): other for other in others}
-    form = name.casefold()
-    near = get_close_matches(form, by_form, n=_SUGGESTED)
-    near += [other for other in by_form if (form in other or other in form) and other not in near]
-    if near:
-        return f"; did you mean {_either([by_form[other] for other in near[:_SUGGESTED]])}?"
-    if not others:
-        return ""
-    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
-    return f"; there are some in {', '.join(_quoted(other) for other in others[:_SUGGESTED])}{more}"
-
-
-def _either(names: Sequence[str]) -> str:
-    *first, last = map(_quoted, names)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:

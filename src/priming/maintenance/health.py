@@ -207,7 +207,7 @@ def _add_vectors(memory: Namespace, embedder: Embedder, batch: Sequence[VersionR
     """Embed a batch of versions, and store the vectors of those whose text has not changed meanwhile."""
     embedded = embedder.embed([_text(row) for row in batch])
     vectors: dict[VersionKey, bytes] = {}
-    with memory.lock, memory.store.transaction():
+    with memory.lock, memory.store.transaction(memory.namespace):
         present = {
             (row.id, row.version): _text(row)
             for memory_id in {row.id for row in batch}

@@ -148,7 +148,7 @@ def create_store(service: LocalService) -> None:
     """Create the store of a service if it does not exist, because some clients can only use its socket."""
     with service.memory("default") as memory:
         if not memory.store.exists:
-            with memory.store.transaction():
+            with memory.store.transaction(memory.namespace):
                 pass
 
 

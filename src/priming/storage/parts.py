@@ -205,7 +205,9 @@ class StoreParts(ABC):
                 self._append_loop(namespace, row)
 
     @abstractmethod
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def transaction(
+        self, namespace: str | None = None, *, write: bool = True
+    ) -> AbstractContextManager[None]:
         """See ``Store``."""
 
     @abstractmethod

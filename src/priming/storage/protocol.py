@@ -7,7 +7,7 @@ must do. A namespace is a required argument of every method that touches data: n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from datetime import datetime
@@ -128,9 +128,15 @@ class Store(Protocol):
     def close(self) -> None:
         """Release the database; a second call does nothing."""
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Call ``wake``, in another thread, after writes of others to a namespace, if the database tells of them."""
+
+    def transaction(
+        self, namespace: str | None = None, *, write: bool = True
+    ) -> AbstractContextManager[None]:
         """Hold the write lock until the block ends and commits: nothing that was read inside changes meanwhile.
 
+        It is held from the beginning if it is that of ``namespace``; of others, at latest from the first use on.
         Nested blocks join the outermost. An exception rolls everything back; that of a nested block that writes does
         so even if it is caught: the outermost block then ends in ``StoreError``. ``Busy`` after the timeout.
         Without ``write`` the block reads one state of the store and blocks no other process.
@@ -153,16 +159,10 @@ class Store(Protocol):
         """
 
     def flush(self) -> None:
-        """Remove every byte of erased rows from the store, its journals and temporary files; slow in a large store.
-
-        ``Busy`` while another process reads an older state.
-        """
+        """Remove every byte of erased rows from the store's files; ``Busy`` while another reads an older state."""
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that produced them, oldest operation first.
-
-        Operations are numbered anew. ``Conflict`` if the namespace is not empty.
-        """
+        """Fill an empty namespace with rows and their log, oldest first, numbered anew; ``Conflict`` if it is not."""
 
     def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
         """Every item of a kind, read a few at a time, in an order that is the same in every store."""

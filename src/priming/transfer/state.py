@@ -46,7 +46,7 @@ def remember_states(
 def _one_transaction(memory: Namespace) -> Iterator[None]:
     with memory.lock:
         try:
-            with memory.store.transaction():
+            with memory.store.transaction(memory.namespace):
                 yield
         except BaseException:
             memory.discard_queued()

@@ -1,9 +1,11 @@
 """Several users of one store in PostgreSQL: connections, and real processes."""
 
 from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
 
+from priming import Memory
 from priming.errors import Busy
 from priming.storage.postgres.store import PostgresStore
 from priming.storage.protocol import Store
@@ -52,3 +54,25 @@ def test_who_holds_the_lock_is_named(open_store: Open) -> None:
         remember(mine, whole("a"))
         with pytest.raises(Busy, match=r"locked by priming \d+ \(server process \d+\), which is writing"):
             remember(theirs, whole("b"))
+
+
+def test_a_memory_that_stays_open_learns_of_what_others_write_without_a_call(postgres: str) -> None:
+    arrived = Event()
+    url = f"{postgres}&schema=shared"
+    with Memory.open(url, embedder="hashed") as waiting, Memory.open(url, embedder="hashed") as writing:
+        waiting.remember("The first note.")
+        for _ in range(2):
+            waiting.recall("note")
+        head = waiting.store.head("default")
+        waiting.store.watch("default", lambda: (waiting._catch_up(), arrived.set()))
+        writing.remember("The second note.")
+        assert arrived.wait(60)
+        with waiting.lock:
+            assert waiting._working is not None
+            assert waiting._working.head > head
+
+
+def test_the_time_of_a_write_is_read_once_its_turn_has_come(open_store: Open) -> None:
+    mine, theirs = open_store(), open_store(busy_timeout=0.05)
+    with mine.transaction("mine"), pytest.raises(Busy), theirs.transaction("mine"):
+        pass

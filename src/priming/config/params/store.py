@@ -75,6 +75,9 @@ class PostgresParams(Checked):
     retry_pause: float = param(
         0.1, low=0.0, unit="seconds", doc="longest pause before a lost connection is tried again"
     )
+    listening_interval: float = param(
+        1.0, low=0.01, unit="seconds", doc="pause after which whoever listens looks whether it was closed"
+    )
     neighbours: int = param(
         500, low=1, unit="links", doc="most links that one step of a search in SQL reads, the strongest first"
     )

@@ -16,6 +16,8 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, PrimingError, StoreError
 from priming.storage.postgres.pool import (
+    CHANNEL,
+    Listener,
     PoolKey,
     place_of,
     release_pool,
@@ -72,11 +74,14 @@ class PostgresConnection:
         self._lock_name = WRITE
         self._locks: set[tuple[str, str]] = set()
         self._is_closed = False
+        self._listener: Listener | None = None
 
     def close(self) -> None:
         """Release the pool; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
+            if self._listener is not None:
+                self._listener.close()
             release_pool(self._key)
 
     def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -139,15 +144,20 @@ class PostgresConnection:
             with suppress(psycopg.Error):
                 cursor.close()
 
-    def notify(self, namespace: str, channel: str) -> None:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Call ``wake``, in another thread, after a commit of others to a namespace."""
+        self._listener = self._listener or Listener(self._key[1], self.place)
+        self._listener.add(f"{self.schema} {namespace}", wake)
+
+    def notify(self, namespace: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
         sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
-        self.run(namespace, sql, {"channel": channel, "payload": f"{self.schema} {namespace}"})
+        self.run(namespace, sql, {"channel": CHANNEL, "payload": f"{self.schema} {namespace}"})
 
-    def vacuum(self, tables: Iterable[str]) -> None:
-        """Give the room of dead rows back to these tables."""
+    def administer(self, sql: str) -> None:
+        """Execute a statement that no transaction may hold, such as one that builds an index."""
         with self._taken() as connection, self._translated():
-            connection.execute(f"VACUUM {', '.join(tables)}".encode())
+            connection.execute(sql.encode())
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
@@ -296,7 +306,8 @@ class PostgresConnection:
         if self._is_closed:
             raise StoreError(f"{self.place} was closed: open it again")
         try:
-            connection: psycopg.Connection[Any] = self._pool.getconn(self.busy_timeout)
+            patience = max(self.busy_timeout, POSTGRES.connect_timeout)
+            connection: psycopg.Connection[Any] = self._pool.getconn(patience)
             return connection
         except PoolTimeout as error:
             reason = why_unreachable(self._key[1])
@@ -304,7 +315,7 @@ class PostgresConnection:
                 raise translate_error(reason, self.place) from error
             raise Busy(
                 f"all {self._key[3]} connections of this process to {self.place} are in use; waited"
-                f" {self.busy_timeout:g} s: try again, or allow more with ?pool=N in the URL"
+                f" {patience:g} s: try again, or allow more with ?pool=N in the URL"
             ) from error
         except PoolClosed as error:
             raise StoreError(f"{self.place} was closed: open it again") from error

@@ -22,8 +22,6 @@ from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.protocol import Changes, Logged
 from priming.storage.rows import pack, unpack
 
-CHANNEL = "priming_log"
-"""The channel on which a commit tells which log it made longer: ``SCHEMA NAMESPACE``."""
 _OPERATION = (
     "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes, o.via,"
     " o.session"
@@ -112,7 +110,7 @@ class PostgresLog:
         if changes.undoes:
             self._refuse_unknown(namespace, changes.undoes)
             self._mark_undone(namespace)
-        self._db.notify(namespace, CHANNEL)
+        self._db.notify(namespace)
         return number
 
     def _add_namespace(self, namespace: str) -> None:

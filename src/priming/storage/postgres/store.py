@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,11 @@ class PostgresStore(
         return None
 
     @property
+    def connection(self) -> PostgresConnection:
+        """The connection, for searches and administration in SQL."""
+        return self._db
+
+    @property
     def place(self) -> str:
         """The store as errors name it."""
         return self._db.place
@@ -95,13 +100,21 @@ class PostgresStore(
         """Release the connections; a second call does nothing."""
         self._db.close()
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Call ``wake``, in another thread, after others wrote to a namespace; until closed."""
+        self._db.watch(namespace, wake)
+
+    @contextmanager
+    def transaction(self, namespace: str | None = None, *, write: bool = True) -> Iterator[None]:
         """Hold the locks of the namespaces that are touched, or read one state of the store, until the block ends."""
-        return self._db.transaction(write=write)
+        with self._db.transaction(write=write):
+            if namespace is not None and write:
+                self._db.lock(namespace)
+            yield
 
     def flush(self) -> None:
         """Remove the erased rows from the tables' files; PostgreSQL's own journal and backups age by themselves."""
-        self._db.vacuum(TABLES)
+        self._db.administer(f"VACUUM {', '.join(TABLES)}")
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number."""

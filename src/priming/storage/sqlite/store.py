@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +113,15 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Release the file; a second call does nothing."""
         self._db.close()
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def watch(self, namespace: str, wake: Callable[[], None]) -> None:
+        """Nothing: a file tells nobody that it was written to."""
+
+    def transaction(
+        self,
+        namespace: str | None = None,  # noqa: ARG002 - the lock is the file's
+        *,
+        write: bool = True,
+    ) -> AbstractContextManager[None]:
         """Hold the write lock, or read one state of the store, until the block ends."""
         return self._db.transaction(write=write)
 

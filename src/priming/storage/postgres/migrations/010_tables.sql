@@ -294,3 +294,145 @@ CREATE VIEW packed_links WITH (security_invoker = true) AS
         array_agg(weight ORDER BY weight DESC, other, relation, outgoing) AS weights,
         array_agg(outgoing ORDER BY weight DESC, other, relation, outgoing) AS outgoing
     FROM link_ends GROUP BY namespace, memory;
+
+-- Ethos in SQL. Its table of links, as a view that takes inserts: a link that exists is strengthened by .1 up to 1, as the
+-- seed's ON CONFLICT does, and each insert is an operation of the log, which undo takes back.
+CREATE VIEW memory_graph_links WITH (security_invoker = true) AS
+    SELECT a.kind AS from_type, a.id AS from_id, b.kind AS to_type, b.id AS to_id,
+        CASE l.relation WHEN 'similar-to' THEN 'similarity' ELSE l.relation END AS relation, l.weight
+    FROM links l
+    JOIN memories a ON a.namespace = l.namespace AND a.number = l.source
+    JOIN memories b ON b.namespace = l.namespace AND b.number = l.target;
+
+CREATE FUNCTION add_memory_graph_link() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    here     TEXT := current_setting('priming.namespace', true);
+    name     TEXT := CASE NEW.relation WHEN 'similarity' THEN 'similar-to' ELSE coalesce(NEW.relation, 'similar-to') END;
+    moment   TEXT := to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"');
+    from_row BIGINT;
+    to_row   BIGINT;
+    former   links%ROWTYPE;
+    latter   links%ROWTYPE;
+    log_row  BIGINT;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(current_schema() || ' write ' || here, 0));
+    SELECT number INTO from_row FROM memories WHERE namespace = here AND id = NEW.from_id;
+    SELECT number INTO to_row FROM memories WHERE namespace = here AND id = NEW.to_id;
+    IF from_row IS NULL OR to_row IS NULL THEN
+        RAISE EXCEPTION 'from_id = %, to_id = %: both must be memories of the namespace "%"', NEW.from_id, NEW.to_id, here
+            USING HINT = 'SET LOCAL priming.namespace names the namespace; remember the memories first';
+    END IF;
+    IF NEW.weight IS NULL OR NOT NEW.weight BETWEEN 0 AND 1 THEN
+        RAISE EXCEPTION 'weight = %: must be from 0 to 1', NEW.weight;
+    END IF;
+    SELECT * INTO former FROM links
+        WHERE namespace = here AND source = from_row AND relation = name AND target = to_row;
+    INSERT INTO links VALUES (here, from_row, to_row, name, NEW.weight, true, moment, NULL)
+        ON CONFLICT (namespace, source, relation, target) DO UPDATE SET weight = least(1.0, links.weight + 0.1)
+        RETURNING * INTO latter;
+    SELECT coalesce(max(number), 0) + 1 INTO log_row FROM operations WHERE namespace = here;
+    INSERT INTO operations (namespace, number, id, kind, at, reason, via)
+        VALUES (here, log_row, gen_random_uuid()::text, 'link', moment, 'inserted into memory_graph_links', 'sql');
+    INSERT INTO changes VALUES (here, log_row, 0, json_build_object(
+        'fields', json_build_object('links',
+            json_build_array('source', 'target', 'relation', 'weight', 'created_at', 'given', 'last_activated')),
+        'rows', json_build_array(json_build_array('links',
+            CASE WHEN former.source IS NOT NULL THEN json_build_array(NEW.from_id, NEW.to_id, name, former.weight,
+                former.created_at, former.given, former.last_activated) END,
+            json_build_array(NEW.from_id, NEW.to_id, name, latter.weight, latter.created_at, latter.given,
+                latter.last_activated))))::text);
+    INSERT INTO touched VALUES (here, NEW.from_id, log_row), (here, NEW.to_id, log_row) ON CONFLICT DO NOTHING;
+    DELETE FROM adjacency WHERE namespace = here AND memory IN (from_row, to_row);
+    INSERT INTO adjacency (namespace, memory, others, relations, weights, outgoing)
+        SELECT namespace, memory, others, relations, weights, outgoing FROM packed_links
+        WHERE namespace = here AND memory IN (from_row, to_row);
+    PERFORM pg_notify('priming_log', current_schema() || ' ' || here);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER added INSTEAD OF INSERT ON memory_graph_links FOR EACH ROW EXECUTE FUNCTION add_memory_graph_link();
+
+-- The strongest links that touch any of these memories, `similar-to` both ways; links that only say in what session or file
+-- something was, or that oppose, carry nothing.
+CREATE FUNCTION ethos_links(nodes BIGINT[], most INTEGER)
+RETURNS TABLE (source BIGINT, target BIGINT, weight DOUBLE PRECISION) LANGUAGE sql STABLE AS $$
+    WITH strongest AS (
+        SELECT l.source, l.target, l.relation, l.weight FROM links l
+        WHERE l.namespace = current_setting('priming.namespace', true)
+            AND (l.source = ANY (nodes) OR l.target = ANY (nodes)) AND l.weight > 0
+            AND l.relation NOT IN ('next', 'next-but-one', 'part-of', 'mentions', 'touches', 'removed-in', 'co-activated',
+                'conflicts', 'overrides', 'deprecated-to', 'merged-into')
+        ORDER BY l.weight DESC, least(l.source, l.target), greatest(l.source, l.target), l.relation LIMIT most
+    )
+    SELECT s.source, s.target, s.weight FROM strongest s
+    UNION ALL
+    SELECT s.target, s.source, s.weight FROM strongest s WHERE s.relation = 'similar-to'
+$$;
+
+-- Ethos' search: the nearest memories as anchors, three steps over the strongest 500 links of what is active, and its blend.
+-- It reads the vectors through their index, where a namespace is large enough to have one, and no link beyond those it walks.
+CREATE FUNCTION ethos_search(
+    query VECTOR,
+    top INTEGER DEFAULT 10,
+    spreading_strength DOUBLE PRECISION DEFAULT 0.85,
+    iterations INTEGER DEFAULT 3,
+    weight_similarity DOUBLE PRECISION DEFAULT 0.5,
+    weight_activation DOUBLE PRECISION DEFAULT 0.3,
+    weight_structural DOUBLE PRECISION DEFAULT 0.2,
+    anchor_top_k_episodes INTEGER DEFAULT 10,
+    anchor_top_k_facts INTEGER DEFAULT 10,
+    most_links INTEGER DEFAULT 500
+) RETURNS TABLE (type TEXT, id TEXT, key TEXT, score DOUBLE PRECISION, similarity DOUBLE PRECISION,
+    activation DOUBLE PRECISION, in_degree BIGINT)
+LANGUAGE plpgsql AS $$
+DECLARE
+    here    TEXT := current_setting('priming.namespace', true);
+    latest  BIGINT;
+    nodes   BIGINT[];
+    amounts DOUBLE PRECISION[];
+    nearest CONSTANT TEXT := 'SELECT m.number, greatest(0, 1 - ((x.vector::vector(%3$s)) <=> $1)) AS near FROM vectors x'
+        ' JOIN memories m ON m.namespace = x.namespace AND m.number = x.memory'
+        ' JOIN versions v ON v.namespace = x.namespace AND v.memory = x.memory AND v.version = x.version'
+        ' WHERE x.namespace = %1$L AND x.generation = %2$s AND m.status = ''active'' AND v.retired_at IS NULL'
+        ' AND v.valid_to IS NULL AND (m.kind = ''episode'') = %4$L ORDER BY (x.vector::vector(%3$s)) <=> $1 LIMIT %5$s';
+BEGIN
+    SELECT max(x.generation) INTO latest FROM vectors x WHERE x.namespace = here;
+    IF latest IS NULL THEN
+        RETURN;
+    END IF;
+    -- An index gives the nearest of all; those that are forgotten or superseded must not use up the anchors.
+    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true);
+    EXECUTE 'SELECT array_agg(a.number), array_agg(a.near) FROM ((' ||
+        format(nearest, here, latest, vector_dims(query), true, anchor_top_k_episodes) || ') UNION ALL (' ||
+        format(nearest, here, latest, vector_dims(query), false, anchor_top_k_facts) || ')) a WHERE a.near > 0'
+        INTO nodes, amounts USING query;
+    FOR turn IN 1 .. iterations LOOP
+        SELECT array_agg(s.node ORDER BY s.node), array_agg(s.amount ORDER BY s.node) INTO nodes, amounts FROM (
+            SELECT e.node, sum(e.amount) AS amount FROM (
+                SELECT u.node, u.amount FROM unnest(nodes, amounts) AS u(node, amount)
+                UNION ALL
+                SELECT w.target, u.amount * w.weight * spreading_strength
+                FROM unnest(nodes, amounts) AS u(node, amount)
+                JOIN ethos_links(nodes, most_links) w ON w.source = u.node
+            ) e GROUP BY e.node
+        ) s;
+    END LOOP;
+    RETURN QUERY
+        WITH degrees AS (
+            SELECT w.target, count(*) AS entering FROM ethos_links(nodes, most_links) w
+            WHERE w.source = ANY (nodes) AND w.target = ANY (nodes) GROUP BY w.target
+        ), scored AS (
+            SELECT m.kind, m.id, m.key, greatest(0, 1 - (x.vector <=> query)) AS near, u.amount,
+                coalesce(d.entering, 0) AS entering
+            FROM unnest(nodes, amounts) AS u(node, amount)
+            JOIN memories m ON m.namespace = here AND m.number = u.node AND m.status = 'active' AND m.kind <> 'entity'
+            JOIN versions v ON v.namespace = here AND v.memory = u.node AND v.retired_at IS NULL AND v.valid_to IS NULL
+            JOIN vectors x ON x.namespace = here AND x.memory = u.node AND x.version = v.version
+                AND x.generation = latest
+            LEFT JOIN degrees d ON d.target = u.node
+        )
+        SELECT s.kind, s.id, s.key,
+            weight_similarity * s.near + weight_activation * s.amount
+                + weight_structural * coalesce(s.entering::float8 / nullif(max(s.entering) OVER (), 0), 0),
+            s.near, s.amount, s.entering
+        FROM scored s ORDER BY 4 DESC LIMIT top;
+END $$;

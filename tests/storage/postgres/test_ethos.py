@@ -1,0 +1,148 @@
+"""Ethos in SQL: its search, its view of links, and the index of vectors, held to the engine's own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from pgvector.psycopg import register_vector
+
+from priming import FixedClock, HashedEmbedder, Memory
+from priming.storage.postgres.search import index_vectors
+
+from ..making import NOW
+from .server import clear
+
+pytestmark = pytest.mark.slow
+EMBEDDER = HashedEmbedder(64)
+SUBJECTS = ("the export of May", "worker-3 and its disk", "the deploy at night", "a key of the database")
+TEXTS = [f"Note {n} about {SUBJECTS[n % 4]}, after {SUBJECTS[n % 3]}." for n in range(40)]
+
+
+@pytest.fixture
+def url(postgres: str) -> Iterator[str]:
+    yield f"{postgres}&schema=ethos"
+    clear(postgres, "ethos")
+
+
+@pytest.fixture
+def memory(url: str) -> Iterator[Memory]:
+    with Memory.open(url, profile="ethos", embedder=EMBEDDER, clock=FixedClock(NOW)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sql(postgres: str, memory: Memory) -> Iterator[psycopg.Connection[Any]]:
+    """As a user of ``psql`` is connected: the schema, the namespace, and nothing else."""
+    del memory  # which makes the schema
+    with psycopg.connect(postgres) as connection:
+        register_vector(connection)
+        connection.execute("SET search_path = ethos, public")
+        connection.execute("SET priming.namespace = 'default'")
+        yield connection
+
+
+def searched(sql: psycopg.Connection[Any], cue: str, **options: Any) -> list[tuple[str, float]]:
+    (vector,) = EMBEDDER.embed([cue])
+    extra = "".join(f", {name} => {value}" for name, value in options.items())
+    rows = sql.execute(
+        f"SELECT id, score FROM ethos_search(%s, top => 10{extra})".encode(), (vector,)
+    ).fetchall()
+    return [(str(name), float(score)) for name, score in rows]
+
+
+@pytest.mark.parametrize("cue", ["why did the export fail?", "disk of worker-3", "Note 7 about the deploy"])
+def test_the_search_in_sql_finds_what_the_engine_finds(memory, sql, cue):
+    memory.remember_many(
+        {"content": text, "kind": "fact" if n % 5 == 0 else "episode"} for n, text in enumerate(TEXTS)
+    )
+    for n in range(0, 36, 3):
+        listed = memory.list(limit=50)
+        memory.link(listed[n].key, listed[n + 2].key, "causes", 0.7)
+    hits = memory.recall(cue, limit=10).hits
+    found = searched(sql, cue)
+    assert [name for name, _ in found] == [hit.memory.id for hit in hits]
+    np.testing.assert_allclose([score for _, score in found], [hit.score for hit in hits], atol=1e-5)
+
+
+def test_without_strength_only_cosine_ranks(memory, sql):
+    memory.remember_many({"content": text} for text in TEXTS)
+    (vector,) = EMBEDDER.embed(["the export of May"])
+    found = searched(sql, "the export of May", spreading_strength=0, weight_structural=0)
+    rows = sql.execute(
+        "SELECT m.id FROM vectors x JOIN memories m ON m.namespace = x.namespace AND m.number = x.memory"
+        " ORDER BY x.vector <=> %s, m.number LIMIT 3",
+        (vector,),
+    ).fetchall()
+    assert {name for (name,) in rows} <= {name for name, _ in found}
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_link_inserted_into_the_seeds_view_is_an_operation_that_undo_takes_back(memory, sql):
+    first, second = (memory.remember(text) for text in ("The disk is full.", "The export failed."))
+    insert = (
+        "INSERT INTO memory_graph_links (from_type, from_id, to_type, to_id, relation, weight)"
+        " VALUES ('episode', %s, 'episode', %s, 'similarity', 0.8)"
+    )
+    sql.execute(insert, (first.id, second.id))
+    sql.commit()
+    sql.execute("SET priming.namespace = 'default'")
+    (link,) = memory.links(first.key)
+    assert (link.source, link.target, link.relation, link.weight) == (
+        first.key,
+        second.key,
+        "similar-to",
+        0.8,
+    )
+    sql.execute(insert, (first.id, second.id))
+    sql.commit()
+    assert memory.links(first.key)[0].weight == pytest.approx(0.9)
+    strengthened, made, *_ = memory.log()
+    assert (strengthened.kind, strengthened.via, made.kind) == ("link", "sql", "link")
+    memory.undo(strengthened.id)
+    assert memory.links(first.key)[0].weight == 0.8
+    memory.undo(made.id)
+    assert memory.links(first.key) == []
+    assert memory.validate() == []
+
+
+def test_the_seeds_query_reads_its_view(memory, sql):
+    first, second = (memory.remember(text) for text in ("The disk is full.", "The export failed."))
+    memory.link(first.key, second.key, "causes", 0.6)
+    rows = sql.execute(
+        "SELECT from_id, to_id, to_type, weight FROM memory_graph_links"
+        " WHERE from_id = ANY(%(ids)s) OR to_id = ANY(%(ids)s) ORDER BY weight DESC LIMIT 500",
+        {"ids": [first.id]},
+    ).fetchall()
+    assert rows == [(first.id, second.id, "episode", 0.6)]
+
+
+def test_a_link_of_a_memory_that_is_not_there_is_refused_by_name(memory, sql):
+    note = memory.remember("The disk is full.")
+    with pytest.raises(psycopg.errors.RaiseException, match='must be memories of the namespace "default"'):
+        sql.execute(
+            "INSERT INTO memory_graph_links VALUES ('episode', %s, 'fact', 'nobody', 'similarity', .5)",
+            (note.id,),
+        )
+
+
+def test_an_index_of_vectors_is_made_from_a_size_on_and_reports_its_recall(memory, sql):
+    memory.remember_many({"content": text} for text in TEXTS)
+    assert index_vectors(memory.store, "default", least=1_000) is None
+    report = index_vectors(memory.store, "default", least=10)
+    assert report is not None
+    assert (report.vectors, report.recall) == (len(TEXTS), 1.0)
+    sql.execute("SET enable_seqscan = off")
+    (vector,) = EMBEDDER.embed(["the export"])
+    plan = sql.execute(
+        f"EXPLAIN SELECT memory FROM vectors WHERE namespace = 'default' AND generation = {report.generation}"
+        f" ORDER BY (vector::vector(64)) <=> %s LIMIT 5".encode(),
+        (vector,),
+    ).fetchall()
+    assert any(report.name in line for (line,) in plan)
+    found = searched(sql, "disk of worker-3")
+    assert [name for name, _ in found] == [
+        hit.memory.id for hit in memory.recall("disk of worker-3", limit=10).hits
+    ]
