@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 
 import pytest
@@ -159,3 +160,42 @@ def test_an_import_of_nothing_is_an_empty_report(memory, source):
 def test_items_are_values():
     assert Tie("a", "b", "next", 0.5) == Tie("a", "b", "next", 0.5)
     assert Entry({"content": "x"}) == Entry({"content": "x"})
+
+
+@pytest.mark.slow
+def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_that_was_not(
+    open_memory, tmp_path
+):
+    """In the profile ``ethos``, a text that comes twice strengthens links: a batch that is stored comes once."""
+    path = tmp_path / "notes.jsonl"
+    chance, words = (
+        random.Random(5),
+        ["tea", "disk", "harbour", "gull", "winter", "ladder", "copper", "violin", "meadow", "lantern"],
+    )
+    texts = [f"{' '.join(chance.sample(words, 4))} {number}" for number in range(1200)]
+    path.write_text("".join(json.dumps({"content": text}) + "\n" for text in texts))
+
+    def stop(done, _total):
+        if done == 1000:
+            raise EndOfImportError
+
+    def links(memory):
+        rows = memory.store.links(memory.namespace)
+        keys = memory.store.names(memory.namespace, {end for row in rows for end in (row.source, row.target)})
+        return {(keys[row.source], row.relation, keys[row.target]): row.weight for row in rows}
+
+    import_id = "0197a3b2-1c4d-7e5f-8a6b-9c0d1e2f3a4b"
+    whole, broken, again = (open_memory(profile="ethos") for _ in range(3))
+    run(whole, "jsonl", path, operation_id=import_id)
+    with pytest.raises(EndOfImportError):
+        run(broken, "jsonl", path, stop, operation_id=import_id)
+    report = run(broken, "jsonl", path, operation_id=import_id)
+    assert links(broken) == links(whole)
+    assert report.stored + report.duplicates == 1200
+    for _ in range(2):
+        run(again, "jsonl", path)
+    assert links(again) != links(whole), "without an id, the texts that came again count"
+
+
+class EndOfImportError(Exception):
+    """What happens in the middle of an import."""

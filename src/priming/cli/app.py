@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from priming.cli import fleet
 from priming.cli.command import create
 from priming.cli.groups import (
     care,
@@ -18,7 +19,9 @@ from priming.cli.groups import (
     stores,
 )
 
-app = create(recall, memory, feedback, rules, history, graph, loop, server, care, stores, sleep, measure)
+app = create(
+    recall, memory, feedback, rules, history, graph, loop, server, care, stores, sleep, fleet, measure
+)
 """The modules in the order of the help."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
@@ -27,6 +28,19 @@ def uuid7(at: datetime) -> str:
     )
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def derived(base: str, *names: str) -> str:
+    """The id that follows from another and some names: always the same, with the time of ``base``.
+
+    >>> derived("01890a5d-ac96-774b-bcce-b302099a8057", "sleep") == derived(
+    ...     "01890a5d-ac96-774b-bcce-b302099a8057", "sleep"
+    ... )
+    True
+    """
+    text = "\0".join((base, *names)).encode("utf-8", "surrogatepass")
+    tail = hashlib.blake2b(text, digest_size=10).hexdigest()
+    return f"{base[:13]}-7{tail[:3]}-{'89ab'[int(tail[3], 16) & 3]}{tail[4:7]}-{tail[7:19]}"
 
 
 def time_of(memory_id: str) -> datetime | None:

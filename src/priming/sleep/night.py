@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.config import private_files
-from priming.config.ids import uuid7
+from priming.config.ids import derived, uuid7
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count
@@ -45,13 +45,23 @@ def sleep(
     progress: Progress | None = None,
     agent: Agent | None = None,
 ) -> Proposal:
-    """Run the stages in their order; the changes of each are written before the next is read."""
+    """Run the stages in their order; the changes of each are written before the next is read.
+
+    A night whose id the caller chose (``identified``) is carried out once: where it was interrupted, the same call
+    goes on with the stages after the last that was written.
+    """
     agent = check_agent(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:
         at, head = memory.now(), memory.store.head(memory.namespace)
-    night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
+        requested, memory.requested_id = memory.requested_id, None
+        night_id = requested or uuid7(at)
+        written = _written_before(memory, night_id) if requested else {}
+    chosen = _after(chosen, [*written.values()])
+    night = Proposal(night_id, at, memory.namespace, chosen, operations=tuple(written), head=head)
+    if written:
+        night = replace(night, operation=night.operations[-1])
     with sleep_lock(_lock(memory), at) if memory.store.exists and not dry_run else nullcontext():
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
@@ -66,7 +76,8 @@ def sleep(
                 left_alone=(*night.left_alone, *left),
             )
             if items and not dry_run:
-                night = _write_stage(memory, night, stage, items)
+                chosen_id = _operation_id(night, stage) if requested else None
+                night = _write_stage(memory, night, stage, items, chosen_id)
     if dry_run:
         memory.remember_proposal(night)
     return night
@@ -80,6 +91,23 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
         raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
     requested = {check_choice("stages", stage, STAGES) for stage in stages}
     return tuple(stage for stage in STAGES if stage in requested)
+
+
+def _written_before(memory: Namespace, night_id: str) -> dict[str, str]:
+    """The operations of an interrupted night, oldest first: id → stage."""
+    logged = memory.store.operations(memory.namespace, source=f"{NIGHT}{night_id}", limit=None)
+    return {operation.id: operation.reason or "" for operation in reversed(logged)}
+
+
+def _after(chosen: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
+    """The stages after the last that was written: those before it without an operation had nothing to change."""
+    last = max((STAGES.index(stage) for stage in written), default=-1)
+    return tuple(stage for stage in chosen if STAGES.index(stage) > last)
+
+
+def _operation_id(night: Proposal, stage: str) -> str:
+    """The id of a stage's operation: the night's for the first, so that a second attempt cannot write it again."""
+    return derived(night.id, stage) if night.operations else night.id
 
 
 def _head(memory: Namespace) -> int:
@@ -151,7 +179,9 @@ def _named(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _write_stage(memory: Namespace, night: Proposal, stage: str, items: Sequence[ProposedItem]) -> Proposal:
+def _write_stage(
+    memory: Namespace, night: Proposal, stage: str, items: Sequence[ProposedItem], operation_id: str | None
+) -> Proposal:
     """Write the items of a stage; those whose rows changed during planning wait for the next night."""
     with memory.lock, memory.writing() as now:
         fresh, stale = unchanged_items(memory, items, night.head)
@@ -160,7 +190,7 @@ def _write_stage(memory: Namespace, night: Proposal, stage: str, items: Sequence
         night = replace(night, items=remaining, checks=(*night.checks, check) if stale else night.checks)
         if not fresh:
             return night
-        logged = _write(memory, night, fresh, now, stage)
+        logged = _write(memory, night, fresh, now, stage, operation_id)
     return replace(night, operation=logged.id, operations=(*night.operations, logged.id))
 
 
@@ -222,7 +252,12 @@ def _ids(only: Collection[str], known_ids: Collection[str]) -> set[str]:
 
 
 def _write(
-    memory: Namespace, night: Proposal, items: Sequence[ProposedItem], now: datetime, what: str
+    memory: Namespace,
+    night: Proposal,
+    items: Sequence[ProposedItem],
+    now: datetime,
+    what: str,
+    operation_id: str | None = None,
 ) -> Logged:
     rows = [_recorded(change, night.at, now) for item in items for change in item_rows(item)]
     order = {room: place for place, room in enumerate(ROOMS)}
@@ -239,6 +274,7 @@ def _write(
         source=f"{NIGHT}{night.id}",
         reason=what,
         message=f"{what}: {_counted(items)}",
+        operation_id=operation_id,
     )
 
 

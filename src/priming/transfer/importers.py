@@ -13,7 +13,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, field
-from datetime import datetime
 from functools import partial
 from inspect import signature
 from itertools import islice
@@ -171,12 +170,19 @@ def find(name: str) -> Importer:
 
 
 def run(
-    memory: Memory, name: str, path: str | Path, progress: Progress | None = None, **options: Any
+    memory: Memory,
+    name: str,
+    path: str | Path,
+    progress: Progress | None = None,
+    *,
+    operation_id: str | None = None,
+    **options: Any,
 ) -> Report:
     """Import ``path``: the entries as they are read, in batches, then the ties between them.
 
     An entry that cannot be stored is skipped and reported; an error or an interrupt keeps the batches before it.
-    ``progress`` is called with (entries done, None) after each batch. ``options`` are the importer's own.
+    ``progress`` is called with (entries done, None) after each batch. ``options`` are the importer's own. With an
+    ``operation_id``, a batch is stored once, whatever the profile learns from a memory that comes twice.
 
     Raises:
         ParamError: the importer does not exist, has no such option, or cannot read the path.
@@ -185,7 +191,7 @@ def run(
     """
     importer = _with_options(memory, name, options)
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
-        job = _Import(memory, ties, progress)
+        job = _Import(memory, ties, progress, operation_id)
         try:
             job.load_entries(_items(importer, Path(path)))
             job.make_ties()
@@ -239,6 +245,7 @@ class _Import:
     memory: Memory
     ties: IO[str]
     progress: Progress | None
+    operation_id: str | None = None
     done: int = 0
     links: int = 0
     refused: int = 0
@@ -303,6 +310,15 @@ class _Import:
             self.statuses[result.status] = self.statuses.get(result.status, 0) + 1
 
     def _store(self, batch: list[Entry]) -> list[Remembered]:
+        """Store a batch; if the import has an id, once only, by an id that follows from it and from the batch."""
+        if self.operation_id is None:
+            return self._write(batch)
+        from priming.transfer import state
+
+        texts = [entry.arguments for entry in batch]
+        return state.once(self.memory, self.operation_id, texts, lambda: self._write(batch))
+
+    def _write(self, batch: list[Entry]) -> list[Remembered]:
         arguments = [entry.arguments for entry in batch]
         if all(entry.state is None for entry in batch):
             return self.memory.remember_many(arguments)
@@ -343,6 +359,8 @@ class _Import:
 
     def _make_links(self, batch: list[Tie]) -> int:
         """Make the links of a batch, with the times of those that have any; their number."""
+        from priming.transfer import state
+
         links = self._link_arguments(batch)
         times = {
             (
@@ -350,25 +368,19 @@ class _Import:
                 tie.relation,
                 self.stored_as.get(tie.target, tie.target),
             ): (
-                _moment(tie.created_at),
-                _moment(tie.last_activated),
+                state.moment(tie.created_at),
+                state.moment(tie.last_activated),
             )
             for tie in batch
             if tie.created_at or tie.last_activated
         }
         if not times:
             return len(self.memory.link_many(links))
-        from priming.transfer import state
-
         return state.link_with_times(self.memory, links, times)
 
     def _note(self, reason: str) -> None:
         if len(self.reasons) < _REASONS:
             self.reasons.append(reason)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def _entry_name(entry: Entry) -> str:

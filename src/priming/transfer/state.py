@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from priming.config.ids import derived
 from priming.config.profiles import FLOOP
+from priming.history.requested_ids import identified
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
@@ -18,6 +21,7 @@ from priming.results import Remembered
 from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
 from priming.types import ImportedState
 
+T = TypeVar("T")
 OPERATION = "import-state"
 
 
@@ -42,6 +46,11 @@ def remember_states(
         return results
 
 
+def moment(text: str | None) -> datetime | None:
+    """A time in ISO 8601, or None."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
 @contextmanager
 def _one_transaction(memory: Namespace) -> Iterator[None]:
     with memory.lock:
@@ -51,6 +60,26 @@ def _one_transaction(memory: Namespace) -> Iterator[None]:
         except BaseException:
             memory.discard_queued()
             raise
+
+
+class _TakenBack(Exception):
+    """Ends a transaction whose changes are not kept."""
+
+
+def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], work: Callable[[], T]) -> T:
+    """The result of storing items; if this import has stored them, that of a repetition that is taken back.
+
+    The id of the operation follows from that of the import and from the items.
+    """
+    operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
+    if memory.store.operation(memory.namespace, operation_id) is None:
+        with identified(memory, operation_id):
+            return work()
+    results = list[T]()
+    with suppress(_TakenBack), _one_transaction(memory):
+        results.append(work())
+        raise _TakenBack
+    return results[0]
 
 
 def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:

@@ -106,6 +106,12 @@ def stored(store: Store, namespace: str) -> dict[Any, Any]:
 
 
 def problems(memory: Memory, acknowledged: Collection[str], begun: Collection[str]) -> list[str]:
+    """What is wrong with a store, while no other thread of this process uses it."""
+    with memory.lock:
+        return _problems(memory, acknowledged, begun)
+
+
+def _problems(memory: Memory, acknowledged: Collection[str], begun: Collection[str]) -> list[str]:
     """Everything that is wrong with a store in which some operations were acknowledged and others were begun.
 
     The log must have every acknowledged operation once, and no other than those that were begun; its numbers must

@@ -21,6 +21,7 @@ SUBJECTS = (
     "hooks",
     "loop",
     "bench",
+    "fleet",
 )
 
 

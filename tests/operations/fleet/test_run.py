@@ -1,0 +1,200 @@
+"""Runs in this process: bounds, retries, records, and what is reported."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from priming import Conflict, Memory, NotFound, ParamError
+from priming.config.params.fleet import FleetParams
+from priming.config.settings import load
+from priming.operations.fleet import plan
+from priming.operations.fleet.plan import FleetRequest
+from priming.operations.fleet.run import run_fleet
+from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
+
+
+class WorkersHere:
+    """Workers in this process. ``losing`` names how many attempts on a namespace end with their worker."""
+
+    def __init__(self, **losing):
+        self.losing, self.waiting, self.most, self.ran = Counter(losing), [], Counter(), []
+        self.free = 100
+
+    def submit(self, task):
+        self.waiting.append(task)
+        self.most[task.url] = max(self.most[task.url], sum(task.url == each.url for each in self.waiting))
+
+    def finished(self):
+        task = self.waiting.pop(0)
+        self.ran.append(task.namespace)
+        outcome = carry_out(task)
+        if self.losing[task.namespace]:
+            self.losing[task.namespace] -= 1
+            outcome = FleetOutcome(LOST, "its worker ended")
+        return [(task.number, outcome)]
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PRIMING_EMBEDDER", "hashed:16")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/teams.db"
+
+
+@pytest.fixture
+def teams(url):
+    names = ["ann", "bea", "cem"]
+    for name in names:
+        with Memory.open(url, namespace=name) as memory:
+            memory.remember(f"{name} likes tea.")
+    return names
+
+
+def request(url, verb="verify", **fields):
+    return FleetRequest(verb, (url,), settings=load(), **fields)
+
+
+def records(home):
+    return list((home / "fleet").glob("*.jsonl"))
+
+
+@pytest.mark.usefixtures("teams")
+def test_a_run_does_each_namespace_and_leaves_no_record(url, home):
+    report = run_fleet(plan.begin(request(url)), WorkersHere())
+    assert (report.namespaces, report.done, report.failed, report.retried) == (3, 3, (), 0)
+    assert report.counts["findings"] == 0 < report.counts["rows"]
+    assert records(home) == []
+
+
+@pytest.mark.usefixtures("teams")
+def test_globs_choose_namespaces(url):
+    report = run_fleet(plan.begin(request(url, globs=("a*", "*m"))), WorkersHere())
+    assert report.namespaces == 2
+
+
+@pytest.mark.usefixtures("teams")
+def test_at_most_so_many_are_at_work_in_a_store(url, tmp_path):
+    other = f"sqlite:///{tmp_path}/other.db"
+    with Memory.open(other, namespace="dee") as memory:
+        memory.remember("Dee likes coffee.")
+    workers = WorkersHere()
+    both = FleetRequest("verify", (url, other), settings=load())
+    report = run_fleet(plan.begin(both), workers, at_once=2)
+    assert (report.done, sorted(workers.most.values())) == (4, [1, 2])
+
+
+@pytest.mark.usefixtures("teams")
+def test_a_namespace_whose_worker_ends_is_tried_again_behind_the_others(url):
+    workers = WorkersHere(ann=2)
+    report = run_fleet(plan.begin(request(url)), workers)
+    assert (report.done, report.retried, report.lost) == (3, 1, 2)
+    assert workers.ran == ["ann", "bea", "cem", "ann", "ann"]
+
+
+@pytest.mark.usefixtures("teams")
+def test_one_that_fails_each_time_is_reported_and_tried_again_when_the_run_is_continued(url, home):
+    first = run_fleet(plan.begin(request(url)), WorkersHere(bea=9), params=FleetParams(attempts=2))
+    (failure,) = first.failed
+    assert (failure.namespace, failure.code, failure.attempts) == ("bea", LOST, 2)
+    assert [path.stem for path in records(home)] == [first.run]
+    workers = WorkersHere()
+    second = run_fleet(plan.resume(request(url), first.run), workers)
+    assert (second.done, second.earlier, second.failed, workers.ran) == (3, 2, (), ["bea"])
+    assert records(home) == []
+
+
+def test_an_error_of_the_verb_is_the_reason_and_is_not_tried_again(tmp_path, url):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ann.jsonl").write_text('{"content": "Ann likes tea."}\n')
+    (folder / "bea.jsonl").write_text("no JSON\n")
+    workers = WorkersHere()
+    arguments = {"source": "jsonl", "path": str(folder)}
+    report = run_fleet(plan.begin(request(url, "import", arguments=arguments)), workers)
+    (failure,) = report.failed
+    assert (report.done, report.counts["memories"], workers.ran) == (1, 1, ["ann", "bea"])
+    assert (failure.namespace, failure.code) == ("bea", "bad_param")
+    assert "line 1" in failure.reason
+    (folder / "bea.jsonl").write_text('{"content": "Bea likes coffee."}\n')
+    continued = request(url, "import", arguments={"source": None, "path": None})
+    assert run_fleet(plan.resume(continued, report.run), WorkersHere()).done == 2
+
+
+def test_two_entries_for_a_namespace_or_a_file_in_place_of_the_folder_are_refused(tmp_path):
+    for name in ("ann.md", "ann.jsonl"):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(ParamError, match=r"two entries for the namespace 'ann': ann.jsonl and ann.md"):
+        plan.import_files(tmp_path)
+    with pytest.raises(ParamError, match="must be a folder"):
+        plan.import_files(tmp_path / "ann.md")
+
+
+@pytest.mark.usefixtures("teams")
+def test_a_run_is_continued_by_its_own_verb_on_its_own_stores_with_its_own_arguments(url, tmp_path):
+    run = run_fleet(plan.begin(request(url)), WorkersHere(ann=9)).run
+    with pytest.raises(Conflict, match="a run of 'fleet verify'"):
+        plan.resume(request(url, "sleep"), run)
+    with pytest.raises(Conflict, match="name the same stores"):
+        plan.resume(request(f"sqlite:///{tmp_path}/other.db"), run)
+    with pytest.raises(Conflict, match="leave all but --run"):
+        plan.resume(request(url, globs=("a*",)), run)
+    with pytest.raises(NotFound, match=rf"no unfinished run 'x' .* there are {run}"):
+        plan.resume(request(url), "x")
+
+
+@pytest.mark.usefixtures("teams")
+def test_a_record_whose_last_line_was_cut_off_is_continued_from_the_line_before(url, home):
+    run = run_fleet(plan.begin(request(url)), WorkersHere(cem=9)).run
+    (record,) = records(home)
+    record.write_text(record.read_text()[:-20])
+    assert {task.namespace for task in plan.resume(request(url), run).tasks} == {"cem"}
+
+
+def test_a_record_has_no_password_and_is_private(home, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ann.jsonl").write_text('{"content": "Ann likes tea."}\n')
+    arguments = {"source": "jsonl", "path": str(folder)}
+    plan.begin(request("postgresql://ann:secret@db/team", "import", arguments=arguments))
+    (record,) = records(home)
+    header = json.loads(record.read_text())
+    assert header["stores"] == ["postgresql://ann:***@db/team"]
+    assert record.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_store_in_memory_and_a_store_that_is_named_twice_are_refused(url):
+    with pytest.raises(ParamError, match="in memory"):
+        plan.begin(request("sqlite://"))
+    with pytest.raises(ParamError, match="each store once"):
+        plan.begin(FleetRequest("verify", (url, url), settings=load()))
+
+
+def test_another_version_on_a_worker_is_refused(url):
+    outcome = carry_out(
+        FleetTask(0, url, "ann", "verify", "0197a3b2-1c4d-7e5f-8a6b-9c0d1e2f3a4b", version="9.9")
+    )
+    assert (outcome.code, "install the same" in outcome.reason) == ("version", True)
+
+
+@pytest.mark.usefixtures("teams")
+def test_an_attempt_after_one_that_was_carried_out_sleeps_no_second_time(url):
+    """The worker ended after its night and before its answer: the log has one night a namespace."""
+    with Memory.open(url, namespace="ann") as memory:
+        for number in range(3):
+            memory.remember("Lunch was late today.", session=f"s{number}", key=f"lunch-{number}")
+    report = run_fleet(plan.begin(request(url, "sleep")), WorkersHere(ann=1))
+    assert (report.done, report.lost) == (3, 1)
+    with Memory.open(url, namespace="ann") as memory:
+        nights = [each for each in memory.log(limit=1000) if each.kind == "sleep"]
+    assert len({each.source for each in nights}) == 1
+    assert len(nights) == len({each.reason for each in nights}) > 0
+    assert {each.via for each in nights} == {"fleet sleep"}
