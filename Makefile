@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all explore test-agents check house bench docs clean
+.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -38,6 +38,9 @@ test-all: $(VENV)/.all       ## run the rest: processes, kills, a browser, lives
 	$(BIN)/python tests/browser/finding.py
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
 
+portability: $(VENV)/.all    ## run the tests by every CPython there is, compare what Priming does by each, and say what is lacking
+	$(BIN)/python tests/portability.py $(FLAGS)
+
 explore: $(VENV)/.all        ## look for failures with other examples of each property, at each call
 	$(PYTEST) -m "hypothesis" --hypothesis-profile=others tests src $(FLAGS)
 
@@ -54,7 +57,7 @@ docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, ou
 	$(BIN)/python docs/generate.py
 
 clean:                       ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

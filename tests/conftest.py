@@ -61,6 +61,15 @@ def clock():
     return FixedClock(datetime(2024, 5, 17, 9, 30, tzinfo=UTC))
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of an empty database of a real server of PostgreSQL, as an ordinary role that owns it."""
+    from tests.storage.postgres.server import running
+
+    with running() as url:
+        yield url
+
+
 @pytest.fixture
 def url(tmp_path):
     return f"sqlite:///{tmp_path}/memory.db"

@@ -26,6 +26,14 @@ _MORE = re.compile(r"… and (\d[\d,]{0,20}) more$")
 MOST_VIOLATIONS = 50
 """The most violations that an error tells; of the others it tells how many there are."""
 
+MOST_CHARACTERS = 2_000
+"""The most characters of a violation, and of the message of any other error on its way to a client."""
+
+
+def brief(text: str) -> str:
+    """A message, cut where it repeats a long name that somebody sent."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
+
 
 class PrimingError(Exception):
     """The root of every error that Priming raises on purpose."""
@@ -44,7 +52,7 @@ class ParamError(PrimingError, ValueError):
     code = "bad_param"
 
     def __init__(self, name: str, value: object, rule: str) -> None:
-        self.violations: tuple[str, ...] = (violation(name, value, rule),)
+        self.violations: tuple[str, ...] = (brief(violation(name, value, rule)),)
         super().__init__(self.violations[0])
 
     @classmethod
@@ -56,7 +64,7 @@ class ParamError(PrimingError, ValueError):
         """
         own = [text for text in violations if not _MORE.search(text)]
         more += sum(int(match[1].replace(",", "")) for match in map(_MORE.search, violations) if match)
-        first = tuple(own[:MOST_VIOLATIONS])
+        first = tuple(brief(text) for text in own[:MOST_VIOLATIONS])
         more += len(own) - len(first)
         error = cls.__new__(cls)
         error.violations = (*first, f"… and {more:,} more") if more else first

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
-from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from priming.config.caller import present_caller
@@ -24,6 +23,7 @@ from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
+from priming.storage.damaged_rows import NamespaceLock
 from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
@@ -50,7 +50,7 @@ class Namespace:
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
     """The profiles that a recall can name."""
     better: Embedder | None = None  # what ``reembed`` changes to
-    lock: RLock = field(default_factory=RLock)
+    lock: NamespaceLock = field(init=False)
     _working: WorkingSet | None = None
     _watches: bool = False
     _echo: EchoGuard | None = None
@@ -61,6 +61,9 @@ class Namespace:
     """The latest proposals of sleep by id, for clients that can only name a proposal."""
     requested_id: str | None = None
     """The id of the next operation, if a client chose it to look for the operation later."""
+
+    def __post_init__(self) -> None:
+        self.lock = NamespaceLock(self.store, self.namespace)
 
     def now(self) -> datetime:
         """The present, in UTC."""
@@ -151,11 +154,17 @@ class Namespace:
         self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
     def empty_reason(self) -> str | None:
-        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some."""
+        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some.
+
+        To a caller who may not use all namespaces, or through a role of the database that may not, it names none.
+        """
         with self.lock:
             if self._has_memories(self.namespace):
                 return None
-            names = [name for name in self.store.namespaces() if name != self.namespace]
+            names: list[str] = []
+            if present_caller().everywhere:
+                with suppress(StoreError):
+                    names = [name for name in self.store.namespaces() if name != self.namespace]
             return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:

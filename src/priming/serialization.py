@@ -287,7 +287,8 @@ def error_payload(error: PrimingError) -> dict[str, str]:
     >>> error_payload(errors.NotFound("there is no memory 'x'"))
     {'code': 'not_found', 'message': "there is no memory 'x'"}
     """
-    return {"code": error.code, "message": "; ".join([str(error), *getattr(error, "__notes__", [])])}
+    message = str(error) if isinstance(error, ParamError) else errors.brief(str(error))
+    return {"code": error.code, "message": "; ".join([message, *getattr(error, "__notes__", [])])}
 
 
 def full_error_payload(error: PrimingError) -> dict[str, Any]:

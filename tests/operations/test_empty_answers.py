@@ -5,8 +5,9 @@ from contextlib import closing
 import pytest
 
 from priming import HashedEmbedder
-from priming.operations.service import LocalService, reason_of, without_other_names
-from priming.operations.table import SERVED
+from priming.config.caller import Caller, calling
+from priming.operations.service import LocalService, reason_of
+from priming.operations.table import BY_NAME, SERVED
 
 REQUESTS = {
     "recall": {"text": "when does the ferry leave"},
@@ -56,14 +57,15 @@ def test_no_operation_that_reads_writes_or_makes_a_store(tmp_path, service, op):
     assert [len(service.call(name, "log", {})) for name in ("harbour", "harbor", "default")] == [1, 0, 0]
 
 
-def test_a_reason_without_other_names_is_that_of_the_namespace_alone():
+def test_to_a_caller_of_one_namespace_no_reason_names_another(service):
     plain = 'there are no memories in "harbor"'
-    assert without_other_names("harbor", {"hits": [], "reason": REASON}) == {"hits": [], "reason": plain}
-    others = [
-        {"hits": [], "reason": "nothing above the floor"},
-        {"id": "x", "reason": None},
-        [],
-        "digraph {}",
-        3,
-    ]
-    assert [without_other_names("harbor", answer) for answer in others] == others
+    with calling(Caller("token shop", everywhere=False)):
+        for name, request in REQUESTS.items():
+            answer = service.call("harbor", name, request)
+            reason = (
+                answer["reason"]
+                if isinstance(answer, dict)
+                else reason_of(service, "harbor", BY_NAME[name], answer)
+            )
+            assert reason in (plain, None), name
+        assert service.call("harbor", "recall", {"text": "ferry"})["reason"] == plain

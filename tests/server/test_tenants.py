@@ -80,6 +80,41 @@ def test_a_tenant_whose_calls_fill_its_queue_delays_nobody_else(tenants):
             assert end.recv(12) == b"HTTP/1.1 200"
 
 
+@pytest.mark.slow
+def test_a_tenant_with_many_namespaces_cannot_occupy_every_thread(tenants, monkeypatch):
+    server = tenants()
+    call = server.service.call
+
+    def slow(namespace, operation, *rest, **more):
+        if namespace.startswith("mallory-"):
+            server.entered.append(namespace)
+            assert server.release.wait(30)
+        return call(namespace, operation, *rest, **more)
+
+    monkeypatch.setattr(server.service, "call", slow)
+    names = {f"mallory-{n}": server.tokens.new(f"mallory-{n}").secret for n in range(6)}
+    items = {"items": [{"content": "a line"}]}
+    for name, token in names.items():
+        assert server.ask(f"jobs/{MANY}", items, name, token).status_code == 202
+    until(lambda: len(server.entered) == 6)
+    job = server.ask(f"jobs/{MANY}", items, "bob", server.bob).headers["location"]
+    until(lambda: server.client.get(job, headers=bearer(server.bob)).json()["status"] == "done")
+    flood = [
+        sent(server, name, "recall", {"text": f"row {n}"}, token)
+        for name, token in names.items()
+        for n in range(6)
+    ]
+    until(lambda: waiting(server) == 36)
+    until(lambda: len(server.entered) >= 6 + 16)
+    for number in range(3):
+        server.done("remember", {"content": f"Bob's note {number}."}, "bob", server.bob)
+    assert len(server.entered) <= 6 + 18
+    server.release.set()
+    for end in flood:
+        with end:
+            assert end.recv(12) == b"HTTP/1.1 200"
+
+
 def test_a_tenant_that_asks_for_streams_of_progress_cannot_queue_more_of_them(tenants):
     server = tenants(threads=2, threads_each=1, in_flight=2)
     asked = {"Accept": "application/x-ndjson"}
@@ -173,7 +208,7 @@ def test_a_request_with_two_lengths_is_refused_and_its_rest_is_no_request(served
 
 
 def test_lanes_take_turns():
-    threads, gate, order = FairThreads(1, 1, "lanes"), threading.Event(), []
+    threads, gate, order = FairThreads(1, 1, 1, "lanes"), threading.Event(), []
     calls = [threads.submit("a", gate.wait)]
     calls += [threads.submit(lane, partial(order.append, lane)) for lane in "aaabbbc"]
     gate.set()
@@ -182,8 +217,18 @@ def test_lanes_take_turns():
     assert order == [*"abcabab"]
 
 
+def test_a_lane_with_nothing_at_work_has_a_thread_however_many_others_are_busy():
+    threads, gate = FairThreads(4, 2, 8, "lanes"), threading.Event()
+    long_calls = [threads.submit(lane, gate.wait) for lane in "aabbccdd"]
+    assert threads.submit("e", lambda: 7).result(30) == 7
+    assert [call.running() for call in long_calls] == [True] * 5 + [False, True, False]
+    gate.set()
+    threads.close()
+    assert all(call.done() for call in long_calls)
+
+
 def test_an_error_of_a_call_is_that_of_its_future_and_frees_its_thread():
-    threads = FairThreads(1, 1, "lanes")
+    threads = FairThreads(1, 1, 1, "lanes")
     with pytest.raises(ZeroDivisionError):
         threads.submit("a", lambda: 1 / 0).result(30)
     assert threads.submit("a", lambda: 7).result(30) == 7

@@ -59,7 +59,8 @@ def test_a_namespace_that_is_read_only_refuses_changes_until_it_is_not(store: St
     remember(store, whole("a"))
     for _ in range(2):
         store.set_read_only("mine", on=True)
-    assert store.all_read_only() == ["mine"]
+    assert store.all_read_only() == store.all_read_only("mine") == ["mine"]
+    assert store.all_read_only("other") == []
     for change in (lambda: remember(store, whole("b")), lambda: store.purge(operation(), ["a"])):
         with pytest.raises(Conflict, match="'mine' is read-only"):
             change()

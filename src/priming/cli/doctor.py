@@ -19,7 +19,7 @@ from priming.cli.options import StoreOptions
 from priming.config import environment
 from priming.config.environment import VERSION
 from priming.config.values import dataclass
-from priming.errors import PrimingError
+from priming.errors import Corrupt, PrimingError
 from priming.hooks.agents import AGENTS
 from priming.hooks.setup import agent_config, clients, files
 
@@ -201,7 +201,6 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "check its permissions, or restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
-    size = f"{path.stat().st_size / _MIB:.1f} MiB"
     newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
@@ -216,7 +215,7 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
         return
-    yield Check("store", OK, f"{path}, {size}, schema {version}")
+    yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
     yield from _write_ahead(path)
     if version < newest:
         detail = f"schema {version} becomes {newest} at the next use, after a backup"
@@ -237,8 +236,10 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
     with store.open() as memory:
         try:
             findings = memory.validate()
+            _ = memory.loop_list(), memory.store.tokens()
         except PrimingError as error:
-            yield Check("validate", WARN, str(error), "set the namespace with --namespace")
+            state = FAIL if isinstance(error, Corrupt) else WARN
+            yield Check("validate", state, str(error), "restore a backup, or name another --namespace")
             return
     for finding in findings[:_MAX_FINDINGS]:
         detail = f"{finding.rule}: {finding.subject}: {finding.detail}"

@@ -20,12 +20,14 @@ class Caller:
     """Who calls, by what means, and in which session: an agent by its hook, a token over HTTP, a person by a command.
 
     ``actor`` is "user", an agent, "token NAME" or "server"; ``via`` the surface, and what was called there,
-    as in "library", "command used", "hook prompt", "mcp feedback", "http learn", "socket ingest".
+    as in "library", "command used", "hook prompt", "mcp feedback", "http learn", "socket ingest". ``everywhere`` says
+    whether it may use all namespaces: to others no answer names another namespace, and none is looked at for it.
     """
 
     actor: str
     via: str = LIBRARY
     session: str | None = None
+    everywhere: bool = True
 
     def headers(self) -> dict[str, str]:
         """The headers of a request that carry it to the server of a store."""
@@ -35,7 +37,8 @@ class Caller:
     def after(self, headers: Mapping[str, str]) -> Caller:
         """The caller that headers name; fields that they lack are those of this caller."""
         values = {name: _text(headers.get(header, "")) for name, header in _HEADERS.items()}
-        return replace(self, **{name: value for name, value in values.items() if value})
+        actor, via, session = (values[name] or getattr(self, name) for name in _HEADERS)
+        return replace(self, actor=actor, via=via, session=session)
 
 
 def present_caller() -> Caller:

@@ -13,11 +13,12 @@ from pathlib import Path
 from priming.config.ids import uuid7
 from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
-from priming.errors import NotFound, ParamError
+from priming.errors import Corrupt, NotFound, ParamError
 from priming.history.sessions import nearest_first
 from priming.loop.session import Limits, Session, dump, parse, plain_objective
 from priming.namespace import Namespace
 from priming.sleep.night import sleep_lock
+from priming.storage.damaged_rows import UNREADABLE
 from priming.storage.rows import LoopSessionRow
 
 _LISTED = 5
@@ -98,7 +99,7 @@ class Sessions:
                 f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}{latest}:"
                 " 'priming loop list' shows them"
             )
-        return parse(row.body)
+        return _parsed(row)
 
     def has(self, session_id: str) -> bool:
         """Whether there is a session of this id."""
@@ -115,11 +116,11 @@ class Sessions:
         row = next((row for row in self._rows(PAGE_LIMIT) if row.parent is None), None)
         if row is None:
             raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
-        return parse(row.body)
+        return _parsed(row)
 
     def list(self, limit: int) -> list[Session]:
         """Sessions, the latest first."""
-        return [parse(row.body) for row in self._rows(limit)]
+        return [_parsed(row) for row in self._rows(limit)]
 
     def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
         """Sessions with this objective, the latest first; subgoals aside. Capitals of names count."""
@@ -132,7 +133,7 @@ class Sessions:
                 if row.parent is None and plain_objective(row.objective) == plain
             ]
         latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
-        return [parse(row.body) for row in latest]
+        return [_parsed(row) for row in latest]
 
     @contextmanager
     def lock(self, session_id: str) -> Iterator[None]:
@@ -148,6 +149,16 @@ class Sessions:
             return self.memory.store.loops(
                 self.memory.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
             )
+
+
+def _parsed(row: LoopSessionRow) -> Session:
+    try:
+        return parse(row.body)
+    except UNREADABLE as error:
+        raise Corrupt(
+            f'session "{row.id}" of the loop is damaged, its state cannot be read ({str(error)[:80]}):'
+            " restore a backup, or begin another session"
+        ) from error
 
 
 def limits(

@@ -159,9 +159,8 @@ def compare_embedders(memory: Namespace, new: Embedder) -> EmbedderComparison | 
     """
     if memory.profile.anchors is not None:
         return None
-    other = Namespace(
-        memory.store, memory.namespace, new, memory.clock, memory.profile, memory.profiles, lock=memory.lock
-    )
+    other = Namespace(memory.store, memory.namespace, new, memory.clock, memory.profile, memory.profiles)
+    other.lock = memory.lock
     query = AblationQuery((), memory.profile, ABLATION.recalls, False, False, lambda _done, _total: None)
     samples = [judged_sample(each, query) for each in (memory, other)]
     if not samples[0].replay.cases:

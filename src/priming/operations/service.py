@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from priming.config.values import dataclass
 from priming.errors import Conflict
 from priming.operations.table import served
-from priming.results import no_memories
 from priming.serialization import encode
 from priming.types import Progress
 
@@ -233,11 +232,3 @@ def reason_of(service: Service, namespace: str, op: Op, answer: Any) -> str | No
         return None
     reason = service.call(namespace, "status", {})["reason"]
     return None if reason is None else str(reason)
-
-
-def without_other_names(namespace: str, answer: Any) -> Any:
-    """An answer whose reason names no other namespace, for a client that must not learn their names."""
-    reason, plain = answer.get("reason") if isinstance(answer, dict) else None, no_memories(namespace)
-    if isinstance(reason, str) and reason.startswith(plain):
-        return {**answer, "reason": plain}
-    return answer

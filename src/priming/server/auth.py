@@ -69,7 +69,7 @@ class RequestContext:
         if self.local:
             return Caller(USER, via).after(headers)
         name = None if self.token is None else self.token.name or self.token.id
-        return Caller(USER if name is None else f"token {name}", via)
+        return Caller(USER if name is None else f"token {name}", via, everywhere=self.everywhere)
 
     def enter(self, namespace: str, operation: str, needs: str = "read") -> None:
         """Enter a namespace; ``Refused`` if the token is for another, or of a lesser kind than it needs."""

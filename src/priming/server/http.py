@@ -31,9 +31,8 @@ from priming.operations import local_socket, schema
 from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
 from priming.operations.op import Op
-from priming.operations.service import LocalService, reason_of, without_other_names
+from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
-from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Job, Jobs, ProgressStream, events
@@ -197,17 +196,17 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
     async def answer(request: Request) -> Response:
         context = context_of(request)
         namespace = _enter(request, op.name, op.needs)
+        caller = context.caller(request.headers, f"http {op.name}")
         call = partial(
             _carry_out,
             server.service,
             namespace,
             op,
             await json_body(request),
-            caller=context.caller(request.headers, f"http {op.name}"),
+            caller=caller,
             limits=context.limits,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
-            everywhere=context.everywhere,
             own=context.local,
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
@@ -217,13 +216,9 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             return StreamingResponse(stream.lines(server.workers, namespace, call), media_type=JSON_LINES)
         run = server.workers.run_patiently if context.local else server.workers.run
         content, reason = await run(
-            lambda: _with_reason(server.service, namespace, op, call(None)), namespace
+            lambda: _with_reason(server.service, namespace, op, call(None), caller), namespace
         )
-        return Response(
-            content,
-            headers=reason_header(reason if context.everywhere else reason and no_memories(namespace)),
-            media_type=JSON,
-        )
+        return Response(content, headers=reason_header(reason), media_type=JSON)
 
     return answer
 
@@ -239,7 +234,6 @@ def _carry_out(
     limits: ServerParams,
     operation_id: str | None,
     forgiving: bool,
-    everywhere: bool,
     own: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
@@ -247,7 +241,7 @@ def _carry_out(
     if not own:
         schema.refuse_own(op, arguments)
     with calling(caller):
-        answer = service.call(
+        return service.call(
             namespace,
             op.name,
             arguments,
@@ -255,12 +249,14 @@ def _carry_out(
             progress=progress,
             operation_id=operation_id,
         )
-    return answer if everywhere else without_other_names(namespace, answer)
 
 
-def _with_reason(service: LocalService, namespace: str, op: Op, answer: Any) -> tuple[bytes, str | None]:
+def _with_reason(
+    service: LocalService, namespace: str, op: Op, answer: Any, caller: Caller
+) -> tuple[bytes, str | None]:
     """An answer as bytes, and the reason why it is empty."""
-    return json_bytes(answer), reason_of(service, namespace, op, answer)
+    with calling(caller):
+        return json_bytes(answer), reason_of(service, namespace, op, answer)
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:

@@ -18,7 +18,7 @@ from priming.config.caller import Caller, calling
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
-from priming.operations.service import LocalService, without_other_names
+from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.auth import RequestContext
 from priming.server.limits import FairThreads, WorkerPool
@@ -81,7 +81,7 @@ class Jobs:
 
     def __init__(self, service: LocalService, params: ServerParams, clock: Clock) -> None:
         self._service, self._params, self._clock = service, params, clock
-        self._threads = FairThreads(params.jobs_at_once, params.jobs_each, "priming-job")
+        self._threads = FairThreads(params.jobs_at_once, params.jobs_each, params.job_lanes, "priming-job")
         self._jobs: dict[str, Job] = {}
 
     @property
@@ -158,7 +158,6 @@ class Jobs:
                 report(status="running")
                 with calling(caller):
                     result = self._service.call(job.namespace, job.operation, request, progress=progress)
-                result = result if job.everywhere else without_other_names(job.namespace, result)
                 end = {"status": "done", "result": result}
         except Cancelled:
             pass

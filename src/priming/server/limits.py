@@ -48,14 +48,16 @@ class RateLimiter:
 
 
 class FairThreads:
-    """Threads that serve lanes in turn: the calls of a lane wait for one another, and for no long row of another.
+    """Threads that serve lanes in turn: the calls of a lane wait for one another, and for no call of another.
 
-    At most ``each`` calls of a lane run at once. Calls may be submitted by any thread.
+    At most ``each`` calls of a lane run at once. Where ``threads`` are busy, a lane with no call at work still gets a
+    thread of its own, until ``lanes`` are at work. Calls may be submitted by any thread.
     """
 
-    def __init__(self, threads: int, each: int, name: str) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._free, self._threads, self._each = threads, threads, each
+    def __init__(self, threads: int, each: int, lanes: int, name: str) -> None:
+        most = max(threads, lanes)
+        self._pool = ThreadPoolExecutor(most, thread_name_prefix=name)
+        self._busy, self._threads, self._each, self._most = 0, threads, each, most
         self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
         """The lanes with calls that wait; the lane whose turn is next comes first."""
         self._running: Counter[str] = Counter()
@@ -77,13 +79,14 @@ class FairThreads:
                     for future, _ in calls:
                         future.cancel()
                 self._waiting.clear()
-            self._idle.wait_for(lambda: self._free == self._threads and not self._waiting)
+            self._idle.wait_for(lambda: not self._busy and not self._waiting)
         self._pool.shutdown()
 
     def _start(self) -> None:
         """Start calls while threads are free, a lane after another; under the lock."""
-        while self._free:
-            lane = next((name for name in self._waiting if self._running[name] < self._each), None)
+        while self._busy < self._most:
+            each = self._each if self._busy < self._threads else 1
+            lane = next((name for name in self._waiting if self._running[name] < each), None)
             if lane is None:
                 return
             calls = self._waiting[lane]
@@ -92,7 +95,7 @@ class FairThreads:
                 self._waiting.move_to_end(lane)
             else:
                 del self._waiting[lane]
-            self._free -= 1
+            self._busy += 1
             self._running[lane] += 1
             self._pool.submit(self._work, lane, future, call)
 
@@ -107,7 +110,7 @@ class FairThreads:
                     future.set_result(result)
         finally:
             with self._idle:
-                self._free += 1
+                self._busy -= 1
                 self._running[lane] -= 1
                 if not self._running[lane]:
                     del self._running[lane]
@@ -120,7 +123,7 @@ class WorkerPool:
 
     def __init__(self, params: ServerParams) -> None:
         self._params = params
-        self._threads = FairThreads(params.threads, params.threads_each, "priming-call")
+        self._threads = FairThreads(params.threads, params.threads_each, params.lanes, "priming-call")
         self._at_work: Counter[str] = Counter()
 
     @property

@@ -38,7 +38,7 @@ class SleepScheduler:
         """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
             with self._service.memory(name) as memory:
-                if name in memory.store.all_read_only():
+                if memory.store.all_read_only(name):
                     return False
             count = self._count(name)
             last, before = self._last.setdefault(name, (self._clock.now(), count))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from priming.config.words import RECALLED, STATUSES
+from priming.config.words import RECALLED, STATUSES, VERDICTS
 from priming.serialization import column_names, column_text, encode_row, from_columns
 from priming.storage.rows import (
     LinkRow,
@@ -68,6 +68,8 @@ def stored(cls: type[R], row: Sequence[Any]) -> R:
             values[i] = json.loads(text)
     if cls is MemoryRow and not (values[_KIND] in RECALLED and values[_STATUS] in STATUSES):
         raise ValueError(f"kind {values[_KIND]!r}, status {values[_STATUS]!r}")
+    if cls is VerdictRow and values[1] not in VERDICTS:
+        raise ValueError(f"verdict {values[1]!r}")
     return from_columns(cls, values)
 
 

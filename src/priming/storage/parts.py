@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from priming.serialization import column_names
 from priming.storage.columns import LINK_COLUMNS, MEMORY_COLUMNS, VERDICT_COLUMNS, VERSION_COLUMNS, stored
@@ -74,8 +74,7 @@ _QUERIES: Mapping[type[StoredItem], tuple[str, str]] = {
     RelationRow: (f"{_columns('t', column_names(RelationRow))} FROM relations t", "t.relation"),
     Trace: (f"{TRACE_COLUMNS}, nodes, flow, counted FROM traces t", "t.number"),
     VectorRow: (
-        f"a.id, t.version, g.name, t.vector FROM vectors t {_OWN}"
-        " JOIN (SELECT DISTINCT generation, name FROM generations) g ON g.generation = t.generation",
+        f"a.id, t.version, g.name, t.vector FROM vectors t {_OWN} JOIN generations g ON g.generation = t.generation",
         "t.memory, t.version, g.name",
     ),
     ActivationCount: ("t.profile, t.memory, t.day, t.total FROM activations t", "t.profile, t.memory, t.day"),
@@ -93,10 +92,15 @@ _READERS: Mapping[type[StoredItem], Callable[..., StoredItem]] = {
 class StoreParts(ABC):
     """The parts of the namespaces of a store, read and appended; a backend says how it runs a query."""
 
+    generations_of_all: ClassVar[bool] = False
+    """Whether the generations of vectors are numbered over all namespaces, rather than in each."""
+
     def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
         """Every item of a kind, read a few at a time, in an order that is the same in every store."""
         which = cast("type[StoredItem]", kind)
         columns, order = _QUERIES[which]
+        if which is VectorRow and not self.generations_of_all:
+            columns += " AND g.namespace = t.namespace"
         rows = self._each_of(namespace, f"SELECT {columns} WHERE t.namespace = {{}} ORDER BY {order}")
         items: Iterator[StoredItem]
         if which is Logged:

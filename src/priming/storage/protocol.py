@@ -370,8 +370,8 @@ class Store(Protocol):
     def set_read_only(self, namespace: str, *, on: bool) -> None:
         """Refuse writes to a namespace with ``Conflict``, a replaced store's excepted, or accept them again."""
 
-    def all_read_only(self) -> list[str]:
-        """The namespaces to which writes are refused, by name."""
+    def all_read_only(self, namespace: str | None = None) -> list[str]:
+        """The namespaces to which writes are refused, by name (of one: it or none)."""
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""

@@ -8,14 +8,18 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+OWNER = "priming_owner"
+"""An ordinary role, which owns the database of the tests: row-level security applies to it."""
+
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The URL of an empty database of a server that stops, by its id, at the end of the block."""
+    """The URL of an empty database, as its owner, of a server that stops, by its id, at the end of the block."""
     with tempfile.TemporaryDirectory(prefix="priming-pg-") as folder:
         runtime = Path(folder, "run")
         runtime.mkdir(mode=0o700)
@@ -34,9 +38,23 @@ def running() -> Iterator[str]:
                 for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nobody cuts its power
                     connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
                 connection.execute("SELECT pg_reload_conf()")
-            yield server.get_uri()
+                connection.execute("CREATE EXTENSION vector SCHEMA public")
+                connection.execute(f"CREATE ROLE {OWNER} LOGIN".encode())
+                connection.execute(f"ALTER DATABASE postgres OWNER TO {OWNER}".encode())
+            yield as_role(server.get_uri(), OWNER)
         finally:
             server.cleanup()
+
+
+def as_role(url: str, role: str) -> str:
+    """The URL of a server of the tests for another of its roles: none has a password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{role}:@{parts.netloc.rpartition('@')[2]}"))
+
+
+def as_superuser(url: str) -> str:
+    """The URL of a server of the tests for its superuser, to whom no policy applies."""
+    return as_role(url, "postgres")
 
 
 def empty(url: str, schema: str) -> None:
@@ -47,7 +65,7 @@ def empty(url: str, schema: str) -> None:
 
 def clear(url: str, schema: str) -> None:
     """Remove every row of a store."""
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(as_superuser(url)) as connection:
         tables = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> 'schema_versions'",
             (schema,),

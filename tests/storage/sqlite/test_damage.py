@@ -128,3 +128,57 @@ def test_a_whole_store_is_salvaged_whole(store, tmp_path):
         for name in ("all.jsonl", "whole.jsonl")
     ]
     assert lines[0] == lines[1]
+
+
+def test_what_leads_to_a_memory_that_is_not_there_is_named(store):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("UPDATE links SET target = target + 64 WHERE relation = 'beside'")
+    with opened(store) as memory:
+        with pytest.raises(
+            Corrupt, match=r'link "beside" from "crane" to memory number \d+: a memory that it'
+        ):
+            memory.links("crane")
+        subjects = [finding.subject for finding in memory.validate() if finding.rule == "damaged-row"]
+    assert len(subjects) == 1
+    assert subjects[0].startswith('link "beside" from "crane" to memory number')
+
+
+def test_a_key_that_a_flip_changed_is_named_twice_as_what_there_is_and_what_is_missing(store):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE links SET relation = 'besidf' WHERE relation = 'beside'")
+    with opened(store) as memory:
+        findings = {
+            finding.subject: finding.detail for finding in memory.validate() if finding.rule == "damaged-row"
+        }
+    assert findings == {
+        'link "besidf" from "crane" to "gulls"': "the row is damaged: the log does not have it",
+        'link "beside" from "crane" to "gulls"': "the row is damaged: the log has it, and it is not in the store",
+    }
+
+
+def test_a_value_of_another_type_is_named(store):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, ') STRICT', ')') WHERE name = 'versions'"
+        )
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE versions SET gist = cast(gist AS blob) WHERE content LIKE 'Gulls%'")
+    with opened(store) as memory, pytest.raises(Corrupt, match='version 1 of memory "gulls": a value in it'):
+        memory.export(Path(memory.store.place).with_name("export.jsonl"))
+
+
+def test_a_session_of_the_loop_and_a_token_are_named(store):
+    with opened(store) as memory:
+        session = memory.loop_task_new_session("Release it").session_id
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE loop_sessions SET body = replace(body, '\"objective\"', '\"objectivf\"')")
+        connection.execute(
+            "INSERT INTO tokens (id, namespace, digest, created_at) VALUES ('t1', 'default', x'00', '2O26')"
+        )
+    with opened(store) as memory:
+        with pytest.raises(Corrupt, match=f'session "{session}" of the loop is damaged'):
+            memory.loop_list()
+        with pytest.raises(Corrupt, match='token "t1": a value in it is not of its type'):
+            memory.store.tokens()

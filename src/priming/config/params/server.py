@@ -30,9 +30,17 @@ class ServerParams(Checked):
     clients: int = param(
         10_000, low=1, unit="clients", doc="maximum number of clients whose rate is tracked, the latest first"
     )
-    threads: int = param(16, low=1, unit="calls", doc="maximum number of calls running at once")
+    threads: int = param(
+        16, low=1, unit="calls", doc="number of calls running at once; a namespace without any gets one more"
+    )
     threads_each: int = param(
         4, low=1, unit="calls", doc="maximum number of calls of one namespace running at once"
+    )
+    lanes: int = param(
+        256,
+        low=1,
+        unit="namespaces",
+        doc="maximum number of namespaces with a call running, beyond that",
     )
     in_flight: int = param(
         256,
@@ -54,9 +62,17 @@ class ServerParams(Checked):
         unit="seconds",
         doc="time after SIGTERM in which it still accepts requests, while /ready refuses: for a load balancer",
     )
-    jobs_at_once: int = param(4, low=1, unit="jobs", doc="maximum number of jobs running at once")
+    jobs_at_once: int = param(
+        4, low=1, unit="jobs", doc="number of jobs running at once; a namespace without any gets one more"
+    )
     jobs_each: int = param(
         1, low=1, unit="jobs", doc="maximum number of jobs of one namespace running at once"
+    )
+    job_lanes: int = param(
+        32,
+        low=1,
+        unit="namespaces",
+        doc="maximum number of namespaces with a job running, beyond that",
     )
     jobs_waiting: int = param(
         32,

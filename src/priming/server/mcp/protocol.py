@@ -25,9 +25,8 @@ from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
 from priming.operations.op import Op
-from priming.operations.service import Service, call_here, reason_of, without_other_names
+from priming.operations.service import Service, call_here, reason_of
 from priming.operations.table import BY_NAME, tools
-from priming.results import no_memories
 from priming.serialization import error_payload
 from priming.server.mcp.tools import PACKED, TOKENS, is_object, tool
 from priming.server.mcp.wording import REFLECT, instructions
@@ -247,23 +246,23 @@ class _Handlers:
                 operation_id=operation_id,
             )
         threads = self._threads(context)
-        answer = await to_thread.run_sync(_call_as, _caller(context, operation), call, limiter=threads)
-        return answer if self._everywhere(context) else without_other_names(self._namespace(context), answer)
+        return await to_thread.run_sync(_call_as, _caller(context, operation), call, limiter=threads)
 
     def _payload(self, context: Context, error: PrimingError) -> dict[str, str]:
-        """An error as its client may read it: without names of other namespaces, unless it may use all."""
+        """An error as its client may read it: without other namespaces and files, unless it may use all."""
         payload = error_payload(error)
         if not self._everywhere(context):
-            payload["message"] = str(error)
+            from priming.server.responses import refusal
+
+            payload["message"] = refusal(error, everywhere=False).message
         return payload
 
     async def _reason(self, context: Context, op: Op, answer: Any) -> str | None:
         """Why an answer is empty, where the answer has no field for it."""
-        namespace = self._namespace(context)
-        reason = await to_thread.run_sync(
-            reason_of, self._service(), namespace, op, answer, limiter=self._threads(context)
+        ask = partial(reason_of, self._service(), self._namespace(context), op, answer)
+        return await to_thread.run_sync(
+            _call_as, _caller(context, op.name), ask, limiter=self._threads(context)
         )
-        return reason if reason is None or self._everywhere(context) else no_memories(namespace)
 
 
 def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:

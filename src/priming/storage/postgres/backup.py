@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from priming.storage.postgres.checks import TABLES
-from priming.storage.postgres.connection import EVERY_NAMESPACE, TRACES, WRITE, PostgresConnection
+from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, WRITE, PostgresConnection
 from priming.storage.postgres.reader import as_bytes
 from priming.storage.postgres.text_index import text_vector
 from priming.storage.postgres.writer import pack_links
@@ -32,7 +32,7 @@ _BOOLEAN = {"given", "introduced", "counted"}
 
 def every_namespace(db: PostgresConnection) -> list[str]:
     """The namespaces of all rows, those without operations included."""
-    return [name for (name,) in db.run(EVERY_NAMESPACE, _NAMESPACES)]
+    return [name for (name,) in db.of_every(_NAMESPACES)]
 
 
 def write_backup(db: PostgresConnection, path: Path) -> None:
@@ -51,7 +51,7 @@ def write_backup(db: PostgresConnection, path: Path) -> None:
 
 
 def _columns(db: PostgresConnection, table: str) -> list[str]:
-    return [name for (name,) in db.run("", _COLUMNS, {"table": table})]
+    return [name for (name,) in db.run(NO_NAMESPACE, _COLUMNS, {"table": table})]
 
 
 def _generations(db: PostgresConnection, namespace: str, file: sqlite3.Connection) -> dict[int, int]:

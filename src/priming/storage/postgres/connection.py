@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import md5
 from typing import Any, TypeVar
 
 import psycopg
@@ -39,8 +40,14 @@ _HOLDER = (
     " AND a.pid <> pg_backend_pid()"
     " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
 )
-EVERY_NAMESPACE = "*"
-"""The scope of a statement that lists namespaces: no other row is seen in it."""
+NO_NAMESPACE = ""
+"""The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
+EVERY_NAMESPACE = "*\n"
+"""The scope in which the role that made the store lists namespaces. None has that name: a name is one line."""
+_MAY_LIST = (
+    "SELECT NOT row_security_active('namespaces') OR EXISTS (SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r(role)"
+    " WHERE p.polrelid = 'namespaces'::regclass AND p.polname = 'of_store' AND pg_has_role(r.role, 'USAGE'))"
+)
 WRITE, TRACES = "write", "traces"
 """The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
 
@@ -92,6 +99,15 @@ class PostgresConnection:
                 namespace, lambda connection: connection.execute(sql, named, binary=True).fetchall()
             )
         return self._retried(lambda connection: _read_once(connection, namespace, sql, named))
+
+    def of_every(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
+        if self.run(NO_NAMESPACE, _MAY_LIST) != [(True,)]:
+            raise StoreError(
+                f"this role of {self.place} may not list the namespaces: connect as the role that made the store, or"
+                " as a member of it"
+            )
+        return self.run(EVERY_NAMESPACE, sql)
 
     def change(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> int:
         """Execute one statement that writes; the number of rows it changed."""
@@ -147,12 +163,12 @@ class PostgresConnection:
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after a commit of others to a namespace."""
         self._listener = self._listener or Listener(self._key[1], self.place)
-        self._listener.add(f"{self.schema} {namespace}", wake)
+        self._listener.add(log_name(self.schema, namespace), wake)
 
     def notify(self, namespace: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
         sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
-        self.run(namespace, sql, {"channel": CHANNEL, "payload": f"{self.schema} {namespace}"})
+        self.run(namespace, sql, {"channel": CHANNEL, "payload": log_name(self.schema, namespace)})
 
     def administer(self, sql: str) -> None:
         """Execute a statement that no transaction may hold, such as one that builds an index."""
@@ -260,7 +276,7 @@ class PostgresConnection:
         if self._failed:
             raise StoreError("an earlier write in this transaction failed: end it, nothing of it was written")
         with self._translated():
-            if self._writes and namespace != EVERY_NAMESPACE:
+            if self._writes and namespace not in (NO_NAMESPACE, EVERY_NAMESPACE):
                 self.lock(namespace, self._lock_name)
             if self._scope != namespace:
                 connection.execute(_SCOPE, {"namespace": namespace})
@@ -326,6 +342,15 @@ class PostgresConnection:
             yield
         except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
             raise translate_error(error, self.place) from error
+
+
+def log_name(schema: str, namespace: str) -> str:
+    """What a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
+
+    >>> log_name("priming", "work")
+    '3c2f2e16eac24a478f345fd63e456466'
+    """
+    return md5(f"{schema} {namespace}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _read_once(

@@ -22,7 +22,7 @@ from priming.storage.columns import (
 )
 from priming.storage.filters import Condition
 from priming.storage.postgres.checks import findings, namespace_bytes
-from priming.storage.postgres.connection import EVERY_NAMESPACE, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.filters import compile_condition
 from priming.storage.postgres.text_index import text_query
 from priming.storage.protocol import VersionKey
@@ -66,7 +66,7 @@ class PostgresReader:
     def namespaces(self) -> list[str]:
         """All namespaces, sorted."""
         sql = "SELECT namespace FROM namespaces ORDER BY namespace"
-        return [name for (name,) in self._db.run(EVERY_NAMESPACE, sql)]
+        return [name for (name,) in self._db.of_every(sql)]
 
     def get(self, namespace: str, key: str, at: datetime) -> MemoryRecord | None:
         """The memory with that key or id, in the version valid at ``at``, else in its latest."""

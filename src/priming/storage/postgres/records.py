@@ -8,7 +8,7 @@ from dataclasses import astuple
 from datetime import datetime
 
 from priming.serialization import stamp
-from priming.storage.postgres.connection import EVERY_NAMESPACE, TRACES, PostgresConnection
+from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, PostgresConnection
 from priming.storage.protocol import Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
@@ -301,7 +301,7 @@ class PostgresTokens:
         """Store a new token by the digest of its secret."""
         expires = None if token.expires_at is None else stamp(token.expires_at)
         self._db.many(
-            EVERY_NAMESPACE,
+            NO_NAMESPACE,
             "INSERT INTO tokens (id, namespace, name, kind, created_at, expires_at, digest)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [(token.id, token.namespace, token.name, token.kind, stamp(token.created_at), expires, digest)],
@@ -310,28 +310,28 @@ class PostgresTokens:
     def tokens(self) -> list[Token]:
         """All tokens, revoked ones included, oldest first."""
         sql = f"SELECT {TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id"
-        return [stored_token(*row) for row in self._db.run(EVERY_NAMESPACE, sql)]
+        return [stored_token(*row) for row in self._db.run(NO_NAMESPACE, sql)]
 
     def any_token(self) -> bool:
         """Whether a token was ever created."""
-        return bool(self._db.run(EVERY_NAMESPACE, "SELECT 1 FROM tokens LIMIT 1"))
+        return bool(self._db.run(NO_NAMESPACE, "SELECT 1 FROM tokens LIMIT 1"))
 
     def token(self, token_id: str) -> tuple[Token, bytes] | None:
         """A token and the digest of its secret."""
         sql = f"SELECT {TOKEN_COLUMNS}, digest FROM tokens WHERE id = %(id)s"
-        rows = self._db.run(EVERY_NAMESPACE, sql, {"id": token_id})
+        rows = self._db.run(NO_NAMESPACE, sql, {"id": token_id})
         return (stored_token(*rows[0][:-1]), bytes(rows[0][-1])) if rows else None
 
     def revoke_token(self, token_id: str, at: datetime) -> bool:
         """Revoke a token; returns whether one with that id existed and was not revoked."""
         sql = "UPDATE tokens SET revoked_at = %(at)s WHERE id = %(id)s AND revoked_at IS NULL"
-        return bool(self._db.change(EVERY_NAMESPACE, sql, {"at": stamp(at), "id": token_id}))
+        return bool(self._db.change(NO_NAMESPACE, sql, {"at": stamp(at), "id": token_id}))
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
         with self._db.transaction(patience=TOKEN_PATIENCE):
             sql = "UPDATE tokens SET used_at = %(at)s WHERE id = %(id)s"
-            self._db.change(EVERY_NAMESPACE, sql, {"at": stamp(at), "id": token_id})
+            self._db.change(NO_NAMESPACE, sql, {"at": stamp(at), "id": token_id})
 
     def set_read_only(self, namespace: str, *, on: bool) -> None:
         """Refuse writes to a namespace from now on, or accept them again."""
@@ -341,7 +341,10 @@ class PostgresTokens:
             sql = "DELETE FROM read_only WHERE namespace = %(namespace)s"
         self._db.change(namespace, sql)
 
-    def all_read_only(self) -> list[str]:
-        """The namespaces to which writes are refused."""
+    def all_read_only(self, namespace: str | None = None) -> list[str]:
+        """The namespaces to which writes are refused (of one: it or none)."""
+        if namespace is not None:
+            sql = "SELECT namespace FROM read_only WHERE namespace = %(namespace)s"
+            return [name for (name,) in self._db.run(namespace, sql)]
         sql = "SELECT namespace FROM read_only ORDER BY namespace"
-        return [name for (name,) in self._db.run(EVERY_NAMESPACE, sql)]
+        return [name for (name,) in self._db.of_every(sql)]

@@ -10,10 +10,11 @@ import functools
 import inspect
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from priming.config.values import dataclass
 from priming.errors import Corrupt, PrimingError
@@ -24,12 +25,24 @@ from priming.storage.columns import (
     VERSION_COLUMNS,
     stored,
 )
+from priming.storage.damaged_rows import UNREADABLE, corrupt
+from priming.storage.record_rows import (
+    LOOP_SESSION_COLUMNS,
+    TOKEN_COLUMNS,
+    TRACE_COLUMNS,
+    stored_loop_session,
+    stored_token,
+    stored_trace,
+)
 from priming.storage.rows import (
+    ActivationCount,
     LinkRow,
     MemoryRow,
     PairRow,
+    R,
     RelationRow,
     Row,
+    RowIdentity,
     RunRow,
     VerdictRow,
     VersionRow,
@@ -38,12 +51,8 @@ from priming.storage.rows import (
     unpack,
 )
 
-RULE = "damaged-row"
-DETAIL = "the row is damaged"
-REMEDY = "restore a backup, or export what is whole: priming export --salvage FILE"
-_MOST_NAMES = 3
 _UNNAMED = "transaction", "check", "damage", "whole_rows"
-_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+_PLAIN = {str, int, float, bool, datetime, type(None)}
 S = TypeVar("S")
 
 
@@ -52,28 +61,30 @@ def _columns(alias: str, names: Sequence[str]) -> str:
 
 
 _OF = "LEFT JOIN memories {0} ON {0}.namespace = t.namespace AND {0}.number = t.{1}"
+_END = "iif({0}.key IS NULL, 'memory number ' || t.{1}, json_quote({0}.key))"
 _BOTH_ENDS = f"{_OF.format('a', 'source')} {_OF.format('b', 'target')}"
 _OWN = _OF.format("a", "memory")
+_SOURCE, _TARGET, _MEMORY = _END.format("a", "source"), _END.format("b", "target"), _END.format("a", "memory")
 _TABLES: tuple[tuple[type[Row], str, str], ...] = (
     (MemoryRow, "'memory ' || json_quote(t.key)", f"{_columns('t', MEMORY_COLUMNS)} FROM memories t"),
     (
         VersionRow,
-        "'version ' || t.version || ' of memory ' || json_quote(a.key)",
+        f"'version ' || t.version || ' of memory ' || {_MEMORY}",
         f"a.id, {_columns('t', VERSION_COLUMNS)} FROM versions t {_OWN}",
     ),
     (
         LinkRow,
-        "'link ' || json_quote(t.relation) || ' from ' || json_quote(a.key) || ' to ' || json_quote(b.key)",
+        f"'link ' || json_quote(t.relation) || ' from ' || {_SOURCE} || ' to ' || {_TARGET}",
         f"a.id, b.id, {_columns('t', LINK_COLUMNS)} FROM links t {_BOTH_ENDS}",
     ),
     (
         VerdictRow,
-        "'verdict ' || json_quote(t.verdict) || ' on memory ' || json_quote(a.key)",
+        f"'verdict ' || json_quote(t.verdict) || ' on memory ' || {_MEMORY}",
         f"a.id, {_columns('t', VERDICT_COLUMNS)} FROM verdicts t {_OWN}",
     ),
     (
         PairRow,
-        "'pair of ' || json_quote(a.key) || ' and ' || json_quote(b.key)",
+        f"'pair of ' || {_SOURCE} || ' and ' || {_TARGET}",
         f"a.id, b.id, t.times FROM pairs t {_BOTH_ENDS}",
     ),
     (
@@ -90,10 +101,44 @@ _TABLES: tuple[tuple[type[Row], str, str], ...] = (
 )
 _LOG = (
     "SELECT 'log entry ' || json_quote(o.id), o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by,"
-    " o.message, o.erased, o.undoes, c.rows FROM operations o LEFT JOIN changes c ON c.namespace = o.namespace AND"
-    " c.operation = o.number WHERE o.namespace = ? ORDER BY o.number, c.piece"
+    " o.message, o.via, o.session, o.erased, o.undoes, c.rows FROM operations o LEFT JOIN changes c"
+    " ON c.namespace = o.namespace AND c.operation = o.number WHERE o.namespace = ? ORDER BY o.number, c.piece"
 )
-_TIME, _LISTS = 2, slice(8, 10)
+_ORPHANS = (
+    "SELECT DISTINCT 'changes of log entry number ' || c.operation, 0 FROM changes c"
+    " WHERE c.namespace = ? AND NOT EXISTS"
+    " (SELECT 1 FROM operations o WHERE o.namespace = c.namespace AND o.number = c.operation)"
+)
+_TIME, _LISTS = 2, slice(10, 12)
+
+
+def _session(*values: Any) -> None:
+    json.loads(stored_loop_session(*values).body)
+
+
+_RECORDS: tuple[tuple[Callable[..., object], str], ...] = (
+    (
+        _session,
+        f"'session ' || json_quote(t.id) || ' of the loop', {LOOP_SESSION_COLUMNS} FROM loop_sessions t",
+    ),
+    (stored_trace, f"'recall ' || json_quote(t.recall_id), {TRACE_COLUMNS}, nodes FROM traces t"),
+    (
+        ActivationCount,
+        "'activations of memory ' || json_quote(t.memory), t.profile, t.memory, t.day, t.total FROM activations t",
+    ),
+    (
+        str,
+        "DISTINCT 'embedding generation ' || g.generation, g.name FROM vectors t JOIN generations g"
+        " ON g.generation = t.generation",
+    ),
+)
+"""What is stored outside the log: how it is decoded, and the columns for that after its name."""
+_OF_ALL: tuple[tuple[Callable[..., object], str], ...] = (
+    (stored_token, f"'token ' || json_quote(t.id), {TOKEN_COLUMNS} FROM tokens t"),
+    (str, "'a namespace', t.namespace FROM namespaces t"),
+    (str, "'a read-only namespace', t.namespace FROM read_only t"),
+)
+"""What belongs to no namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +155,59 @@ def read_rows(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRo
     for cls, name, columns in _TABLES:
         for title, values in _raw(connection, f"SELECT {name}, {columns} WHERE t.namespace = ?", namespace):
             try:
-                yield ReadRow(title, stored(cls, _texts(values)))
-            except _UNREADABLE as error:
+                yield ReadRow(title, _strict(stored(cls, _texts(values))))
+            except UNREADABLE as error:
                 yield ReadRow(title, None, _reason(error))
 
 
 def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
-    """The rows and log entries of a namespace that are damaged."""
-    logged, is_log_whole = dict[tuple[str, ...], Row | None](), True
+    """The rows and log entries of a namespace that are damaged.
+
+    A flip in what identifies a row leaves one that the log does not have, and another is missing that the log has.
+    Either alone is no flip: ``verify`` finds it.
+    """
+    logged, damaged = _read_log(connection, namespace)
+    yield from damaged
+    is_log_whole = bool(logged) and not damaged  # the past, which is made of rows, has no log
+    missing = {name: row for name, row in logged.items() if row is not None} if is_log_whole else {}
+    unlogged: list[tuple[str, str]] = []
+    keys: dict[str, str] = {}
+    for read in read_rows(connection, namespace):
+        if read.row is None:
+            missing.clear()  # the row that cannot be read may be the one
+            yield read
+            continue
+        name = identity(read.row)
+        if isinstance(read.row, MemoryRow):
+            keys[read.row.id] = read.row.key
+        if is_log_whole and name not in logged:
+            unlogged.append((name[0], read.name))
+        elif is_log_whole and logged[name] != read.row:
+            yield ReadRow(read.name, None, "its values are not those that the log has for it")
+        missing.pop(name, None)
+    yield from _exchanged(unlogged, missing, keys)
+    yield from _damaged_records(connection, _RECORDS, namespace)
+
+
+def _exchanged(
+    unlogged: Sequence[tuple[str, str]], missing: Mapping[RowIdentity, Row], keys: Mapping[str, str]
+) -> Iterator[ReadRow]:
+    """The rows of the tables that have rows unknown to the log, and lack rows that it has."""
+    tables = {table for table, _ in unlogged} & {name[0] for name in missing}
+    for table, title in unlogged:
+        if table in tables:
+            yield ReadRow(title, None, "the log does not have it")
+    for name, row in missing.items():
+        if name[0] in tables:
+            yield ReadRow(_title(row, keys), None, "the log has it, and it is not in the store")
+
+
+def _read_log(
+    connection: sqlite3.Connection, namespace: str
+) -> tuple[dict[RowIdentity, Row | None], list[ReadRow]]:
+    """The rows as the log has them, None for those that were removed; and the log entries that are damaged."""
+    logged: dict[RowIdentity, Row | None] = {}
+    damaged = []
     for title, values in _raw(connection, _LOG, namespace):
         try:
             *fields, rows = _texts(values)
@@ -125,30 +215,105 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
             for names in fields[_LISTS]:
                 json.loads(names or "[]")
             logged |= {identity(change.row): change.after for change in unpack(rows)} if rows else {}
-        except _UNREADABLE as error:
-            is_log_whole = False
-            yield ReadRow(title, None, _reason(error))
-    for read in read_rows(connection, namespace):
-        if read.row is None:
-            yield read
-        elif is_log_whole and logged.get(identity(read.row), read.row) != read.row:
-            yield ReadRow(read.name, None, "its values are not those that the log has for it")
+        except UNREADABLE as error:
+            damaged.append(ReadRow(title, None, _reason(error)))
+    for title, _ in _raw(connection, _ORPHANS, namespace):
+        damaged.append(ReadRow(title, None, "its entry is not in the log"))
+    return logged, damaged
 
 
-def _raw(connection: sqlite3.Connection, sql: str, namespace: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _title(row: Row, keys: Mapping[str, str]) -> str:
+    """The name of a row that is not in the store."""
+
+    def key(memory_id: str) -> str:
+        return json.dumps(keys.get(memory_id, memory_id), ensure_ascii=False)
+
+    match row:
+        case MemoryRow():
+            return f"memory {json.dumps(row.key, ensure_ascii=False)}"
+        case VersionRow():
+            return f"version {row.version} of memory {key(row.id)}"
+        case LinkRow():
+            return f'link "{row.relation}" from {key(row.source)} to {key(row.target)}'
+        case VerdictRow():
+            return f'verdict "{row.verdict}" on memory {key(row.id)}'
+        case PairRow():
+            return f"pair of {key(row.source)} and {key(row.target)}"
+        case WeightsRow():
+            return f'weights of "{row.profile}"'
+        case RelationRow():
+            return f'sign of relation "{row.relation}"'
+    return f'run "{row.id}"'
+
+
+def damage_of_all(connection: sqlite3.Connection) -> Iterator[ReadRow]:
+    """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
+    return _damaged_records(connection, _OF_ALL)
+
+
+def _damaged_records(
+    connection: sqlite3.Connection,
+    tables: Iterable[tuple[Callable[..., object], str]],
+    namespace: str | None = None,
+) -> Iterator[ReadRow]:
+    for decode, columns in tables:
+        which = "" if namespace is None else " WHERE t.namespace = ?"
+        for title, values in _raw(connection, f"SELECT {columns}{which}", namespace):
+            try:
+                decode(*_texts(values))
+            except UNREADABLE as error:
+                yield ReadRow(title, None, _reason(error))
+
+
+def _strict(row: R) -> R:
+    """The row, if the memories that it refers to are there, values are of their types, and its lists hold times."""
+    if None in identity(row)[1:]:
+        raise LookupError
+    for name, types in _types(type(row)):  # type: ignore[arg-type]  # a class has a hash
+        value = getattr(row, name)
+        if not isinstance(value, types):
+            raise TypeError(f"{name}: {value!r}")
+    times = row.recent if isinstance(row, MemoryRow) else row.times if isinstance(row, PairRow) else ()
+    for time in times:
+        datetime.fromisoformat(str(time))
+    return row
+
+
+@functools.cache
+def _types(cls: type[Row]) -> tuple[tuple[str, tuple[type, ...]], ...]:
+    """The types of the fields of a row that a column holds as they are."""
+    hints = get_type_hints(cls).items()
+    unions = ((name, get_args(hint) if isinstance(hint, UnionType) else (hint,)) for name, hint in hints)
+    return tuple(
+        (name, (*types, int) if {float, bool} & {*types} else types)
+        for name, types in unions
+        if {*types} <= _PLAIN
+    )
+
+
+class _Text(bytes):
+    """What a column has as text, undecoded; a blob is ``bytes``."""
+
+
+def _raw(
+    connection: sqlite3.Connection, sql: str, namespace: str | None
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """The rows of a query with their names, their texts as bytes; a damaged page ends them."""
-    former, connection.text_factory = connection.text_factory, bytes
+    former, connection.text_factory = connection.text_factory, _Text
     try:
-        with closing(connection.execute(sql, (namespace,))) as cursor:
+        with closing(connection.execute(sql, () if namespace is None else (namespace,))) as cursor:
             rows = cursor.fetchall()
     finally:
         connection.text_factory = former
     for name, *values in rows:
-        yield (name or b"a row without a memory").decode("utf-8", "replace"), tuple(values)
+        yield (name or b"a row without a name").decode("utf-8", "replace"), tuple(values)
 
 
 def _texts(values: Sequence[Any]) -> list[Any]:
-    return [value.decode() if isinstance(value, bytes) else value for value in values]
+    for value in values:
+        if isinstance(value, bytes) and not isinstance(value, _Text):
+            raise TypeError("a blob")
+    return [value.decode() if isinstance(value, _Text) else value for value in values]
 
 
 def _reason(error: Exception) -> str:
@@ -156,6 +321,8 @@ def _reason(error: Exception) -> str:
         return "a text in it is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
         return "a list or mapping in it is not JSON"
+    if type(error) is LookupError:
+        return "a memory that it refers to is not in the store"
     return f"a value in it is not of its type ({str(error)[:80]})"
 
 
@@ -182,7 +349,7 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
         def generate(store: Any, *arguments: Any, **named: Any) -> Iterator[Any]:
             try:
                 yield from method(store, *arguments, **named)
-            except (*_UNREADABLE, Corrupt) as error:
+            except (*UNREADABLE, Corrupt) as error:
                 _raise_named(store, arguments, error)
 
         return generate
@@ -191,33 +358,26 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(store: Any, *arguments: Any, **named: Any) -> Any:
         try:
             return method(store, *arguments, **named)
-        except (*_UNREADABLE, Corrupt) as error:
+        except (*UNREADABLE, Corrupt) as error:
             _raise_named(store, arguments, error)
 
     return call
 
 
 def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None:
-    """Raise ``Corrupt`` with the names of the damaged rows of the first argument, a namespace; else the error."""
+    """Raise ``Corrupt`` with the names of the damaged rows: those of the namespace of the call, or of all."""
     is_ours = isinstance(error, PrimingError) and not isinstance(error, Corrupt)
-    if is_ours or getattr(error, "names_rows", False) or not (arguments and isinstance(arguments[0], str)):
+    if is_ours or getattr(error, "names_rows", False):
         raise error
+    subject = arguments[0] if arguments else None
+    namespace = subject if isinstance(subject, str) else getattr(subject, "namespace", None)
     try:
-        damaged = list(store.damage(arguments[0]))
+        damaged = list(store.damage(namespace))
     except (PrimingError, sqlite3.Error):
         raise error from None
     if not damaged:
         raise error
-    raise corrupt(store.place, damaged) from error
-
-
-def corrupt(place: str, damaged: Sequence[ReadRow]) -> Corrupt:
-    """The error that names damaged rows."""
-    named = "; ".join(f"{read.name}: {read.reason}" for read in damaged[:_MOST_NAMES])
-    more = f"; and {len(damaged) - _MOST_NAMES:,} more" if len(damaged) > _MOST_NAMES else ""
-    error = Corrupt(f"{place} is damaged: {named}{more}; {REMEDY}")
-    error.names_rows = True  # type: ignore[attr-defined]
-    return error
+    raise corrupt(store.place, [f"{read.name}: {read.reason}" for read in damaged]) from error
 
 
 def whole_rows(connection: sqlite3.Connection, namespace: str) -> Iterator[Row]:

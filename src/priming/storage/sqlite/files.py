@@ -78,9 +78,9 @@ def _shortage_of_file(path: Path, newest: int) -> str | None:
             ((version,),) = reader.execute("PRAGMA user_version")
             ((application_id,),) = reader.execute("PRAGMA application_id")
             ((tables,),) = reader.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         code = primary_code(error)
-        if code == sqlite3.SQLITE_CORRUPT:
+        if code == sqlite3.SQLITE_CORRUPT or isinstance(error, UnicodeDecodeError):
             return f"{path.stat().st_size} bytes"
         if code == sqlite3.SQLITE_NOTADB:
             raise Corrupt(

@@ -109,7 +109,7 @@ def _size(path: Path) -> int:
 
 
 def _connect(address: str, timeout: float) -> sqlite3.Connection:
-    return sqlite3.connect(address, timeout, isolation_level=None, check_same_thread=False, uri=True)
+    return sqlite3.connect(address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:

@@ -226,8 +226,11 @@ class SqliteReader:
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
         """The weights that are set for a profile (None: for every profile), by name of profile."""
-        sql = "SELECT profile, weights FROM weights WHERE namespace = ? AND coalesce(?2, profile) = profile"
-        rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
+        sql = (
+            "SELECT profile, weights FROM weights WHERE namespace = :namespace"
+            " AND coalesce(:profile, profile) = profile ORDER BY profile"
+        )
+        rows = self._db.run(sql, {"namespace": namespace, "profile": profile})
         return [stored(WeightsRow, row) for row in rows]
 
     def relations(self, namespace: str) -> list[RelationRow]:

@@ -256,10 +256,12 @@ class SqliteLoopSessions:
     ) -> list[LoopSessionRow]:
         """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
         sql = (
-            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = ?1"
-            " AND (?3 IS NULL OR objective = ?3 COLLATE NOCASE) ORDER BY created_at DESC, id DESC LIMIT ?2"
+            f"SELECT {LOOP_SESSION_COLUMNS} FROM loop_sessions WHERE namespace = :namespace"
+            " AND (:objective IS NULL OR objective = :objective COLLATE NOCASE)"
+            " ORDER BY created_at DESC, id DESC LIMIT :limit"
         )
-        return [stored_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
+        values = {"namespace": namespace, "objective": objective, "limit": limit}
+        return [stored_loop_session(*row) for row in self._db.run(sql, values)]
 
     def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of these keys; returns their number."""
@@ -324,9 +326,10 @@ class SqliteTokens:
             else:
                 self._db.change("DELETE FROM read_only WHERE namespace = ?", (namespace,))
 
-    def all_read_only(self) -> list[str]:
-        """The namespaces to which writes are refused."""
-        return [name for (name,) in self._db.run("SELECT namespace FROM read_only ORDER BY namespace")]
+    def all_read_only(self, namespace: str | None = None) -> list[str]:
+        """The namespaces to which writes are refused (of one: it or none)."""
+        sql = "SELECT namespace FROM read_only WHERE coalesce(?, namespace) = namespace ORDER BY namespace"
+        return [name for (name,) in self._db.run(sql, (namespace,))]
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""

@@ -14,6 +14,7 @@ from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
+from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
 from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
@@ -31,7 +32,13 @@ from priming.storage.rows import (
 )
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.damage import DETAIL, REMEDY, RULE, ReadRow, damage, naming_damage, whole_rows
+from priming.storage.sqlite.damage import (
+    ReadRow,
+    damage,
+    damage_of_all,
+    naming_damage,
+    whole_rows,
+)
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
 from priming.storage.sqlite.reader import SqliteReader, json_list
@@ -54,6 +61,8 @@ _OF_MEMORY = (
 @naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
 class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
+
+    generations_of_all = True
 
     def __init__(
         self,
@@ -87,9 +96,10 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """The store as errors name it."""
         return str(self._db.path or "the store in memory")
 
-    def damage(self, namespace: str) -> Iterator[ReadRow]:
-        """The rows that are damaged."""
-        return damage(self._db.raw, namespace)
+    def damage(self, namespace: str | None) -> list[ReadRow]:
+        """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
+        damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
+        return damaged or list(damage_of_all(self._db.raw))
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that are whole, and belong to memories that are."""
@@ -101,7 +111,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         try:
             damaged = [
                 Finding(RULE, read.name, f"{DETAIL}: {read.reason}", REMEDY)
-                for read in self.damage(namespace)
+                for read in damage(self._db.raw, namespace)
             ]
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds

@@ -35,6 +35,8 @@ def translate_error(error: Exception, path: Path | None) -> PrimingError:
         return _constraint_error(error)
     if isinstance(error, sqlite3.OperationalError) and "Could not decode to UTF-8" in str(error):
         return Corrupt(f"{where} is damaged: a text in it is not UTF-8: restore it from a backup")
+    if isinstance(error, sqlite3.OperationalError) and "malformed JSON" in str(error):
+        return Corrupt(f"{where} is damaged: a list in it is not JSON: restore it from a backup")
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
             return Busy(f"{where} is locked by another process, which is writing: try again in a moment")

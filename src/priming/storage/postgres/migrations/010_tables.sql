@@ -266,19 +266,19 @@ DO $$
 DECLARE
     named TEXT;
 BEGIN
-    FOREACH named IN ARRAY ARRAY['memories', 'versions', 'generations', 'vectors', 'links', 'adjacency', 'verdicts',
-        'pairs', 'runs', 'weights', 'relations', 'operations', 'changes', 'touched'] LOOP
+    FOREACH named IN ARRAY ARRAY['namespaces', 'memories', 'versions', 'generations', 'vectors', 'links', 'adjacency',
+        'verdicts', 'pairs', 'runs', 'weights', 'relations', 'operations', 'changes', 'touched', 'traces', 'activations',
+        'loop_sessions', 'read_only'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
         EXECUTE format('CREATE POLICY of_namespace ON %I USING (namespace = current_setting(''priming.namespace'', true))',
             named);
     END LOOP;
-    -- Those from which a backup learns what namespaces there are.
+    -- Those from which a backup learns what namespaces there are: the role that makes the store may list them, and its
+    -- members, and change nothing so. No namespace has that name, as a name is one line.
     FOREACH named IN ARRAY ARRAY['namespaces', 'traces', 'activations', 'loop_sessions', 'read_only'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
-        EXECUTE format('CREATE POLICY of_namespace ON %I USING (namespace = current_setting(''priming.namespace'', true)'
-            ' OR current_setting(''priming.namespace'', true) = ''*'')', named);
+        EXECUTE format('CREATE POLICY of_store ON %I FOR SELECT TO CURRENT_USER'
+            ' USING (current_setting(''priming.namespace'', true) = E''*\n'')', named);
     END LOOP;
 END $$;
 
@@ -302,7 +302,8 @@ CREATE VIEW memory_graph_links WITH (security_invoker = true) AS
         CASE l.relation WHEN 'similar-to' THEN 'similarity' ELSE l.relation END AS relation, l.weight
     FROM links l
     JOIN memories a ON a.namespace = l.namespace AND a.number = l.source
-    JOIN memories b ON b.namespace = l.namespace AND b.number = l.target;
+    JOIN memories b ON b.namespace = l.namespace AND b.number = l.target
+    WHERE l.namespace = current_setting('priming.namespace', true);
 
 CREATE FUNCTION add_memory_graph_link() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -346,7 +347,7 @@ BEGIN
     INSERT INTO adjacency (namespace, memory, others, relations, weights, outgoing)
         SELECT namespace, memory, others, relations, weights, outgoing FROM packed_links
         WHERE namespace = here AND memory IN (from_row, to_row);
-    PERFORM pg_notify('priming_log', current_schema() || ' ' || here);
+    PERFORM pg_notify('priming_log', md5(current_schema() || ' ' || here));
     RETURN NEW;
 END $$;
 CREATE TRIGGER added INSTEAD OF INSERT ON memory_graph_links FOR EACH ROW EXECUTE FUNCTION add_memory_graph_link();
