@@ -6,47 +6,32 @@ import hashlib
 import platform
 import re
 import shutil
-import sqlite3
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from priming.cli.options import StoreOptions
+from priming.cli.store_checks import FAIL, OK, WARN, Check, path_of, store_checks
 from priming.config import environment
 from priming.config.environment import VERSION
-from priming.config.values import dataclass
-from priming.errors import Corrupt, PrimingError
+from priming.errors import PrimingError
 from priming.hooks.agents import AGENTS
 from priming.hooks.setup import agent_config, clients, files
 
-OK, WARN, FAIL = "ok", "warn", "fail"
 _MIN_PYTHON = (3, 11)
 _MIB = 1 << 20
 _LOW, _FULL = 1024 * _MIB, 100 * _MIB
 """Free space on the store's disk that is low, and too low."""
-_LARGE_LOG = 256 * _MIB
 _EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(minutes=1)
 _TIMEOUT = 2.0
-_MAX_FINDINGS = 3
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)(;.*extra.*)?$")
 _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 _NUMBER = re.compile(r"\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of a check, and its remedy."""
-
-    name: str
-    status: str
-    detail: str
-    remedy: str = ""
 
 
 def run(store: StoreOptions) -> list[Check]:
@@ -56,7 +41,7 @@ def run(store: StoreOptions) -> list[Check]:
         _packages,
         _settings,
         _weights,
-        _store,
+        store_checks,
         _server,
         _hook_server,
         agent_checks,
@@ -68,7 +53,7 @@ def run(store: StoreOptions) -> list[Check]:
         try:
             results += check(store)
         except (PrimingError, OSError) as error:
-            name = check.__name__.removeprefix("_")
+            name = check.__name__.removeprefix("_").removesuffix("_checks")
             results.append(
                 Check(name, FAIL, str(error), "repair what the message names, and run doctor again")
             )
@@ -179,84 +164,11 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _store(store: StoreOptions) -> Iterator[Check]:
-    """Whether the file exists, is a store, is intact and has this schema; and the findings of ``validate``."""
-    path = _path(store)
-    if path is None:
-        yield Check("store", OK, "in memory: nothing is stored")
-        return
-    if not path.exists():
-        remedy = "the first memory creates it: priming remember TEXT"
-        yield Check("store", WARN, f"there is none at {path} yet", remedy)
-        return
-    from priming.storage.sqlite import presence
-    from priming.storage.sqlite import store as sqlite
-
-    try:
-        with closing(presence.reader(path)) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            (mark,) = connection.execute("PRAGMA application_id").fetchone()
-            (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        remedy = "check its permissions, or restore a backup: priming restore-backup"
-        yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
-        return
-    newest, ours = sqlite.newest(), sqlite.mark()
-    if mark != ours or version > newest:
-        problem = (
-            "belongs to another program"
-            if mark != ours
-            else f"has schema {version}; the newest known is {newest}"
-        )
-        remedy = "name another file with --url" if mark != ours else "install a newer Priming"
-        yield Check("store", FAIL, f"{path} {problem}", remedy)
-        return
-    if sound != "ok":
-        remedy = "restore a backup: priming restore-backup"
-        yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
-        return
-    yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
-    yield from _write_ahead(path)
-    if version < newest:
-        detail = f"schema {version} becomes {newest} at the next use, after a backup"
-        yield Check("schema", WARN, detail, "no action is needed")
-        return
-    yield from _validity(store)
-
-
-def _write_ahead(path: Path) -> Iterator[Check]:
-    log = Path(f"{path}-wal")
-    size = log.stat().st_size if log.exists() else 0
-    if size > _LARGE_LOG:
-        remedy = "end processes that read for a long time; it shrinks when the last process closes"
-        yield Check("log", WARN, f"the write-ahead log has {size / _MIB:.0f} MiB", remedy)
-
-
-def _validity(store: StoreOptions) -> Iterator[Check]:
-    with store.open() as memory:
-        try:
-            findings = memory.validate()
-            _ = memory.loop_list(), memory.store.tokens()
-        except PrimingError as error:
-            state = FAIL if isinstance(error, Corrupt) else WARN
-            yield Check("validate", state, str(error), "restore a backup, or name another --namespace")
-            return
-    for finding in findings[:_MAX_FINDINGS]:
-        detail = f"{finding.rule}: {finding.subject}: {finding.detail}"
-        yield Check("validate", FAIL, detail, finding.remedy)
-    if len(findings) > _MAX_FINDINGS:
-        detail = f"{len(findings) - _MAX_FINDINGS} more findings"
-        yield Check("validate", FAIL, detail, "priming validate lists all")
-    if not findings:
-        namespace = str(store.settings()["store.namespace"])
-        yield Check("validate", OK, f"no inconsistencies in namespace {namespace!r}")
-
-
 def _server(store: StoreOptions) -> Iterator[Check]:
     """Whether a running server belongs to the user, and has this version and this file."""
     from priming.operations import local_socket as places
 
-    path = _path(store)
+    path = path_of(store)
     where = places.real(store.location())
     if path is None or where is None or where.path is None or not path.exists() or not places.available():
         return
@@ -361,7 +273,7 @@ def _client(agent: str) -> Check:
 
 
 def _disk(store: StoreOptions) -> Iterator[Check]:
-    path = _path(store)
+    path = path_of(store)
     if path is None:
         return
     folder = next(parent for parent in path.absolute().parents if parent.exists())
@@ -379,7 +291,7 @@ def _clock(store: StoreOptions) -> Iterator[Check]:
     """Whether the clock is later than the last write."""
     now = datetime.now(UTC)
     detail = f"it is {now:%Y-%m-%d %H:%M} UTC"
-    path = _path(store)
+    path = path_of(store)
     if now < _EARLIEST:
         yield Check("clock", FAIL, detail, "set the machine's clock: times of memories come from it")
         return
@@ -394,7 +306,3 @@ def _clock(store: StoreOptions) -> Iterator[Check]:
 def _latest(path: Path) -> datetime | None:
     """When the store was last written, by its file."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-
-
-def _path(store: StoreOptions) -> Path | None:
-    return environment.locate(store.location()).path

@@ -16,7 +16,7 @@ from priming.config.params.checked import rule_of
 from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import Busy, NotFound, ParamError
-from priming.storage.sqlite.store import SqliteStore
+from priming.storage.opening import open_store
 from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"
@@ -30,8 +30,7 @@ class Tokens:
     """The tokens of a store. Calls may come from many threads."""
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None) -> None:
-        location = locate(url)
-        self._store = SqliteStore(location.path, synchronous=location.synchronous)
+        self._store = open_store(locate(url))
         self._clock = clock or SystemClock()
         self._lock = Lock()
 

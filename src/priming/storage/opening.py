@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from priming.config.environment import Location
@@ -22,3 +23,9 @@ def open_store(location: Location) -> SqliteStore | PostgresStore:
     except ImportError as error:
         raise MissingExtra("postgres", "a store in PostgreSQL") from error
     return PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)
+
+
+def database_check(location: Location) -> tuple[str, str | None]:
+    """What a database is and holds, and what is unsafe about it, in words."""
+    with closing(open_store(location)) as store:
+        return store.description()

@@ -18,7 +18,7 @@ from priming.cli.parse import complete_embedders, complete_importers, complete_p
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.cli.doctor import Check
+    from priming.cli.store_checks import Check
     from priming.config.profiles import Profile
     from priming.config.settings_files import Resolved
     from priming.results import Finding, Stats, Status
@@ -145,9 +145,10 @@ def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
 def doctor(store: StoreOptions) -> Answer:
     """Check the installation, and say how to repair it. Exit status 1 if a check fails."""
     from priming.cli import doctor as checks
+    from priming.cli.store_checks import FAIL
 
     results = checks.run(store)
-    failed = any(check.status == checks.FAIL for check in results)
+    failed = any(check.status == FAIL for check in results)
     return Answer(results, _checks(results), FAILURE if failed else 0)
 
 

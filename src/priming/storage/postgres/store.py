@@ -17,7 +17,7 @@ from priming.storage.columns import LINK_COLUMNS
 from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import TABLES
-from priming.storage.postgres.connection import PostgresConnection
+from priming.storage.postgres.connection import EVERY_NAMESPACE, PostgresConnection
 from priming.storage.postgres.log import PostgresLog
 from priming.storage.postgres.reader import PostgresReader, as_bytes
 from priming.storage.postgres.records import (
@@ -26,6 +26,7 @@ from priming.storage.postgres.records import (
     PostgresTraces,
     check_writable,
 )
+from priming.storage.postgres.schema import migrations
 from priming.storage.postgres.writer import PostgresRowWriter, pack_links
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
@@ -95,6 +96,17 @@ class PostgresStore(
     def place(self) -> str:
         """The store as errors name it."""
         return self._db.place
+
+    def description(self) -> tuple[str, str | None]:
+        """The server, its extension and the schema, in words; and why row-level security does not hold, if so."""
+        ((server, vectors, role, is_free),) = self._db.run(
+            EVERY_NAMESPACE,
+            "SELECT current_setting('server_version'),"
+            " (SELECT extversion FROM pg_extension WHERE extname = 'vector'), current_user,"
+            " (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
+        )
+        detail = f"{self.place}, PostgreSQL {server}, pgvector {vectors}, schema {migrations()[-1].number}"
+        return detail, f"row-level security does not hold for the role {role!r}" if is_free else None
 
     def close(self) -> None:
         """Release the connections; a second call does nothing."""

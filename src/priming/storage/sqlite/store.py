@@ -119,6 +119,10 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
         return damaged + super().check(namespace)
 
+    def description(self) -> tuple[str, str | None]:
+        """The file, in words; nothing is unsafe about it."""
+        return self.place, None
+
     def close(self) -> None:
         """Release the file; a second call does nothing."""
         self._db.close()
