@@ -8,7 +8,7 @@ from pathlib import Path
 
 from common import arguments
 
-SPEED = ("spread", "memory", "recall", "near", "sleep", "mcp_start", "serving", "hooks")
+SPEED = ("spread", "memory", "recall", "near", "sleep", "mcp_start", "serving", "scaling", "hooks")
 QUALITY = ("quality", "learning", "abstention", "relevance")
 
 

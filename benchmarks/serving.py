@@ -7,6 +7,7 @@ ask the same namespace, whose recalls take turns. An answer that is not 200 is a
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -122,10 +123,13 @@ def over_http(port: int, number: int, questions: Sequence[str]) -> Taken:
 
 
 @contextmanager
-def server(url: str) -> Iterator[int]:
-    """A server of the store, as a process; its port."""
+def server(url: str, **variables: str) -> Iterator[int]:
+    """A server of the store, as a process with more variables of the environment; its port."""
     command = [SHELL, "--json", "serve", "--port", "0", "--rate", "0", "--url", url]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    silent = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=silent, text=True, env={**os.environ, **variables}
+    ) as process:
         try:
             assert process.stdout is not None
             yield int(json.loads(process.stdout.readline())["listening"].rpartition(":")[2])

@@ -49,6 +49,7 @@ COMMANDS = {
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
+    "scaling": "python benchmarks/scaling.py",
 }
 """What makes each file."""
 KINDS_OF_SETS = {
@@ -271,6 +272,30 @@ def costs() -> str:
         rows.append((f"`{name}`", *own, *figures, f"{low:.1f}"))
     heads = ("MiB beside the base", "ms a recall as a command", "µs a text", *found["sets"])
     return table(("embedder", *heads, f"R@10 of {few} questions with few words in common"), rows)
+
+
+def scaling() -> str:
+    """What processes and a server carry on each backend."""
+    found = read("scaling", "scaling")
+    rows = []
+    for each in found["figures"]:
+        cost = "" if each["processor_ms"] is None else f"{each['processor_ms']:.1f}"
+        times = (f"{each['a_second']:,.0f}", f"{each['median_ms']:.1f}", f"{each['p99_ms']:.0f}", cost)
+        rows.append((each["what"], each["backend"], str(each["by"]), *times))
+    heads = ("processes or clients", "calls a second", "median ms", "p99 ms", "processor ms a call")
+    return table(("what", "database", *heads), rows)
+
+
+def opening() -> str:
+    """What one process needs before it can answer."""
+    found = read("scaling", "scaling")
+    rows = [
+        (backend, *(f"{value:g}" for value in values.values()))
+        for backend, values in found["opening"].items()
+    ]
+    heads = next(iter(found["opening"].values()))
+    machine = f"{found['machine']['cores']} cores; {found['memories']:,} memories in the namespace"
+    return f"Measured on {machine}.\n\n{table(('database', *heads), rows)}"
 
 
 def embedders() -> str:
@@ -507,6 +532,8 @@ KINDS: dict[str, Callable[..., str]] = {
             tokens,
             costs,
             embedders,
+            scaling,
+            opening,
             shuffled,
         ),
         *(designs, fit, moves, flatness, learning, mixed, latency, steps, conditions),

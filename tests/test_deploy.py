@@ -7,12 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
 import yaml
 
 from priming.cli.start import main
+from priming.config.environment import locate
 from priming.config.params.server import SERVER
 from priming.server.auth import ALIVE
 
@@ -85,3 +87,25 @@ def test_the_probe_passes_while_the_server_is_ready_and_fails_afterwards(tmp_pat
     assert server.end() == 0
     server.close()
     assert subprocess.run(probe, capture_output=True, check=False).returncode != 0
+
+
+def test_a_database_of_a_team_is_the_same_server_with_another_store():
+    services = yaml.safe_load((DEPLOY / "compose.postgres.yaml").read_text("utf-8"))["services"]
+    assert set(services) == {"priming", "database"}
+    assert "pgvector" in services["database"]["image"]
+    url = re.sub(r"\$\{.*\}", "secret", services["priming"]["environment"]["PRIMING_URL"])
+    assert locate(url).scheme == "postgresql"
+    assert "[postgres]" in DOCKERFILE
+
+
+def test_every_table_is_distributed_by_namespace_or_named_as_one_that_is_not():
+    """The commands of ``docs/scaling.md`` are those for the tables that there are."""
+    folder = resources.files("priming.storage.postgres").joinpath("migrations")
+    text = "\n".join(file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql"))
+    tables = re.findall(r"^CREATE TABLE (\w+) \((.*?)^\)", text, re.DOTALL | re.MULTILINE)
+    page = (DEPLOY.parent / "docs" / "scaling.md").read_text("utf-8")
+    (sql,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    distributed = {"namespaces", *re.findall(r"'(\w+)'", re.search(r"ARRAY\[(.*?)\]", sql, re.DOTALL)[1])}
+    assert distributed == {name for name, columns in tables if re.match(r"\s*namespace\s", columns)}
+    others = {name for name, _ in tables} - distributed
+    assert set(re.findall(r"create_reference_table\('(\w+)'\)", sql)) == others == {"tokens"}

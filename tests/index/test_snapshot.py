@@ -1,6 +1,7 @@
 """The snapshot: it saves time, and is never believed where it should not be."""
 
 import json
+import os
 import shutil
 import zlib
 from datetime import timedelta
@@ -220,3 +221,17 @@ def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock
         assert len(working.conversations.codes) == 7
         clock.at += timedelta(days=2)
         assert memory.recall("what did Zed paint").hits[0].memory.content == "Then Zed painted doors."
+
+
+def test_what_a_killed_process_left_of_its_snapshot_is_deleted_by_the_next(open_memory, url, snapshot):
+    """A number beyond those that the system gives to processes belongs to none that lives."""
+    dead, alive = (
+        snapshot.with_name(f"{snapshot.name}.{number}.partial") for number in (2**31 - 1, os.getppid())
+    )
+    for remains in (dead, alive):
+        remains.touch()
+    memory = open_memory(url)
+    memory.remember_many({"content": f"another note {i} about the sea"} for i in range(COUNT))
+    memory.recall("sea")
+    memory.close()
+    assert (dead.exists(), alive.exists()) == (False, True)

@@ -60,6 +60,7 @@ def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
     """Write the working set; the file appears only when it is complete."""
     facts, arrays = _captured(working)
     private_files.make_folder(path.parent)
+    _clear_remains(path)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         private_files.create_file(partial)
@@ -70,6 +71,24 @@ def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _clear_remains(path: Path) -> None:
+    """Delete what processes left that were killed while they wrote this file."""
+    for remains in path.parent.glob(f"{path.name}.*.partial"):
+        process = remains.name.split(".")[-2]
+        if process.isdecimal() and not _is_alive(int(process)):
+            remains.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def load(working: WorkingSet, path: Path, accept: Callable[[Mapping[str, Any]], bool]) -> bool:

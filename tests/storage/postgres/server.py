@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 OWNER = "priming_owner"
 """An ordinary role, which owns the database of the tests: row-level security applies to it."""
@@ -71,3 +73,11 @@ def clear(url: str, schema: str) -> None:
         connection.execute("SET LOCAL session_replication_role = replica")  # in any order of tables
         for (name,) in tables:
             connection.execute(f"DELETE FROM {schema}.{name}".encode())
+
+
+def restart(url: str, mode: str) -> None:
+    """Restart the server of a URL, as its owner does; ``immediate`` leaves it to recover from its log."""
+    data = Path(conninfo_to_dict(url)["host"])
+    program = Path((data / "postmaster.opts").read_text().split()[0]).with_name("pg_ctl")
+    command = [program, "-w", "-D", data, "-m", mode, "-l", data / "log", "restart"]
+    subprocess.run(command, user=data.stat().st_uid, cwd="/", check=True, stdout=subprocess.DEVNULL)

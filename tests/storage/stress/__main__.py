@@ -6,19 +6,34 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from .databases import Database, sqlite
-from .faults import FAULTS, repeated
-from .kills import SCENES, kill_often, left_over
+from ..postgres.server import running
+from .databases import Database, postgres, sqlite
+from .faults import repeated
+from .kills import SCENES, kill_often
+from .postgres_faults import FAULTS
 from .writers import write_at_once
 
-BACKENDS = ("sqlite",)
+
+@contextmanager
+def _sqlite() -> Iterator[Callable[[Path], Database]]:
+    yield sqlite
+
+
+@contextmanager
+def _postgres() -> Iterator[Callable[[Path], Database]]:
+    with running() as url:
+        yield lambda folder: postgres(url, folder)
+
+
+BACKENDS = {"SQLite": _sqlite, "PostgreSQL": _postgres}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +60,38 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=8, help="processes that write at once")
     parser.add_argument("--writes", type=int, default=1000, help="writes of each of them")
     parser.add_argument("--faults", type=int, default=20, help="times that each other fault is tried")
-    parser.add_argument("--backend", choices=BACKENDS, action="append", help="only this backend")
+    parser.add_argument("--backend", choices=tuple(BACKENDS), action="append", help="only this backend")
     return parser.parse_args()
 
 
 def results(options: argparse.Namespace, folder: Path, console: Console) -> Iterator[Result]:
     """Everything that is tried, one after the other."""
     for backend in options.backend or BACKENDS:
-        for scene in SCENES:
-            with console.status(f"{backend}: kill -9 in {scene.name}"):
-                database = sqlite(folder / backend / scene.name)
-                tally = kill_often(database, scene, -(-options.kills // len(SCENES)), options.seed)
-            wrong = [*tally.wrong, *(f"half-written: {name}" for name in left_over(database.folder))]
-            note = f"{tally.killed} before they ended by themselves"
-            yield Result(backend, f"kill -9 in {scene.name}", tally.tried, note, wrong)
-        for name, fault in FAULTS.items():
-            with console.status(f"{backend}: {name}"):
-                tally = repeated(fault, folder / backend / name, options.faults, options.seed)
-            yield Result(backend, name, tally.tried, "", tally.wrong)
-        with console.status(f"{backend}: {options.processes} writers"):
-            yield _written(sqlite(folder / backend / "writers"), backend, options)
+        with BACKENDS[backend]() as new:
+            yield from _on(backend, new, options, folder / backend, console)
+
+
+def _on(
+    backend: str,
+    new: Callable[[Path], Database],
+    options: argparse.Namespace,
+    folder: Path,
+    console: Console,
+) -> Iterator[Result]:
+    for scene in SCENES:
+        database = new(folder / scene.name)
+        console.print(f"{backend}: kill -9 in {scene.name}", style="dim")
+        tally = kill_often(database, scene, -(-options.kills // len(SCENES)), options.seed)
+        note = f"{tally.killed} before they ended by themselves"
+        yield Result(backend, f"kill -9 in {scene.name}", tally.tried, note, tally.wrong)
+    for name, fault in FAULTS[backend].items():
+        console.print(f"{backend}: {name}", style="dim")
+        tally = repeated(
+            fault, lambda number, name=name: new(folder / name / number), options.faults, options.seed
+        )
+        yield Result(backend, name, tally.tried, "", tally.wrong)
+    console.print(f"{backend}: {options.processes} processes that write", style="dim")
+    yield _written(new(folder / "writers"), backend, options)
 
 
 def _written(database: Database, backend: str, options: argparse.Namespace) -> Result:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
+
+import psycopg
 
 from priming import HashedEmbedder, Memory
 from priming.history.log_replay import newest_first
@@ -14,7 +18,11 @@ from priming.serialization import encode_row
 from priming.storage.protocol import Logged, Store
 from priming.storage.rows import identity
 
+from ..postgres.server import empty
+
 NAMESPACE = "team"
+_LOOKS = 10_000
+_CLIENTS = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'priming %' AND datname = current_database()"
 _OWN_IDS = ("sleep", "restore-backup")
 """Kinds of operations whose ids no caller chooses."""
 EMBEDDER = HashedEmbedder(16)
@@ -32,6 +40,16 @@ class Database:
         """The file of SQLite's."""
         return self.folder / "memory.db" if self.url.startswith("sqlite") else None
 
+    def settle(self) -> None:
+        """Wait until nothing is left of killed processes: PostgreSQL goes on with what they had sent."""
+        if self.file is None:
+            with psycopg.connect(self.url.partition("&schema=")[0], autocommit=True) as connection:
+                for _ in range(_LOOKS):
+                    if not connection.execute(_CLIENTS).fetchall():
+                        return
+                    Event().wait(0.01)
+                raise AssertionError("a process that was killed is still connected")
+
     def open(self, namespace: str = NAMESPACE, **options: Any) -> Memory:
         """A memory in it, by the public way."""
         return Memory.open(self.url, **{"namespace": namespace, "embedder": EMBEDDER, **options})
@@ -41,6 +59,14 @@ def sqlite(folder: Path) -> Database:
     """A new SQLite file in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return Database(f"sqlite:///{folder / 'memory.db'}", folder)
+
+
+def postgres(url: str, folder: Path) -> Database:
+    """A new schema of a PostgreSQL database; ``folder`` is for what lies beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = "stress_" + hashlib.blake2b(str(folder).encode(), digest_size=6).hexdigest()
+    empty(url, schema)
+    return Database(f"{url}&schema={schema}", folder)
 
 
 @dataclass(slots=True)
@@ -80,6 +106,12 @@ def stored(store: Store, namespace: str) -> dict[Any, Any]:
 
 
 def problems(memory: Memory, acknowledged: Collection[str], begun: Collection[str]) -> list[str]:
+    """What is wrong with a store, while no other thread of this process uses it."""
+    with memory.lock:
+        return _problems(memory, acknowledged, begun)
+
+
+def _problems(memory: Memory, acknowledged: Collection[str], begun: Collection[str]) -> list[str]:
     """Everything that is wrong with a store in which some operations were acknowledged and others were begun.
 
     The log must have every acknowledged operation once, and no other than those that were begun; its numbers must
@@ -115,8 +147,9 @@ def _shown(rows: dict[Any, Any], name: Any) -> str:
     return "nothing" if row is None else str(encode_row(row))
 
 
-def examine(database: Database, acknowledged: Collection[str], begun: Sequence[str] = ()) -> list[str]:
+def examine(database: Database, acknowledged: Collection[str], begun: Collection[str] = ()) -> list[str]:
     """The same of a database that nobody has open, in which something must also be recalled."""
+    database.settle()
     with closing(database.open()) as memory:
         wrong = problems(memory, acknowledged, begun)
         if memory.list(limit=1) and not memory.recall("Who called it the lighthouse?").hits:

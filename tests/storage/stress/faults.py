@@ -18,7 +18,7 @@ from random import Random
 from priming.errors import PrimingError, StoreError
 
 from ..processes import in_child
-from .databases import Database, examine, problems, sqlite
+from .databases import Database, examine, problems
 from .kills import Tally
 from .work import Diary, Worker
 
@@ -61,12 +61,11 @@ def small_disk(folder: Path, size: int) -> bool:
     )
 
 
-def full_disk(folder: Path, random: Random) -> list[str]:
+def full_disk(database: Database, random: Random) -> list[str]:
     """Work until the disk is full, and go on when there is room; nothing half-done is seen meanwhile."""
-    database = sqlite(folder / "disk")
+    diary, wrong = Diary(database.folder.with_suffix(".diary")), list[str]()
     own = small_disk(database.folder, _DISK)
     ballast = database.folder / "ballast"
-    diary, wrong = Diary(folder / "diary"), list[str]()
     with closing(database.open()) as memory:
         worker = Worker(memory, random, diary, "d")
         for _ in range(5):
@@ -107,10 +106,9 @@ def _until_refused(worker: Worker) -> list[str]:
     return [*worker_errors, "nothing was refused"]
 
 
-def lost_file(folder: Path, random: Random) -> list[str]:
+def lost_file(database: Database, random: Random) -> list[str]:
     """The file is deleted, or replaced by a copy, under an open store: no write is acknowledged any more."""
-    database = sqlite(folder / "disk")
-    diary, wrong, aside = Diary(folder / "diary"), list[str](), folder / "aside"
+    diary, wrong, aside = Diary(database.folder / "diary"), list[str](), database.folder / "aside"
     file = database.file
     assert file is not None
     with closing(database.open()) as memory:
@@ -152,20 +150,19 @@ def jumping_clock(database: Database, random: Random) -> list[str]:
     return wrong
 
 
-Fault = Callable[[Path, Random], list[str]]
-FAULTS: dict[str, Fault] = {
+Fault = Callable[[Database, Random], list[str]]
+FAULTS_OF_A_FILE: dict[str, Fault] = {
     "full disk": full_disk,
     "file deleted or replaced": lost_file,
-    "clock that jumps": lambda folder, random: jumping_clock(sqlite(folder / "disk"), random),
+    "clock that jumps": jumping_clock,
 }
 
 
-def repeated(fault: Fault, folder: Path, times: int, seed: int) -> Tally:
-    """A fault, so many times, each in a process and a folder of its own."""
+def repeated(fault: Fault, new: Callable[[str], Database], times: int, seed: int) -> Tally:
+    """A fault, so many times, each in a process of its own, with a new database."""
     tally = Tally()
     for number in range(times):
-        own = folder / str(number)
-        own.mkdir(parents=True)
+        own = new(str(number))
         random = Random(f"{seed} {number}")
         tally.tried += 1
         try:
@@ -173,5 +170,5 @@ def repeated(fault: Fault, folder: Path, times: int, seed: int) -> Tally:
         except AssertionError as error:
             found = [str(error)[-600:]]
         tally.wrong += [f"{number}: {each}" for each in found]
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(own.folder, ignore_errors=True)
     return tally

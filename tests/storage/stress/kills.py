@@ -18,9 +18,10 @@ from typing import Any
 
 from priming import HashedEmbedder
 
+from ..postgres.server import empty
 from ..processes import in_child, start
 from ..sqlite.files import make_store
-from .databases import EMBEDDER, Database, examine
+from .databases import EMBEDDER, Database, examine, problems
 from .work import Diary, Worker
 
 _STEPS, _FEW = 10, 60
@@ -128,6 +129,8 @@ def kill_often(database: Database, scene: Scene, times: int, seed: int) -> Tally
         tally.wrong += [f"kill {tally.tried}: {each}" for each in wrong]
         if len(tally.wrong) > _FEW:
             break
+    in_child(partial(_act, scene, database, diary, seed))
+    tally.wrong += [f"half-written: {name}" for name in left_over(database.folder)]
     return tally
 
 
@@ -167,6 +170,7 @@ def _reembed(worker: Worker, database: Database) -> None:
 
 def _complete(database: Database, diary: Diary) -> list[str]:
     """After a re-embedding that was cut short, another completes it."""
+    database.settle()
     with closing(database.open()) as memory:
         memory.reembed()
     return _examined(database, diary)
@@ -174,22 +178,25 @@ def _complete(database: Database, diary: Diary) -> list[str]:
 
 def _back_up(worker: Worker, database: Database) -> None:
     worker.remember()
-    worker.memory.backup(database.folder / f"{worker.name}.backup")
+    worker.memory.backup(database.folder / "own.backup")
 
 
 def _backups_are_whole(database: Database, diary: Diary) -> list[str]:
-    wrong = _examined(database, diary)
-    for path in database.folder.glob("*.backup"):
-        copy = Database(f"sqlite:///{path}", database.folder)
-        with closing(copy.open()) as memory:
-            wrong += [f"{path.name}: {finding}" for finding in memory.validate()]
-        path.unlink()
+    wrong, path = _examined(database, diary), database.folder / "own.backup"
+    if path.exists():
+        with closing(Database(f"sqlite:///{path}", database.folder).open()) as memory:
+            wrong += [f"the backup: {finding}" for finding in memory.validate()]
+        for file in database.folder.glob("own.backup*"):
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
     return wrong
 
 
 def _old_store(database: Database, random: Random) -> None:
-    """A file of an old schema, without the remains of the last kill."""
-    assert database.file is not None
+    """A file of an old schema, without the remains of the last kill; in PostgreSQL nothing yet."""
+    if database.file is None:
+        database.settle()
+        empty(*database.url.split("&schema="))
+        return
     for path in database.folder.glob("memory.db*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     make_store(database.file, random.choice((1, 6)))
@@ -202,13 +209,16 @@ def _open(_: Worker, __: Database) -> None:
 def _migrated(database: Database, _: Diary) -> list[str]:
     """The next to open a store whose migration was cut short completes it."""
     wrong = []
-    for namespace in _namespaces(database):
+    database.settle()
+    for namespace in _namespaces(database) if database.file else ():
         with closing(database.open(namespace)) as memory:
             memory.reembed()
             wrong += [str(finding) for finding in memory.validate()]
             if not memory.list(limit=1):
                 wrong.append(f"{namespace} is empty")
-    return wrong
+    with closing(database.open("new")) as memory:
+        memory.remember("It can be used.")
+        return wrong + problems(memory, (), [each.id for each in memory.log()])
 
 
 def _namespaces(database: Database) -> Iterator[str]:
@@ -227,5 +237,5 @@ SCENES = (
 
 
 def left_over(folder: Path) -> list[str]:
-    """Files that a killed process left half-written."""
+    """Files that killed processes left half-written, and that the next one to come to its end did not replace."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.partial"))

@@ -67,7 +67,9 @@ class Worker:
         self.diary.write("?", name)
         with self.memory.identified(name):
             call()
-        if always or self.memory.store.operation(self.memory.namespace, name) is not None:
+        with self.memory.lock:  # another thread reads the log when others have written
+            is_logged = always or self.memory.store.operation(self.memory.namespace, name) is not None
+        if is_logged:
             self.diary.write("+", name)
 
     def remember(self) -> None:

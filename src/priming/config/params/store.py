@@ -13,6 +13,12 @@ class StoreParams(Checked):
     busy_timeout: float = param(
         30.0, low=0.0, unit="seconds", doc="time limit for waiting for another writer"
     )
+    turn_after: float = param(
+        1.0,
+        low=0.0,
+        unit="seconds",
+        doc="time after which a waiting writer of a SQLite file goes before those that come later",
+    )
     content_limit: int = param(1_048_576, low=1, unit="characters", doc="longest memory")
     conditions: int = param(64, low=1, unit="conditions", doc="most conditions of a memory, in `when`")
     condition_values: int = param(100, low=1, unit="values", doc="most values of a condition")

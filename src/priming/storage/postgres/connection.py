@@ -138,10 +138,9 @@ class PostgresConnection:
             cursor = self._in_transaction(namespace, lambda connection: _batches(connection, sql, named))
             yield from self._fetched(cursor, batch)
             return
-        with self._taken() as connection:
+        with self._taken(begin=_READ) as connection:
             try:
                 with self._translated():
-                    connection.execute(_READ)
                     connection.execute(_SCOPE, named)
                     cursor = _batches(connection, sql, named)
                 yield from self._fetched(cursor, batch)
@@ -187,6 +186,8 @@ class PostgresConnection:
             connection.execute(_LOCK, {"namespace": namespace, "patience": patience, "key": key})
         except errors.LockNotAvailable as error:
             raise self._holder(namespace, key) from error
+        except psycopg.Error as error:
+            raise translate_error(error, self.place) from error
         self._scope = namespace
         self._locks.add((namespace, name))
 
@@ -233,7 +234,8 @@ class PostgresConnection:
     def _commit(self, connection: psycopg.Connection[Any], write: bool) -> None:
         """Commit. Of a commit whose answer is lost, the server is asked what became of it."""
         if not write:
-            connection.execute("ROLLBACK")
+            with suppress(psycopg.Error):  # what was read was read
+                connection.execute("ROLLBACK")
             return
         with self._translated():
             ((transaction,),) = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchall()

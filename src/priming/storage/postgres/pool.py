@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
@@ -15,6 +16,9 @@ from psycopg_pool import ConnectionPool
 from priming.config.params.store import POSTGRES
 from priming.storage.postgres.schema import prepare
 from priming.storage.postgres.translation import translate_error
+
+# The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 CHANNEL = "priming_log"
 """The channel on which a commit tells which log it made longer: ``SCHEMA NAMESPACE``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import time
@@ -22,11 +23,11 @@ from priming.storage.sqlite.files import (
     migrate,
     migrations,
 )
-from priming.storage.sqlite.holders import holder
+from priming.storage.sqlite.holders import give_way, holder, take_turn
 from priming.storage.sqlite.presence import OpenFiles
 from priming.storage.sqlite.translation import ErrorTranslation
 
-_SHORT_WAIT = 0.05
+_SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
 _OLDEST = (3, 37, 0)
 Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
@@ -233,6 +234,7 @@ class Connection:
         self._look_for_file(create=write)
         if write:
             self._check_presence()
+            self._give_way(time.monotonic() + (self.busy_timeout if patience is None else patience))
         self._depth, self._writes, self._failed = 1, write, False
         try:
             self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
@@ -303,16 +305,34 @@ class Connection:
             raise Busy("another process is reading an older state")
 
     def _retry_while_busy(self, attempt: Callable[[], T], patience: float | None = None) -> T:
-        """Retry after pauses of random length while another process writes, until the timeout."""
+        """Retry after pauses of random length while another process writes, until the timeout.
+
+        After ``turn_after`` it is this connection's turn, if nobody has waited for longer.
+        """
         began = time.monotonic()
         deadline = began + (self.busy_timeout if patience is None else patience)
-        while True:
-            try:
-                return attempt()
-            except Busy as error:
-                if time.monotonic() >= deadline:
-                    raise self._named(error, time.monotonic() - began) from error
-                time.sleep(random.uniform(0.001, _SHORT_WAIT))
+        turn: int | None = None
+        try:
+            while True:
+                try:
+                    return attempt()
+                except Busy as error:
+                    waited = time.monotonic() - began
+                    if began + waited >= deadline:
+                        raise self._named(error, waited) from error
+                    if turn is None and self.path is not None and waited >= STORE.turn_after:
+                        turn = take_turn(self.path)
+                    time.sleep(random.uniform(0.001, _SHORT_WAIT if turn is None else _NEXT_WAIT))
+                    if turn is None:
+                        self._give_way(deadline)
+        finally:
+            if turn is not None:
+                os.close(turn)
+
+    def _give_way(self, deadline: float) -> None:
+        """Let a writer go first that has waited for long."""
+        if self.path is not None:
+            give_way(self.path, min(STORE.turn_after, deadline - time.monotonic()))
 
     def _named(self, error: Busy, waited: float) -> Busy:
         """The error, with who holds the lock as far as the system says so, and how long it was waited for."""
