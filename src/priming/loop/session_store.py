@@ -140,8 +140,11 @@ class Sessions:
         """Work on a session alone: ``Busy`` if another process works on it."""
         folder = self.memory.store.scratch
         name = hashlib.blake2b(f"{self.memory.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
-        path = None if folder is None else folder / f"{name}.loop"
-        with sleep_lock(path, self.memory.now(), "works on this session"):
+        if folder is None:
+            opened = self.memory.store.lease(name, "works on this session")
+        else:
+            opened = sleep_lock(folder / f"{name}.loop", self.memory.now(), "works on this session")
+        with opened:
             yield
 
     def _rows(self, limit: int) -> Sequence[LoopSessionRow]:

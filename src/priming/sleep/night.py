@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -62,7 +62,7 @@ def sleep(
     night = Proposal(night_id, at, memory.namespace, chosen, operations=tuple(written), head=head)
     if written:
         night = replace(night, operation=night.operations[-1])
-    with sleep_lock(_lock(memory), at) if memory.store.exists and not dry_run else nullcontext():
+    with _alone(memory, at) if memory.store.exists and not dry_run else nullcontext():
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             night = night if dry_run else replace(night, head=_head(memory))
@@ -115,10 +115,13 @@ def _head(memory: Namespace) -> int:
         return memory.store.head(memory.namespace)
 
 
-def _lock(memory: Namespace) -> Path | None:
-    folder = memory.store.scratch
+def _alone(memory: Namespace, at: datetime) -> AbstractContextManager[None]:
+    """Sleep on a namespace alone: ``Busy`` if another process does."""
+    folder, doing = memory.store.scratch, "is running sleep on this namespace"
+    if folder is None:
+        return memory.store.lease(memory.namespace, doing)
     name = hashlib.blake2b(memory.namespace.encode(), digest_size=8).hexdigest()
-    return None if folder is None else folder / f"{name}.sleep"
+    return sleep_lock(folder / f"{name}.sleep", at, doing)
 
 
 def _propose(
@@ -310,17 +313,12 @@ _MOST = 200
 
 
 @contextmanager
-def sleep_lock(
-    path: Path | None, now: datetime, doing: str = "is running sleep on this namespace"
-) -> Iterator[None]:
+def sleep_lock(path: Path, now: datetime, doing: str) -> Iterator[None]:
     """Hold the lock file of a night, or of other long work, while the block runs.
 
     ``Busy`` names the process that holds it, and since when. The system releases the lock when the process ends,
-    even if it is killed. None: no other process can open this store.
+    even if it is killed.
     """
-    if path is None:
-        yield
-        return
     import fcntl  # not on every system, and only needed for such a lock
 
     try:

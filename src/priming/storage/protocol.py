@@ -108,10 +108,7 @@ PARTS: tuple[type[StoredItem], ...] = (Logged, *ROOMS.values(), Trace, *get_args
 
 
 class Store(Protocol):
-    """A database of memories. Every method raises errors of ``priming.errors`` and leaves no partial write.
-
-    A store is used by one thread at a time: its caller holds a lock.
-    """
+    """A database, used by one thread at a time. Methods raise ``priming.errors`` and leave no partial write."""
 
     @property
     def scratch(self) -> Path | None:
@@ -127,6 +124,9 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release the database; a second call does nothing."""
+
+    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
+        """Hold the right to long work, where there is no ``scratch`` for a lock file; ``Busy`` names who has it."""
 
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after writes of others to a namespace, if the database tells of them."""

@@ -76,3 +76,16 @@ def test_the_time_of_a_write_is_read_once_its_turn_has_come(open_store: Open) ->
     mine, theirs = open_store(), open_store(busy_timeout=0.05)
     with mine.transaction("mine"), pytest.raises(Busy), theirs.transaction("mine"):
         pass
+
+
+def test_two_nights_of_one_namespace_do_not_run_at_once_wherever_they_are(postgres: str) -> None:
+    url = f"{postgres}&schema=shared"
+    with Memory.open(url, embedder="hashed") as mine, Memory.open(url, embedder="hashed") as theirs:
+        mine.remember("A note.")
+        doing = "is running sleep on this namespace"
+        with (
+            mine.store.lease("default", doing),
+            pytest.raises(Busy, match=rf"server process \d+\) {doing}: wait"),
+        ):
+            theirs.sleep()
+        theirs.sleep()

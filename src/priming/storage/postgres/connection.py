@@ -34,6 +34,8 @@ _LOCK = (
     "SELECT set_config('priming.namespace', %(namespace)s, true), set_config('lock_timeout', %(patience)s, true),"
     " pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
 )
+_TRY_LEASE = "SELECT pg_try_advisory_lock(hashtextextended(%(key)s, 0))"
+_END_LEASE = "SELECT pg_advisory_unlock(hashtextextended(%(key)s, 0))"
 _HOLDER = (
     "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
     " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"
@@ -175,6 +177,21 @@ class PostgresConnection:
         with self._taken() as connection, self._translated():
             connection.execute(sql.encode())
 
+    @contextmanager
+    def lease(self, namespace: str, work: str) -> Iterator[None]:
+        """Hold the right to long work on a namespace, over many transactions; ``Busy`` names who has it."""
+        key = {"key": f"{self.schema} {work} {namespace}"}
+        with self._taken() as connection:
+            with self._translated():
+                ((is_ours,),) = connection.execute(_TRY_LEASE, key).fetchall()
+            if not is_ours:
+                raise Busy(f"{self._who(key['key'])} {work}: wait for it to finish, or stop it")
+            try:
+                yield
+            finally:
+                with suppress(psycopg.Error):  # a lost connection has released it
+                    connection.execute(_END_LEASE, key)
+
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
         connection = self._connection
@@ -192,15 +209,19 @@ class PostgresConnection:
         self._locks.add((namespace, name))
 
     def _holder(self, namespace: str, key: str) -> Busy:
-        """Who holds the lock of a namespace, as far as the server says so."""
+        """The error of a lock that another holds."""
+        return Busy(
+            f"the namespace {namespace!r} of {self.place} is locked by {self._who(key)}, which is writing; waited"
+            f" {self._patience:g} s: try again when it has finished"
+        )
+
+    def _who(self, key: str) -> str:
+        """Who holds a lock, as far as the server says so."""
         who = "another process"
         with suppress(PrimingError, psycopg.Error), self._taken() as other:
             for pid, name, address in other.execute(_HOLDER, {"key": key}).fetchall():
                 who = f"{name} (server process {pid}{f', from {address}' if address else ''})"
-        return Busy(
-            f"the namespace {namespace!r} of {self.place} is locked by {who}, which is writing; waited"
-            f" {self._patience:g} s: try again when it has finished"
-        )
+        return who
 
     @contextmanager
     def transaction(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,10 @@ class PostgresStore(
     def place(self) -> str:
         """The store as errors name it."""
         return self._db.place
+
+    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
+        """Hold the right to long work on a namespace while the block runs; ``Busy`` names who has it."""
+        return self._db.lease(namespace, work)
 
     def description(self) -> tuple[str, str | None]:
         """The server, its extension and the schema, in words; and why row-level security does not hold, if so."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,10 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
         damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
         return damaged + super().check(namespace)
+
+    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:  # noqa: ARG002 - as ``Store``
+        """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
+        return nullcontext()
 
     def description(self) -> tuple[str, str | None]:
         """The file, in words; nothing is unsafe about it."""

@@ -356,13 +356,18 @@ CREATE TRIGGER added INSTEAD OF INSERT ON memory_graph_links FOR EACH ROW EXECUT
 -- something was, or that oppose, carry nothing.
 CREATE FUNCTION ethos_links(nodes BIGINT[], most INTEGER)
 RETURNS TABLE (source BIGINT, target BIGINT, weight DOUBLE PRECISION) LANGUAGE sql STABLE AS $$
-    WITH strongest AS (
-        SELECT l.source, l.target, l.relation, l.weight FROM links l
-        WHERE l.namespace = current_setting('priming.namespace', true)
-            AND (l.source = ANY (nodes) OR l.target = ANY (nodes)) AND l.weight > 0
+    WITH touching AS (
+        -- A link between two of the memories is listed at both.
+        SELECT DISTINCT CASE WHEN l.outgoing THEN a.memory ELSE l.other END AS source,
+            CASE WHEN l.outgoing THEN l.other ELSE a.memory END AS target, l.relation, l.weight
+        FROM adjacency a CROSS JOIN unnest(a.others, a.relations, a.weights, a.outgoing)
+            AS l(other, relation, weight, outgoing)
+        WHERE a.namespace = current_setting('priming.namespace', true) AND a.memory = ANY (nodes) AND l.weight > 0
             AND l.relation NOT IN ('next', 'next-but-one', 'part-of', 'mentions', 'touches', 'removed-in', 'co-activated',
                 'conflicts', 'overrides', 'deprecated-to', 'merged-into')
-        ORDER BY l.weight DESC, least(l.source, l.target), greatest(l.source, l.target), l.relation LIMIT most
+    ), strongest AS (
+        SELECT * FROM touching t
+        ORDER BY t.weight DESC, least(t.source, t.target), greatest(t.source, t.target), t.relation LIMIT most
     )
     SELECT s.source, s.target, s.weight FROM strongest s
     UNION ALL
