@@ -34,6 +34,7 @@ from priming.rules import pack_file
 from priming.server import ethos, responses
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
+from priming.storage import mentions
 from priming.storage.postgres import text_index
 from priming.text import (
     aliases,
@@ -144,6 +145,7 @@ def _compared(old: str, new: str) -> None:
 
 
 READERS = (
+    _reader("mentions of a name", mentions.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.mentions"),
     _reader("words of a text in PostgreSQL", text_index.text_vector, "storage.postgres.text_index"),
     _reader("words of a search in PostgreSQL", text_index.text_query, "storage.postgres.text_index"),
     _reader(
@@ -473,7 +475,10 @@ OF_OUR_OWN = {
     "priming.config.environment": "the URL that its user chose",
     "priming.storage.rows": "rows of its own",
     "priming.storage.log_rows": "keys, as literals",
+    "priming.operations.fleet.journal": "its own record of a run",
+    "priming.operations.fleet.plan": "patterns that its user chose",
     "priming.storage.columns": "rows of its own",
+    "priming.storage.parts": "sessions of its own",
     "priming.storage.record_rows": "rows of its own",
     "priming.transfer.importers": "lines of its own",
 }

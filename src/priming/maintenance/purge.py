@@ -49,9 +49,7 @@ def purge(
 
     """
     if (key is None) == (subject is None):
-        raise ParamError(
-            "subject" if key is None else "key", key, "must be given: either a memory's key, or a subject"
-        )
+        raise ParamError("key", key, "must be given: either a memory's key, or a subject")
     name = None if subject is None else check_text("subject", subject).strip()
     if name is not None and not any(letter.isalnum() for letter in name):
         raise ParamError("subject", subject, "must be a name")
