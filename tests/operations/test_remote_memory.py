@@ -91,7 +91,7 @@ MASKS = [
     (r'\d+(\.\d+)? ms:.*|"seconds": [\d.]+', "TIMINGS"),
     (r'"digest": "[0-9a-f]+"', "DIGEST"),  # of a lesson: it covers the id of its session
     (r'"timings": \{[^}]*\}', "TIMINGS"),
-    (r'"bytes": \d+|\d[\d.,]* (bytes|KB|MB)', "SIZE"),
+    (r'"bytes": \d+|\d[\d.,]* (bytes|[KMG]i?B)', "SIZE"),
 ]
 
 

@@ -28,7 +28,7 @@ def test_no_operation_touches_the_store_without_the_lock(host, monkeypatch):
     def watched(method):
         def call(connection, *given, **named):
             opened = at_work[-1]
-            if opened.store._db is connection and not opened.lock._is_owned():
+            if opened.store._db is connection and not opened.lock._lock._is_owned():
                 found.add(operation)
             return method(connection, *given, **named)
 

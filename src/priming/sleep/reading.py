@@ -42,7 +42,7 @@ from priming.sleep.stages.link import MergeCandidate, VectorSpace
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
-from priming.storage.rows import MemoryRow, VersionRow
+from priming.storage.rows import MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 Plan = Callable[[ProgressStep], Sequence[Planned]]
@@ -218,13 +218,18 @@ class StageReader:
             )
             named = link.plan_mentions(
                 [text for text in texts if text not in gone],
-                lambda ids, most: missing_mentions(self.memory, ids, self.now, most),
+                self._missing_mentions,
                 self.now,
                 params=self.params,
             )
             return [*merges, *links, *named]
 
         return plan
+
+    def _missing_mentions(self, ids: Sequence[str], most: int) -> tuple[list[str], list[RowChange]]:
+        """The links to names that these memories lack, read while nobody else uses the store."""
+        with self.memory.lock, self.memory.store.transaction(write=False):
+            return missing_mentions(self.memory, ids, self.now, most)
 
     def _linked(self, space: VectorSpace) -> set[str]:
         """The memories with a ``similar-to`` link: in the graph in memory, else in the store."""

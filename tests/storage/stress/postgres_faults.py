@@ -20,7 +20,7 @@ from priming.errors import Busy, PrimingError, StoreError
 from priming.storage.postgres.store import PostgresStore
 
 from ..making import remember, whole
-from ..postgres.server import restart
+from ..postgres.server import as_superuser, restart
 from .databases import Database, examine, problems
 from .faults import FAULTS_OF_A_FILE, Fault, jumping_clock
 from .work import Diary, Worker
@@ -87,7 +87,7 @@ def restarted(database: Database, random: Random) -> list[str]:
     """The server is restarted, with and without a farewell to its clients."""
     url, _ = _server(database)
     diary = Diary(database.folder / "diary")
-    with psycopg.connect(url, autocommit=True) as other:
+    with psycopg.connect(as_superuser(url), autocommit=True) as other:
         other.execute("ALTER SYSTEM SET synchronous_commit = on")  # what is acknowledged outlives the server
         other.execute("SELECT pg_reload_conf()")
     with closing(database.open()) as memory:
