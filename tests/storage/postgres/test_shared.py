@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator
 from threading import Event
 
+import psycopg
 import pytest
 
 from priming import Memory
-from priming.errors import Busy
+from priming.errors import Busy, StoreError
 from priming.storage.postgres.store import PostgresStore
 from priming.storage.protocol import Store
 
 from ..contract_sharing import *  # noqa: F403
 from ..making import NOW, remember, trace, whole
-from .server import clear
+from .server import as_superuser, clear
 
 pytestmark = pytest.mark.slow
 Open = Callable[..., Store]
@@ -89,3 +90,38 @@ def test_two_nights_of_one_namespace_do_not_run_at_once_wherever_they_are(postgr
         ):
             theirs.sleep()
         theirs.sleep()
+
+
+def test_of_a_write_whose_connection_ends_before_its_commit_nothing_is_there(
+    open_store: Open, postgres: str
+) -> None:
+    store, other = open_store(), open_store()
+
+    def write() -> None:
+        with store.transaction("mine"):
+            remember(store, whole("a"))
+            ((backend,),) = store.connection.run("mine", "SELECT pg_backend_pid()")
+            with psycopg.connect(as_superuser(postgres), autocommit=True) as administrator:
+                administrator.execute("SELECT pg_terminate_backend(%s)", (backend,))
+
+    with pytest.raises(StoreError, match="nothing was changed"):
+        write()
+    assert other.memories("mine") == []
+    remember(store, whole("a"))
+    assert [row.id for row in other.memories("mine")] == ["a"]
+
+
+def test_what_became_of_a_commit_is_asked_of_the_server(open_store: Open) -> None:
+    store, transactions = open_store(), []
+
+    def write(memory_id: str, end: Exception | None = None) -> None:
+        with store.transaction("mine"):
+            remember(store, whole(memory_id))
+            transactions.append(store.connection.run("mine", "SELECT pg_current_xact_id()::text")[0][0])
+            if end is not None:
+                raise end
+
+    write("a")
+    with pytest.raises(KeyError):
+        write("b", KeyError("b"))
+    assert [store.connection._status_of(one) for one in transactions] == ["committed", "aborted"]

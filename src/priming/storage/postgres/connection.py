@@ -7,7 +7,6 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import md5
 from typing import Any, TypeVar
 
 import psycopg
@@ -20,6 +19,7 @@ from priming.storage.postgres.pool import (
     CHANNEL,
     Listener,
     PoolKey,
+    log_name,
     place_of,
     release_pool,
     shared_pool,
@@ -263,18 +263,28 @@ class PostgresConnection:
         try:
             connection.execute("COMMIT")
         except psycopg.Error as error:
-            if not is_lost(error) or transaction is None or not self._was_committed(transaction):
+            if not is_lost(error) or transaction is None:
                 raise translate_error(error, self.place) from error
+            status = self._status_of(transaction)
+            if status == "aborted":
+                raise translate_error(error, self.place) from error
+            if status != "committed":
+                raise StoreError(
+                    f"{self.place} was lost during a commit, whose outcome it cannot tell: look in the log"
+                ) from error
 
-    def _was_committed(self, transaction: str) -> bool:
-        """Whether a transaction of a lost connection was committed; waits while it is in progress."""
+    def _status_of(self, transaction: str) -> str | None:
+        """What became of a transaction of a lost connection; None if the server cannot be asked in time."""
         sql = "SELECT pg_xact_status(%(transaction)s::xid8)"
         deadline = time.monotonic() + self.busy_timeout
         while True:
-            with self._taken() as other, self._translated():
-                ((status,),) = other.execute(sql, {"transaction": transaction}).fetchall()
+            try:
+                with self._taken() as other, self._translated():
+                    ((status,),) = other.execute(sql, {"transaction": transaction}).fetchall()
+            except StoreError:
+                return None
             if status != "in progress" or time.monotonic() > deadline:
-                return bool(status == "committed")
+                return None if status is None else str(status)
             time.sleep(POSTGRES.retry_pause)
 
     @contextmanager
@@ -363,15 +373,6 @@ class PostgresConnection:
             yield
         except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
             raise translate_error(error, self.place) from error
-
-
-def log_name(schema: str, namespace: str) -> str:
-    """What a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
-
-    >>> log_name("priming", "work")
-    '3c2f2e16eac24a478f345fd63e456466'
-    """
-    return md5(f"{schema} {namespace}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _read_once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import md5
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -107,6 +108,15 @@ def why_unreachable(url: str) -> psycopg.Error | None:
     except psycopg.Error as error:
         return error
     return None
+
+
+def log_name(schema: str, namespace: str) -> str:
+    """What a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
+
+    >>> log_name("priming", "work")
+    '3c2f2e16eac24a478f345fd63e456466'
+    """
+    return md5(f"{schema} {namespace}".encode(), usedforsecurity=False).hexdigest()
 
 
 class Listener:
