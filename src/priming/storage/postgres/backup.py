@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from priming.storage.postgres.checks import TABLES
+from priming.storage.columns import TABLES
 from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, WRITE, PostgresConnection
 from priming.storage.postgres.reader import as_bytes
 from priming.storage.postgres.text_index import text_vector

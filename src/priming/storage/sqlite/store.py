@@ -5,31 +5,23 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.store import STORE
-from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
 from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
-from priming.storage.parts import FETCHED, StoreParts
-from priming.storage.protocol import Changes, Logged, VersionKey
+from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
-    PairRow,
-    RelationRow,
     Row,
     RowChange,
     RunRow,
-    VerdictRow,
-    VersionRow,
-    WeightsRow,
-    identity,
 )
+from priming.storage.sql_store import FETCHED, SqlStore
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import (
@@ -42,7 +34,7 @@ from priming.storage.sqlite.damage import (
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
 from priming.storage.sqlite.reader import SqliteReader, json_list
-from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
+from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces
 from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _MOST_SHOWN = 20
@@ -58,8 +50,8 @@ _OF_MEMORY = (
 )
 
 
-@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
+@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore)
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     generations_of_all = True
@@ -147,16 +139,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Rewrite the file, so that neither it nor its journal has a byte of an erased row."""
         self._db.rewrite()
 
-    def apply(self, changes: Changes) -> int:
-        """Write one operation and its entry in the log, and return its number."""
-        with self.transaction():
-            check_writable(self._db, changes.namespace)
-            number = self._log(changes)
-            self._write(changes.namespace, changes.rows)
-            if changes.generation:
-                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
-        return number
-
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
         created = {
             change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
@@ -164,30 +146,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
         SqliteRowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-        if isinstance(row, MemoryRow):
-            return next(iter(self.memories(namespace, [row.id])), None)
-        if isinstance(row, VersionRow):
-            return next(
-                (each for each in self.versions(namespace, row.id) if each.revision == row.revision), None
-            )
-        if isinstance(row, LinkRow):
-            return self._present_link(namespace, row)
-        alike: Sequence[Row]
-        if isinstance(row, VerdictRow):
-            alike = self.verdicts(namespace, [row.id])
-        elif isinstance(row, PairRow):
-            alike = self.pairs(namespace, [row.source, row.target])
-        elif isinstance(row, WeightsRow):
-            alike = self.weights(namespace, row.profile)
-        elif isinstance(row, RelationRow):
-            alike = self.relations(namespace)
-        else:
-            alike = self.runs(namespace, [row.id])
-        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
-
-    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
+    def _present_link(self, namespace: str, row: LinkRow) -> list[LinkRow]:
         end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
         sql = (
             f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
@@ -195,20 +154,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         )
         values = {"source": row.source, "target": row.target, "relation": row.relation}
         rows = self._db.run(sql, {"namespace": namespace, **values})
-        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
-
-    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that produced them."""
-        with self.transaction():
-            check_writable(self._db, namespace)
-            if self.head(namespace):
-                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._add_namespace(namespace)
-            self._insert_operations(
-                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
-            )
-            self._mark_undone(namespace)
-            self._write(namespace, [RowChange(None, row) for row in rows])
+        return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         return self._db.each(sql.format("?"), (namespace,), batch=FETCHED)
@@ -216,9 +162,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
         named = {"namespace": namespace, **values}
         self._db.change(sql.format_map({name: f":{name}" for name in named}), named)
-
-    def _add_namespace(self, namespace: str) -> None:
-        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
 
     def clear(self, namespace: str) -> None:
         """Remove a namespace and all that it holds, its log included; read-only or not."""
@@ -231,7 +174,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             numbers = self._numbers(namespace, ids).values()
             keys = self.names(namespace, ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
