@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -27,6 +28,8 @@ _NAMESPACES = (
     "SELECT namespace FROM namespaces UNION SELECT namespace FROM traces UNION SELECT namespace FROM activations"
     " UNION SELECT namespace FROM loop_sessions ORDER BY 1"
 )
+_ADDED = {"versions": ("bigrams",), "vectors": ("checksum",)}
+"""By table the columns that only SQLite has."""
 _BOOLEAN = {"given", "introduced", "counted"}
 
 
@@ -72,7 +75,7 @@ def _copy_table(
     columns: list[str],
     generations: dict[int, int],
 ) -> None:
-    names = [*columns, "bigrams"] if table == "versions" else columns
+    names = [*columns, *_ADDED.get(table, ())]
     places = ", ".join("?" * len(names))
     rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = %(namespace)s")
 
@@ -81,6 +84,7 @@ def _copy_table(
             values = dict(zip(columns, row, strict=True))
             if table == "vectors":
                 values["vector"] = as_bytes(values["vector"])
+                values["checksum"] = crc32(values["vector"])
                 values["generation"] = generations[values["generation"]]
             if table == "versions":
                 heading, content = values["heading"], values["content"]

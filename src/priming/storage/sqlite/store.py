@@ -12,14 +12,15 @@ from priming.config.params.store import STORE
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
-from priming.storage.protocol import Changes, VersionKey
+from priming.storage.damaged_rows import DETAIL, REMEDY, RULE, naming_damage
+from priming.storage.protocol import Changes, Kind
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     Row,
     RowChange,
     RunRow,
+    VectorRow,
 )
 from priming.storage.sql_store import FETCHED, SqlStore
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
@@ -28,13 +29,13 @@ from priming.storage.sqlite.damage import (
     ReadRow,
     damage,
     damage_of_all,
-    naming_damage,
     whole_rows,
 )
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
 from priming.storage.sqlite.reader import SqliteReader, json_list
 from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces
+from priming.storage.sqlite.vectors import SqliteVectors, damaged_vectors
 from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _MOST_SHOWN = 20
@@ -50,8 +51,10 @@ _OF_MEMORY = (
 )
 
 
-@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore)
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore):
+@naming_damage(
+    SqliteReader, SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore
+)
+class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     generations_of_all = True
@@ -90,8 +93,9 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
 
     def damage(self, namespace: str | None) -> list[ReadRow]:
         """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
-        damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
-        return damaged or list(damage_of_all(self._db.raw))
+        with self._db.errors:
+            damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
+            return damaged or list(damage_of_all(self._db.raw))
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that are whole, and belong to memories that are."""
@@ -102,7 +106,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Problems of the database itself, damaged rows first."""
         try:
             damaged = [
-                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", REMEDY)
+                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", read.remedy)
                 for read in damage(self._db.raw, namespace)
             ]
         except sqlite3.Error:
@@ -155,6 +159,12 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         values = {"source": row.source, "target": row.target, "relation": row.relation}
         rows = self._db.run(sql, {"namespace": namespace, **values})
         return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
+
+    def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
+        """Every item of a kind, read a few at a time, in an order that is the same in every store."""
+        if kind is VectorRow and any(damaged_vectors(self._db.raw, namespace)):
+            raise ValueError("a vector is damaged")
+        yield from super().part(namespace, kind)
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         return self._db.each(sql.format("?"), (namespace,), batch=FETCHED)
@@ -215,31 +225,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
-
-    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """Store derived vectors outside the log, replacing present ones."""
-        if not vectors:
-            return
-        with self.transaction():
-            self._db.change("INSERT OR IGNORE INTO generations (name) VALUES (?)", (generation,))
-            ((number,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
-            numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
-            self._db.many(
-                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :generation, :vector"
-                " WHERE EXISTS (SELECT 1 FROM versions"
-                " WHERE namespace = :namespace AND memory = :memory AND version = :version)",
-                (
-                    {
-                        "namespace": namespace,
-                        "memory": numbers[memory_id],
-                        "version": version,
-                        "generation": number,
-                        "vector": vector,
-                    }
-                    for (memory_id, version), vector in vectors.items()
-                    if memory_id in numbers
-                ),
-            )
 
 
 def newest() -> int:
