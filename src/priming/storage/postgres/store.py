@@ -17,7 +17,7 @@ from priming.storage.columns import LINK_COLUMNS
 from priming.storage.parts import FETCHED, StoreParts
 from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import TABLES
-from priming.storage.postgres.connection import EVERY_NAMESPACE, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
 from priming.storage.postgres.reader import PostgresReader, as_bytes
 from priming.storage.postgres.records import (
@@ -26,7 +26,7 @@ from priming.storage.postgres.records import (
     PostgresTraces,
     check_writable,
 )
-from priming.storage.postgres.schema import migrations
+from priming.storage.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
 from priming.storage.postgres.writer import PostgresRowWriter, pack_links
 from priming.storage.protocol import Changes, Logged, VersionKey
 from priming.storage.rows import (
@@ -69,8 +69,9 @@ class PostgresStore(
         schema: str = "priming",
         pool: int = POSTGRES.pool,
         busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[PostgresMigration] | None = None,
     ) -> None:
-        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout))
+        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout, steps=steps))
 
     @property
     def exists(self) -> bool:
