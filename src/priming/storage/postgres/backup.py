@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from priming.storage.postgres.checks import TABLES
+from priming.storage.columns import TABLES
 from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.reader import as_bytes
 from priming.storage.postgres.schema import NAMESPACES, NO_NAMESPACE, TRACES, WRITE, check_version
@@ -24,6 +25,8 @@ _COLUMNS = (
     "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema()"
     " AND table_name = %(table)s AND column_name <> 'words' ORDER BY ordinal_position"
 )
+_ADDED = {"versions": ("bigrams",), "vectors": ("checksum",)}
+"""By table the columns that only SQLite has."""
 _BOOLEAN = {"given", "introduced", "counted"}
 
 
@@ -76,7 +79,7 @@ def _copy_table(
     columns: list[str],
     generations: dict[int, int],
 ) -> None:
-    names = [*columns, "bigrams"] if table == "versions" else columns
+    names = [*columns, *_ADDED.get(table, ())]
     places = ", ".join("?" * len(names))
     rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = %(namespace)s")
 
@@ -85,6 +88,7 @@ def _copy_table(
             values = dict(zip(columns, row, strict=True))
             if table == "vectors":
                 values["vector"] = as_bytes(values["vector"])
+                values["checksum"] = crc32(values["vector"])
                 values["generation"] = generations[values["generation"]]
             if table == "versions":
                 heading, content = values["heading"], values["content"]

@@ -55,6 +55,11 @@ _ENDS = (
     "JOIN memories a ON a.namespace = {0}.namespace AND a.number = {0}.source"
     " JOIN memories b ON b.namespace = {0}.namespace AND b.number = {0}.target"
 )
+_VECTORS = (
+    "FROM memories m JOIN vectors x ON x.namespace = m.namespace AND x.memory = m.number JOIN generations g"
+    " ON g.namespace = x.namespace AND g.generation = x.generation"
+    f" WHERE {_HERE} AND g.name = %(generation)s"
+)
 
 
 class PostgresReader:
@@ -245,15 +250,16 @@ class PostgresReader:
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
-        which = "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
-        sql = (
-            "SELECT m.id, x.version, x.vector FROM memories m JOIN vectors x ON x.namespace = m.namespace"
-            " AND x.memory = m.number JOIN generations g ON g.namespace = x.namespace"
-            f" AND g.generation = x.generation WHERE {_HERE} AND g.name = %(generation)s{which}"
+        sql = f"SELECT m.id, x.version, x.vector {_VECTORS}" + (
+            "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
         )
         values = {"generation": generation, "listed": None if ids is None else list(ids)}
         for memory_id, version, vector in self._db.each(namespace, sql, values):
             yield (memory_id, version), as_bytes(vector)
+
+    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
+        """The versions that have a vector of a generation: PostgreSQL's own checksums find a damaged one."""
+        return set(self._db.run(namespace, f"SELECT m.id, x.version {_VECTORS}", {"generation": generation}))
 
     def latest_generations(self, namespace: str) -> list[str]:
         """The generations of the vectors of the latest memory that has any."""

@@ -7,17 +7,15 @@ found when it is decoded, or because the log has other values for it.
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from priming.config.values import dataclass
-from priming.errors import Corrupt, PrimingError
 from priming.storage.columns import (
     LINK_COLUMNS,
     MEMORY_COLUMNS,
@@ -25,7 +23,7 @@ from priming.storage.columns import (
     VERSION_COLUMNS,
     stored,
 )
-from priming.storage.damaged_rows import UNREADABLE, corrupt
+from priming.storage.damaged_rows import REMEDY, UNREADABLE
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     TOKEN_COLUMNS,
@@ -50,10 +48,9 @@ from priming.storage.rows import (
     identity,
     unpack,
 )
+from priming.storage.sqlite.vectors import damaged_vectors
 
-_UNNAMED = "transaction", "check", "damage", "whole_rows"
 _PLAIN = {str, int, float, bool, datetime, type(None)}
-S = TypeVar("S")
 
 
 def _columns(alias: str, names: Sequence[str]) -> str:
@@ -148,6 +145,7 @@ class ReadRow:
     name: str
     row: Row | None
     reason: str = ""
+    remedy: str = REMEDY
 
 
 def read_rows(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
@@ -187,6 +185,10 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
         missing.pop(name, None)
     yield from _exchanged(unlogged, missing, keys)
     yield from _damaged_records(connection, _RECORDS, namespace)
+    yield from (
+        ReadRow(name, None, "its checksum is not that of its bytes", "compute it anew: priming reembed")
+        for name in damaged_vectors(connection, namespace)
+    )
 
 
 def _exchanged(
@@ -324,60 +326,6 @@ def _reason(error: Exception) -> str:
     if type(error) is LookupError:
         return "a memory that it refers to is not in the store"
     return f"a value in it is not of its type ({str(error)[:80]})"
-
-
-def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
-    """A class decorator: an error of decoding in a method of ``bases`` becomes ``Corrupt`` with the row's name.
-
-    If no row is damaged, the error stays what it is.
-    """
-
-    def decorate(cls: type[S]) -> type[S]:
-        for name in sorted({name for base in (cls, *bases) for name in vars(base)}):
-            method = getattr(cls, name)
-            if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
-                setattr(cls, name, _naming(method))
-        return cls
-
-    return decorate
-
-
-def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
-    if inspect.isgeneratorfunction(method):
-
-        @functools.wraps(method)
-        def generate(store: Any, *arguments: Any, **named: Any) -> Iterator[Any]:
-            try:
-                yield from method(store, *arguments, **named)
-            except (*UNREADABLE, Corrupt) as error:
-                _raise_named(store, arguments, error)
-
-        return generate
-
-    @functools.wraps(method)
-    def call(store: Any, *arguments: Any, **named: Any) -> Any:
-        try:
-            return method(store, *arguments, **named)
-        except (*UNREADABLE, Corrupt) as error:
-            _raise_named(store, arguments, error)
-
-    return call
-
-
-def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None:
-    """Raise ``Corrupt`` with the names of the damaged rows: those of the namespace of the call, or of all."""
-    is_ours = isinstance(error, PrimingError) and not isinstance(error, Corrupt)
-    if is_ours or getattr(error, "names_rows", False):
-        raise error
-    subject = arguments[0] if arguments else None
-    namespace = subject if isinstance(subject, str) else getattr(subject, "namespace", None)
-    try:
-        damaged = list(store.damage(namespace))
-    except (PrimingError, sqlite3.Error):
-        raise error from None
-    if not damaged:
-        raise error
-    raise corrupt(store.place, [f"{read.name}: {read.reason}" for read in damaged]) from error
 
 
 def whole_rows(connection: sqlite3.Connection, namespace: str) -> Iterator[Row]:

@@ -1,0 +1,1 @@
+-- Nothing: PostgreSQL's pages have checksums, SQLite's have none, and the schemas of both keep the same number.
