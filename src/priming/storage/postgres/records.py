@@ -8,7 +8,8 @@ from dataclasses import astuple
 from datetime import datetime
 
 from priming.serialization import stamp
-from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
+from priming.storage.postgres.schema import NO_NAMESPACE, TRACES
 from priming.storage.protocol import Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,

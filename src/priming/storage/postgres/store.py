@@ -14,7 +14,7 @@ from priming.config.params.store import POSTGRES, STORE
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS, TABLES
 from priming.storage.postgres.backup import empty, replace_all, write_backup
-from priming.storage.postgres.connection import EVERY_NAMESPACE, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
 from priming.storage.postgres.reader import PostgresReader, as_bytes
 from priming.storage.postgres.records import (
@@ -22,7 +22,7 @@ from priming.storage.postgres.records import (
     PostgresTokens,
     PostgresTraces,
 )
-from priming.storage.postgres.schema import migrations
+from priming.storage.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
 from priming.storage.postgres.writer import PostgresRowWriter, pack_links
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import (
@@ -60,8 +60,9 @@ class PostgresStore(
         schema: str = "priming",
         pool: int = POSTGRES.pool,
         busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[PostgresMigration] | None = None,
     ) -> None:
-        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout))
+        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout, steps=steps))
 
     @property
     def exists(self) -> bool:
