@@ -231,7 +231,7 @@ def reliability() -> str:
 
 
 def floors() -> str:
-    """What the floor leaves out, by set and in small stores."""
+    """Precision and recall where an answer ends, by set and in small stores."""
     found = read("relevance", "relevance")
     sizes = {f"stores of {size}": one for size, one in found["sizes"].items()}
     rows = []
@@ -239,7 +239,12 @@ def floors() -> str:
         shares = ("precision", "precision_floor", "recall", "recall_floor")
         hits = (f"{one[key]:.1f}" for key in ("hits", "hits_floor"))
         rows.append((name, *(f"{100 * one[key]:.1f}" for key in shares), *hits))
-    heads = ("set", "precision", "with the floor", "R@10", "with the floor", "hits", "with the floor")
+    whole = list(found["sets"].values())
+    means = [sum(one[key] for one in whole) / len(whole) for key in shares]
+    lengths = [sum(one[key] for one in whole) / len(whole) for key in ("hits", "hits_floor")]
+    figures = (*(f"{100 * mean:.1f}" for mean in means), *(f"{mean:.1f}" for mean in lengths))
+    rows.append(_marked("**mean of the sets**", *(f"**{figure}**" for figure in figures)))
+    heads = ("set", "precision", "to the end", "R@10", "to the end", "hits", "to the end")
     return table(heads, rows)
 
 
