@@ -40,7 +40,7 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.relevance.ending import breadth, least_worth
+from priming.recall.relevance.ending import breadth, least_worth, recall_weight
 from priming.recall.relevance.hits import (
     answer_confidence,
     hit_figures,
@@ -61,6 +61,7 @@ ENDING = (
     "least_most",
     "sure",
     "recall_weight",
+    "few",
     "broad",
     "floor",
 )
@@ -102,6 +103,7 @@ class Case:
     left: float
     """The share of the cue that the best hit leaves open."""
     breadth: float
+    memories: int
 
     @property
     def relevant(self) -> np.ndarray:
@@ -149,7 +151,8 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
             led, left = led_shares(evidence, ranked), left_open(evidence, ranked)
             broad = breadth(evidence.rarities, working.memories)
-            yield Case(name, size, query.text, labels, gold, table, led, confidence, left, broad)
+            seen = (led, confidence, left, broad, working.memories)
+            yield Case(name, size, query.text, labels, gold, table, *seen)
 
 
 def memory_has(memory: Memory, item: BenchItem) -> bool:
@@ -244,7 +247,8 @@ def probabilities(case: Case, law: RelevanceParams) -> np.ndarray:
 def answered(case: Case, law: RelevanceParams) -> np.ndarray:
     """Which hits of a case recall returns."""
     own = relevance(dict(zip(WEIGHTS, case.figures.T, strict=True)), law)
-    return (own >= least_worth(own, case.breadth, law)) | led_to(own, case.led, case.left, law)
+    weight = recall_weight(case.breadth, case.memories, law)
+    return (own >= least_worth(own, weight, law.floor / case.breadth)) | led_to(own, case.led, case.left, law)
 
 
 def told(some: Sequence[tuple[Case, np.ndarray]]) -> dict[str, Any]:

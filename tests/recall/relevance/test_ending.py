@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
-from priming.recall.relevance.ending import Judged, breadth, least_worth
+from priming.recall.relevance.ending import Judged, breadth, least_worth, recall_weight
 from priming.recall.relevance.hits import led_to
 
-LAW = RelevanceParams(recall_weight=8.0, broad=20.0, floor=0.03)
+LAW = RelevanceParams(recall_weight=8.0, broad=20.0, few=200)
 
 
 def expected_measure(returned, every, weight):
@@ -23,7 +23,7 @@ def expected_measure(returned, every, weight):
 
 @given(st.lists(st.floats(0.031, 1.0), min_size=1, max_size=6))
 def test_what_is_returned_has_the_best_expected_measure_of_all_choices(values):
-    least = least_worth(np.array(values), 1.0, LAW)
+    least = least_worth(np.array(values), 8.0, 0.03)
     ours = [value for value in values if value >= least]
     choices = itertools.chain.from_iterable(
         itertools.combinations(values, size) for size in range(1, len(values) + 1)
@@ -34,34 +34,41 @@ def test_what_is_returned_has_the_best_expected_measure_of_all_choices(values):
 
 @pytest.mark.parametrize("level", [0.03, 0.2, 0.9])
 def test_hits_that_are_all_alike_are_all_returned(level):
-    assert least_worth(np.full(20, level), 1.0, LAW) <= level
+    assert least_worth(np.full(20, level), 8.0, 0.03) <= level
 
 
 def test_the_surer_the_best_hit_the_more_another_has_to_be_worth():
     others = [0.05] * 9
-    ends = [least_worth(np.array([best, *others]), 1.0, LAW) for best in (0.1, 0.3, 0.6, 0.95)]
+    ends = [least_worth(np.array([best, *others]), 8.0, 0.0) for best in (0.1, 0.3, 0.6, 0.95)]
     assert ends == sorted(ends)
     assert ends[0] < 0.05 < ends[-1]
 
 
 def test_the_order_of_the_hits_does_not_matter():
     values = np.array([0.05, 0.8, 0.01, 0.3])
-    assert least_worth(values, 2.0, LAW) == least_worth(np.sort(values), 2.0, LAW)
+    assert least_worth(values, 16.0, 0.0) == least_worth(np.sort(values), 16.0, 0.0)
 
 
 def test_a_broad_cue_gets_more():
     values = np.array([0.5, 0.1, 0.06, 0.04, 0.025])
-    returned = [int((values >= least_worth(values, broad, LAW)).sum()) for broad in (1.0, 2.0, 5.0)]
+    returned = [
+        int((values >= least_worth(values, recall_weight(broad, 5000, LAW), 0.0)).sum())
+        for broad in (1.0, 2.0, 5.0)
+    ]
     assert returned == sorted(returned)
     assert returned[0] < returned[-1] == 5
 
 
+def test_in_a_small_store_recall_counts_more():
+    assert [recall_weight(1.0, memories, LAW) for memories in (10_000, 200, 50, 2)] == [8.0, 8.0, 16.0, 80.0]
+
+
 def test_nothing_is_returned_below_the_floor_however_improbable_all_are():
-    assert least_worth(np.array([0.02, 0.01]), 1.0, LAW) == 0.03
+    assert least_worth(np.array([0.02, 0.01]), 8.0, 0.03) == 0.03
 
 
 def test_no_hit_needs_none():
-    assert least_worth(np.zeros(0), 1.0, LAW) == 0.03
+    assert least_worth(np.zeros(0), 8.0, 0.03) == 0.03
 
 
 def test_the_breadth_is_the_mean_number_of_memories_with_a_word_of_the_cue():

@@ -243,6 +243,12 @@ class RelevanceParams(Checked):
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
     )
+    few: int = param(
+        200,
+        low=1,
+        unit="memories",
+        doc="in smaller namespaces recall counts more, by the root of how much smaller",
+    )
     broad: float = param(
         20.0,
         low=1.0,

@@ -59,19 +59,40 @@ def breadth(rarities: Mapping[str, float], memories: int, params: RelevanceParam
     return max(1.0, shared / params.broad)
 
 
-def least_worth(relevance: Floats, broad: float, params: RelevanceParams = RELEVANCE) -> float:
+def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVANCE) -> float:
+    """How many times as much recall counts as precision, β²; more for a broad cue, and in a small store.
+
+    β² = params.recall_weight · broad · √max(1, params.few / n). Where there is little to read,
+    a poor hit costs little.
+
+    Parameters
+    ----------
+    broad : the breadth of the cue (``breadth``).
+    memories : n, the number of memories of the namespace.
+    params : ``recall_weight`` and ``few``.
+
+    Examples
+    --------
+    >>> law = RelevanceParams(recall_weight=8.0, few=200)
+    >>> recall_weight(1.0, 5000, law), recall_weight(2.0, 50, law)
+    (8.0, 32.0)
+    """
+    return params.recall_weight * broad * math.sqrt(max(1.0, params.few / max(1, memories)))
+
+
+def least_worth(relevance: Floats, weight: float, floor: float) -> float:
     """The relevance from which a hit is worth returning: it raises the expected F-measure of the answer.
 
     F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
     probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is
     above max over k of (p₁ + … + p_k) / (β²·Σp + k). So a sure answer among improbable hits stands alone, and where
-    all are alike all are returned. β² is ``recall_weight`` times the breadth of the cue.
+    all are alike all are returned.
 
     Parameters
     ----------
     relevance : the probability of each hit, in any order.
-    broad : the breadth of the cue (``breadth``).
-    params : ``recall_weight``, and the ``floor`` below which no hit of a narrow cue is returned.
+    weight : β² (``recall_weight``).
+    floor : the relevance below which no hit is returned.
 
     Returns
     -------
@@ -79,16 +100,15 @@ def least_worth(relevance: Floats, broad: float, params: RelevanceParams = RELEV
 
     Examples
     --------
-    >>> least_worth(np.array([0.9, 0.05, 0.05]), 1.0, RelevanceParams(recall_weight=9.0, floor=0.03))
+    >>> least_worth(np.array([0.9, 0.05, 0.05]), 9.0, 0.03)
     0.09
-    >>> least_worth(np.array([0.2, 0.2, 0.2]), 1.0, RelevanceParams(recall_weight=9.0, floor=0.03)) < 0.2
+    >>> least_worth(np.array([0.2, 0.2, 0.2]), 9.0, 0.03) < 0.2
     True
     """
     ordered = np.sort(relevance)[::-1]
-    weight = params.recall_weight * broad
     returned = np.arange(1, len(ordered) + 1)
     measure = np.cumsum(ordered) / (weight * ordered.sum() + returned)
-    return max(params.floor / broad, float(measure.max(initial=0.0)))
+    return max(floor, float(measure.max(initial=0.0)))
 
 
 def hits_above(ranked: Ranked, judged: Judged, floor: float | None, most: int) -> tuple[Ranked, Floats]:

@@ -17,7 +17,7 @@ from priming.core.arguments.checks import check_number
 from priming.index.columns import NONE
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
-from priming.recall.relevance.ending import Judged, breadth, least_worth
+from priming.recall.relevance.ending import Judged, breadth, least_worth, recall_weight
 
 _FEW = 5
 """The smallest namespace that was fitted: smaller ones count as one of this size."""
@@ -220,9 +220,10 @@ def judged(
     proved = ranked.components.get("positive_feedback", np.zeros(count)) > 0
     leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked), params)
     stays = leads | _of_the_date(evidence, ranked) | proved
-    least = least_worth(
-        own[: params.width], breadth(evidence.rarities, evidence.working.memories, params), params
-    )
+    memories = evidence.working.memories
+    broad = breadth(evidence.rarities, memories, params)
+    weight = recall_weight(broad, memories, params)
+    least = least_worth(own[: params.width], weight, params.floor / broad)
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
 
 
