@@ -132,3 +132,26 @@ def test_the_answer_says_from_which_relevance_on_hits_were_returned(depot):
     assert answer.floor == 0.02
     assert depot.recall("which wagon?", kinds=["episode", "fact"]).floor == 0.0
     assert depot.recall("which wagon?", profile="ethos").floor is None
+
+
+CAUSE = [
+    (
+        "Why could customers not pay by card?",
+        "Card payments failed: customers could not pay as {} was silent.",
+        "bluefin-gw",
+    ),
+    ("Why did the nightly export fail?", "The nightly export failed on {}.", "grebe-2"),
+]
+
+
+@pytest.mark.parametrize(("cue", "answer", "name"), CAUSE)
+def test_in_a_small_store_an_answer_leads_on_over_a_name_in_four_memories(cue, answer, name):
+    with Memory.open("sqlite://") as memory:
+        for day in range(12):
+            memory.remember(f"Lunch on day {day} was soup number {day * 3}.", key=f"lunch-{day}")
+        memory.remember(answer.format(name), key="answer")
+        memory.remember(f"{name} closes at 22:00 on Sundays.", key="hours")
+        memory.remember(f"Marit looks after {name}.", key="owner")
+        memory.remember(f"The contract on {name} ends in May.", key="contract")
+        keys = {hit.memory.key for hit in memory.recall(cue).hits}
+    assert keys == {"answer", "hours", "owner", "contract"}

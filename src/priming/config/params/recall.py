@@ -247,7 +247,7 @@ class RelevanceParams(Checked):
         200,
         low=1,
         unit="memories",
-        doc="in smaller namespaces recall counts more, by the root of how much smaller",
+        doc="in smaller ones recall counts more, by the root of how much smaller, and a cue is open",
     )
     broad: float = param(
         20.0,

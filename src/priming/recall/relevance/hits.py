@@ -218,7 +218,7 @@ def judged(
         return Judged(np.full(count, np.nan), np.ones(count, np.bool_), 0.0)
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
     proved = ranked.components.get("positive_feedback", np.zeros(count)) > 0
-    leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked), params)
+    leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
     stays = leads | _of_the_date(evidence, ranked) | proved
     memories = evidence.working.memories
     broad = breadth(evidence.rarities, memories, params)
@@ -227,8 +227,13 @@ def judged(
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
 
 
-def left_open(evidence: Priors, ranked: Ranked) -> float:
-    """The share of the cue's terms that the best hit lacks, weighted by rarity."""
+def left_open(evidence: Priors, ranked: Ranked, params: RelevanceParams = RELEVANCE) -> float:
+    """The share of the cue's terms that the best hit lacks, weighted by rarity.
+
+    In a namespace of less than ``params.few`` memories every cue counts as open: there is little that could be meant.
+    """
+    if evidence.working.memories < params.few:
+        return 1.0
     best = int(evidence.working.document[ranked.rows[0]]) if len(ranked.rows) else NONE
     return 1.0 if best == NONE else 1.0 - _share(evidence, best)
 
