@@ -1,1 +1,0 @@
--- Nothing: PostgreSQL's pages have checksums, SQLite's have none, and the schemas of both keep the same number.
