@@ -50,6 +50,7 @@ COMMANDS = {
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
     "scaling": "python benchmarks/scaling.py",
+    "migration": "python benchmarks/migration.py",
 }
 """What makes each file."""
 KINDS_OF_SETS = {
@@ -303,6 +304,25 @@ def opening() -> str:
     return f"Measured on {machine}.\n\n{table(('database', *heads), rows)}"
 
 
+def migration() -> str:
+    """What calls take before and during a migration of a large store."""
+    found = read("migration", "migration")
+    rows = [
+        (
+            each["what"],
+            each["when"],
+            f"{each['calls']:,}",
+            *(f"{each[name]:,.0f}" for name in ("median_ms", "p99_ms", "slowest_ms")),
+        )
+        for each in found["calls"]
+    ]
+    heads = ("what", "when", "calls", "median ms", "p99 ms", "slowest ms")
+    whole, *steps = found["seconds"].items()
+    took = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in steps)
+    size = f"{found['memories']:,} memories in {found['namespaces']:,} namespaces"
+    return f"{size}, on {found['machine']['cores']} cores; {whole[1]:,.0f} s: {took}.\n\n{table(heads, rows)}"
+
+
 def embedders() -> str:
     """The default recall with each embedder that was measured."""
     rows = []
@@ -539,6 +559,7 @@ KINDS: dict[str, Callable[..., str]] = {
             embedders,
             scaling,
             opening,
+            migration,
             shuffled,
         ),
         *(designs, fit, moves, flatness, learning, mixed, latency, steps, conditions),

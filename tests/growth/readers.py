@@ -478,7 +478,7 @@ OF_OUR_OWN = {
     "priming.operations.fleet.journal": "its own record of a run",
     "priming.operations.fleet.plan": "patterns that its user chose",
     "priming.storage.columns": "rows of its own",
-    "priming.storage.parts": "sessions of its own",
+    "priming.storage.sql_store": "sessions of its own",
     "priming.storage.record_rows": "rows of its own",
     "priming.transfer.importers": "lines of its own",
 }

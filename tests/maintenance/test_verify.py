@@ -97,12 +97,13 @@ def test_imports_into_empty_and_other_namespaces_are_verified(lived, open_memory
             "relations: adores",
         ),
         (
-            "UPDATE vectors SET vector = zeroblob(length(vector)) WHERE memory = 1",
+            "UPDATE vectors SET checksum = NULL, vector = zeroblob(length(vector)) WHERE memory = 1",
             "bad-vector",
             "violin-0 version 1, hashed",
         ),
         (
-            "UPDATE vectors SET vector = substr(vector, 5) WHERE memory = (SELECT max(memory) FROM vectors)",
+            "UPDATE vectors SET checksum = NULL, vector = substr(vector, 5)"
+            " WHERE memory = (SELECT max(memory) FROM vectors)",
             "bad-vector",
             "version 1, hashed",
         ),

@@ -133,3 +133,12 @@ def test_an_object_with_more_members_than_any_has_is_one_violation(request_):
     with pytest.raises(ParamError, match="has 100,000 members, at most 100") as caught:
         wire.arguments(BY_NAME["remember_many"], request_)
     assert len(caught.value.violations) == 1
+
+
+def test_a_text_where_an_object_belongs_is_refused_with_an_example_of_one():
+    with pytest.raises(ParamError, match=r'cue = .* must be an object, in a cue for instance \{"text"'):
+        wire.arguments(RECALL, {"cue": "harbour boats"})
+    with pytest.raises(ParamError, match=r"items\.0 = 'a note': must be an object"):
+        wire.arguments(BY_NAME["remember_many"], {"items": ["a note"]})
+    with pytest.raises(ParamError, match=r"metadata = 'red': must be an object$"):
+        wire.arguments(REMEMBER, {"content": "x", "metadata": "red"})

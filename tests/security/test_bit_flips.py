@@ -30,7 +30,7 @@ DERIVED = "words", "sqlite_stat1"
 """Tables that are made from others, or by SQLite; a damaged text index is one of the damages anywhere in the file."""
 NAMED = re.compile(
     r"(memory|version|link|verdict|pair|run|weights|sign of relation|log entry|changes of log entry|recall|session"
-    r"|activations of memory|embedding generation|a namespace)\b.*?: "
+    r"|activations of memory|embedding generation|vector|a namespace)\b.*?: "
 )
 PLACES = 60
 """The number of bits that are flipped anywhere in the file."""

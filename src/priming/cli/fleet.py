@@ -12,8 +12,8 @@ from typer import Argument, Option
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import AgentOptions, StoreOptions
-from priming.cli.output import DIM, ERROR, OK, Part, count, line, progress
-from priming.cli.parse import complete, complete_importers
+from priming.cli.output import DIM, ERROR, OK, WARN, Part, count, line, progress
+from priming.cli.parse import complete, complete_embedders, complete_importers
 from priming.config.values import dataclass
 from priming.config.words import STAGES
 from priming.errors import ParamError
@@ -89,9 +89,50 @@ def sleep(
 
 
 @command(app)
-def reembed(store: StoreOptions, *, fleet: FleetOptions) -> Answer:
-    """Compute the missing vectors of every namespace. Exit status 1 if one fails."""
-    return _answer(store, fleet, "reembed", {})
+def reembed(
+    store: StoreOptions,
+    to: Annotated[
+        str | None,
+        Option(
+            "--to",
+            metavar="EMBEDDER",
+            help="Change each to this embedder, where it answers judged recalls no worse",
+            autocompletion=complete_embedders,
+        ),
+    ] = None,
+    switch: Annotated[bool, Option("--switch", help="Change even where it answers worse")] = False,
+    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedders")] = False,
+    roll_back: Annotated[
+        bool,
+        Option("--roll-back", help="Return to the former embedders; with --to, where that one was chosen"),
+    ] = False,
+    *,
+    fleet: FleetOptions,
+) -> Answer:
+    """Compute the missing vectors of every namespace, or change its embedder. Exit status 1 if one fails."""
+    if (switch and stay) or ((roll_back or to is None) and (switch or stay)):
+        rule = "must be given with --to EMBEDDER, at most one of --switch and --keep, or --roll-back"
+        raise ParamError("--to", to, rule)
+    if to is not None:
+        from priming.maintenance.generations import check_new_embedder
+
+        to = check_new_embedder(to)
+    arguments = {
+        "to": to,
+        "switch": True if switch else False if stay else None,
+        "roll_back": roll_back or None,
+    }
+    answer = _answer(store, fleet, "reembed", arguments)
+    return Answer(answer.value, (*answer.parts, *_of_setting(store, answer.value)), answer.status)
+
+
+def _of_setting(store: StoreOptions, report: FleetReport) -> Iterator[Part]:
+    """What keeps a change from taking effect."""
+    from priming.embedding.registry import chosen, is_auto
+
+    setting = chosen(store.settings())
+    if report.counts.keys() & {"changed", "rolled back"} and not is_auto(setting):
+        yield line((f"the setting store.embedder names {setting}, which goes on to answer: unset it", WARN))
 
 
 @command(app, "import")

@@ -83,9 +83,8 @@ def change_embedder(
         EmbedderError: the embedder failed; the vectors computed before are kept.
 
     """
-    new, old = named(check_text("to", to)), memory.embedder
-    if is_auto(to):
-        raise ParamError("to", to, "must name an embedder: auto chooses by the vectors that are there")
+    to, old = check_new_embedder(to), memory.embedder
+    new = named(to)
     if new.generation == old.generation:
         raise ParamError("to", to, f"answers already: the embedder is {old.generation}")
     vectors = embed_missing(memory, new, progress)
@@ -94,8 +93,17 @@ def change_embedder(
     if not switched:
         return EmbedderChange(to, old.generation, old.generation, vectors, False, reason, comparison)
     vectors += embed_missing(memory, new, progress)  # of what was stored meanwhile
-    logged = _choose(memory, to.strip(), new, reason)
+    logged = _choose(memory, to, new, reason)
     return EmbedderChange(to, new.generation, old.generation, vectors, True, reason, comparison, logged.id)
+
+
+def check_new_embedder(to: str) -> str:
+    """The name of an embedder to change to: there is such an embedder, and it is not the choice itself."""
+    name = check_text("to", to).strip()
+    named(name)
+    if is_auto(name):
+        raise ParamError("to", to, "must name an embedder: auto chooses by the vectors that are there")
+    return name
 
 
 def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -> EmbedderChange:
@@ -117,6 +125,13 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
     reason = "rolled back"
     logged = _choose(memory, to, new, reason)
     return EmbedderChange(to, new.generation, old.generation, vectors, True, reason, operation=logged.id)
+
+
+def latest_choice(memory: Namespace) -> str | None:
+    """The embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
+    with memory.lock:
+        choices = _choices(memory.store, memory.namespace, 1)
+    return (choices[0].message or AUTO) if choices else None
 
 
 def _first_embedder(memory: Namespace, old: Embedder) -> Embedder:

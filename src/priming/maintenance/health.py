@@ -192,9 +192,9 @@ def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | No
 
 
 def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionRow]:
-    """The versions without a vector of an embedder, the oldest memory first."""
+    """The versions without a whole vector of an embedder, the oldest memory first."""
     with memory.lock:
-        stored = {key for key, _ in memory.store.vectors(memory.namespace, embedder.generation)}
+        stored = memory.store.embedded(memory.namespace, embedder.generation)
         texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
     return [row for key, row in texts.items() if key not in stored]
 

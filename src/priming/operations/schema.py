@@ -373,6 +373,8 @@ _RULES: Mapping[str, str] = {
     "missing": "must be given",
     "timezone_aware": "must carry a time zone, such as 2026-03-01T09:30:00Z",
     "string_type": "must be a text",
+    "model_type": 'must be an object, in a cue for instance {"text": "…", "file": "…"}',
+    "dict_type": "must be an object",
 }
 
 

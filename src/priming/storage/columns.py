@@ -22,6 +22,26 @@ from priming.storage.rows import (
 )
 from priming.types import MemoryRecord
 
+TABLES = (
+    "namespaces",
+    "memories",
+    "versions",
+    "generations",
+    "vectors",
+    "links",
+    "verdicts",
+    "pairs",
+    "runs",
+    "weights",
+    "relations",
+    "operations",
+    "changes",
+    "touched",
+    "traces",
+    "activations",
+    "loop_sessions",
+)
+"""All tables but tokens and what is derived, in an order in which they can be filled."""
 MEMORY_COLUMNS = column_names(MemoryRow)
 VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
 LINK_COLUMNS = column_names(LinkRow)[2:]

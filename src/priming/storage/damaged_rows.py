@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
 from types import TracebackType
+from typing import Any, TypeVar
 
 from priming.errors import Corrupt, PrimingError
 from priming.storage.protocol import Store
@@ -17,12 +20,15 @@ REMEDY = "restore a backup, or export what is whole: priming export --salvage FI
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 """What decoding a damaged value raises."""
 _MOST_NAMES = 3
+_UNNAMED = "transaction", "check", "damage", "whole_rows"
+S = TypeVar("S")
 
 
-def corrupt(place: str, damaged: Sequence[str]) -> Corrupt:
-    """The error that names damaged rows, each with its reason."""
+def corrupt(place: str, damaged: Sequence[str], remedies: Iterable[str] = (REMEDY,)) -> Corrupt:
+    """The error that names damaged rows, each with its reason, and the ways to mend them."""
     more = f"; and {len(damaged) - _MOST_NAMES:,} more" if len(damaged) > _MOST_NAMES else ""
-    error = Corrupt(f"{place} is damaged: {'; '.join(damaged[:_MOST_NAMES])}{more}; {REMEDY}")
+    listed = "; ".join(dict.fromkeys(remedies))
+    error = Corrupt(f"{place} is damaged: {'; '.join(damaged[:_MOST_NAMES])}{more}; {listed}")
     error.names_rows = True  # type: ignore[attr-defined]
     return error
 
@@ -69,5 +75,61 @@ class NamespaceLock:
             if finding.rule == RULE
         ]
         damaged = rows or [finding.detail for finding in findings if finding.rule == INTEGRITY]
+        remedies = [finding.remedy for finding in findings if finding.rule in {RULE, INTEGRITY}]
         if damaged:
-            raise corrupt(f'the namespace "{self._namespace}"', damaged) from error
+            raise corrupt(f'the namespace "{self._namespace}"', damaged, remedies) from error
+
+
+def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
+    """A class decorator: an error of decoding in a method of ``bases`` becomes ``Corrupt`` with the row's name.
+
+    If no row is damaged, the error stays what it is.
+    """
+
+    def decorate(cls: type[S]) -> type[S]:
+        for name in sorted({name for base in (cls, *bases) for name in vars(base)}):
+            method = getattr(cls, name)
+            if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
+                setattr(cls, name, _naming(method))
+        return cls
+
+    return decorate
+
+
+def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
+    if inspect.isgeneratorfunction(method):
+
+        @functools.wraps(method)
+        def generate(store: Any, *arguments: Any, **named: Any) -> Iterator[Any]:
+            try:
+                yield from method(store, *arguments, **named)
+            except (*UNREADABLE, Corrupt) as error:
+                _raise_named(store, arguments, error)
+
+        return generate
+
+    @functools.wraps(method)
+    def call(store: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return method(store, *arguments, **named)
+        except (*UNREADABLE, Corrupt) as error:
+            _raise_named(store, arguments, error)
+
+    return call
+
+
+def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None:
+    """Raise ``Corrupt`` with the names of the damaged rows: those of the namespace of the call, or of all."""
+    is_ours = isinstance(error, PrimingError) and not isinstance(error, Corrupt)
+    if is_ours or getattr(error, "names_rows", False):
+        raise error
+    subject = arguments[0] if arguments else None
+    namespace = subject if isinstance(subject, str) else getattr(subject, "namespace", None)
+    try:
+        damaged = list(store.damage(namespace))
+    except PrimingError:
+        raise error from None
+    if not damaged:
+        raise error
+    named = [f"{read.name}: {read.reason}" for read in damaged]
+    raise corrupt(store.place, named, [read.remedy for read in damaged]) from error

@@ -1,8 +1,7 @@
 """The one seam between the engine and a database.
 
-A backend holds SQL, not policy: what to write is decided by the engine and passed as one ``Changes`` value, which is
-applied in one transaction together with its entry in the log. ``tests/storage/contract.py`` tests what every backend
-must do. A namespace is a required argument of every method that touches data: nothing crosses from one to another.
+A backend holds SQL, not policy: the engine decides what to write, one ``Changes`` value for each entry in the log.
+``tests/storage/contract.py`` tests what every backend must do. Every method that touches data names its namespace.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Changes:
 class Logged:
     """One operation in the log. ``erased`` lists the ids of memories that a purge removed.
 
-    ``undoes`` are the operations that it undid, ``undone_by`` the operation that undid it and is in effect.
+    ``undoes`` are the operations that it undid, ``undone_by`` the one that undid it and is in effect.
     """
 
     number: int
@@ -86,8 +85,8 @@ class Logged:
 class Trace:
     """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
-    ``flow`` is the activation on links, as bytes that the store does not read; None but for the latest recalls.
-    ``counted``, which only ``part`` reads: its hits were activated.
+    ``flow`` is the activation on links, as bytes that the store does not read; None but for the latest recalls. Only
+    ``part`` reads ``counted``: its hits were activated.
     """
 
     recall_id: str
@@ -137,9 +136,8 @@ class Store(Protocol):
         """Hold the write lock until the block ends and commits: nothing that was read inside changes meanwhile.
 
         It is held from the beginning if it is that of ``namespace``; of others, at latest from the first use on.
-        Nested blocks join the outermost. An exception rolls everything back; that of a nested block that writes does
-        so even if it is caught: the outermost block then ends in ``StoreError``. ``Busy`` after the timeout.
-        Without ``write`` the block reads one state of the store and blocks no other process.
+        Nested blocks join the outermost. An exception rolls everything back; caught in a nested block that writes, it
+        ends the outermost in ``StoreError``. ``Busy`` after the timeout. Without ``write`` the block reads one state.
         """
 
     def apply(self, changes: Changes) -> int:
@@ -153,9 +151,9 @@ class Store(Protocol):
         """
 
     def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
-        """Erase memories and all that refers to them, in the log as well; return the number of rows by table.
+        """Erase memories, what refers to them, and recalls that returned them or whose cue has one of ``names``.
 
-        Runs remain without them. Recalls that returned them, or whose cue has one of ``names``, are erased.
+        The log loses them as well, runs remain without them. Return the number of rows by table.
         """
 
     def flush(self) -> None:
@@ -204,8 +202,8 @@ class Store(Protocol):
     ) -> list[MemoryRecord]:
         """Memories with a current version valid at ``at``, in order of insertion, after the id ``after``.
 
-        ``matching`` selects those that contain all of its words, by the database's text index: a word matches in any
-        inflected form, and a script without spaces matches by its characters.
+        ``matching`` selects those that contain all of its words, in any inflected form; a script without spaces
+        matches by its characters.
         """
 
     def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
@@ -244,6 +242,9 @@ class Store(Protocol):
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
+
+    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
+        """The versions that have a vector of a generation, undamaged."""
 
     def latest_generations(self, namespace: str) -> list[str]:
         """The generations of the vectors of the latest memory that has any."""
@@ -339,17 +340,16 @@ class Store(Protocol):
         """The relations whose sign is stored, by name."""
 
     def backup(self, path: Path) -> None:
-        """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.
+        """Copy what is committed, every namespace, to a new file, atomically; others may write meanwhile.
 
-        Uncommitted writes are not copied. ``Conflict`` if the file exists, ``StoreError`` if it cannot be written.
+        ``Conflict`` if the file exists, ``StoreError`` if it cannot be written.
         """
 
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
         """Replace the whole content of the store with that of a backup, in one transaction.
 
-        ``changes``, without rows, one for each namespace, are logged with numbers above all earlier ones.
-        ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
-        for a file that is no backup of a Priming store; nothing changes then.
+        ``changes``, one for each namespace, are logged with numbers above all earlier ones. ``ParamError`` for a path
+        without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew`` for what is no backup.
         """
 
     def add_token(self, token: Token, digest: bytes) -> None:

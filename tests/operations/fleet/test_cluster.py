@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from priming import Memory
 from priming.errors import ParamError
+from priming.maintenance.generations import latest_choice
 from priming.operations.fleet.cluster import check_reach, is_local_server
 
-from .scene import command, environment, fill, picture, records, run
+from .scene import EMBEDDER, command, environment, fill, picture, records, run
 
 TEAMS = 24
 SCRIPT = Path(__file__).with_name("two_nodes.py")
@@ -50,14 +52,36 @@ def test_a_node_killed_half_way_through_a_night_changes_nothing_in_its_result(tm
     check_a_killed_node([f"sqlite:///{tmp_path}/{name}.db" for name in "ab"], tmp_path)
 
 
-@pytest.mark.slow
-def test_nor_does_it_in_postgresql(tmp_path):
+@pytest.fixture
+def url():
+    """The URL of a server whose socket is reached from a network of its own."""
     path = Path(__file__).parents[2] / "storage" / "postgres" / "server.py"
     spec = importlib.util.spec_from_file_location("postgres_server", path)
     server = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(server)
     with server.running() as url:
-        check_a_killed_node([f"{url}&schema=fleet_{name}" for name in "ab"], tmp_path)
+        yield url
+
+
+@pytest.mark.slow
+def test_nor_does_it_in_postgresql(tmp_path, url):
+    check_a_killed_node([f"{url}&schema=fleet_{name}" for name in "ab"], tmp_path)
+
+
+@pytest.mark.slow
+def test_each_namespace_changes_its_embedder_once_and_back_though_a_node_is_killed(tmp_path, url):
+    url = f"{url}&schema=fleet"
+    names = fill(url, TEAMS)
+    for words, word, after in (("--to hashed:16 --switch", "changed", 5), ("--roll-back", "rolled back", 0)):
+        ran = on_two_nodes(url, tmp_path, "reembed", *words.split(), after=after)
+        assert ran["status"] == 0, ran
+        report = json.loads(ran["out"])
+        assert (report["done"], report["counts"][word], report["failed"]) == (TEAMS, TEAMS, [])
+    for name in names:
+        *_, log = picture(url, name)
+        assert [kind for kind, _ in log].count("reembed") == 2
+        with Memory.open(url, namespace=name, embedder=EMBEDDER) as memory:
+            assert latest_choice(memory) == "auto", "as before any change"
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from priming import Conflict, Memory, NotFound, ParamError
+from priming import Conflict, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.params.fleet import FleetParams
 from priming.config.settings import load
 from priming.operations.fleet import plan
@@ -198,3 +198,84 @@ def test_an_attempt_after_one_that_was_carried_out_sleeps_no_second_time(url):
     assert len({each.source for each in nights}) == 1
     assert len(nights) == len({each.reason for each in nights}) > 0
     assert {each.via for each in nights} == {"fleet sleep"}
+
+
+@pytest.fixture
+def judged(url, monkeypatch):
+    """Namespaces that differ in what their judged recalls say of another embedder; a third has none."""
+    monkeypatch.delenv("PRIMING_EMBEDDER")
+    for name, place in (("worse", 0), ("better", 2), ("quiet", None)):
+        with Memory.open(url, namespace=name, embedder=HashedEmbedder(256)) as memory:
+            for i, thing in enumerate(THINGS):
+                memory.remember(f"The {thing} was tuned by Ada in hall {i} with the {THINGS[(i + 3) % 8]}.")
+            for i, thing in enumerate(THINGS if place is not None else ()):
+                recall = memory.recall(f"who tuned the {thing} and {THINGS[(i + 1) % 8]}", limit=8)
+                memory.feedback(recall.recall_id, used=[recall.hits[place].memory.key])
+    return url
+
+
+THINGS = ("violin", "cello", "oboe", "tuba", "horn", "lute", "piano", "banjo")
+
+
+def reembed(url, workers=None, *, run=None, **arguments):
+    every = {"to": None, "switch": None, "roll_back": None, **arguments}
+    asked = request(url, "reembed", arguments=every)
+    planned = plan.begin(asked) if run is None else plan.resume(asked, run)
+    return run_fleet(planned, workers or WorkersHere())
+
+
+def answering(url):
+    """By namespace the size of the vectors that answer."""
+    sizes = {}
+    for name in ("better", "quiet", "worse"):
+        with Memory.open(url, namespace=name) as memory:
+            sizes[name] = memory.embedder.dimension
+    return sizes
+
+
+@pytest.mark.slow
+def test_each_namespace_is_changed_to_an_embedder_by_its_own_judged_recalls_and_back(judged):
+    with_first = lambda: reembed(judged, to="hashed:256", switch=True)  # noqa: E731
+    assert with_first().counts["changed"] == 3
+    report = reembed(judged, to="hashed:16")
+    assert dict(report.counts) == {
+        "vectors": 24,
+        "changed": 1,
+        "kept, as it answers worse": 1,
+        "kept, without judged recalls": 1,
+    }
+    assert answering(judged) == {"better": 16, "quiet": 256, "worse": 256}
+    again = reembed(judged, to="hashed:16", switch=True)
+    assert dict(again.counts) == {"vectors": 0, "changed": 2, "answered by it already": 1}
+    assert set(answering(judged).values()) == {16}
+    assert reembed(judged, roll_back=True, to="hashed:99").counts == {"left as they are": 3}
+    assert reembed(judged, roll_back=True, to="hashed:16").counts["rolled back"] == 3
+    assert set(answering(judged).values()) == {256}
+
+
+@pytest.mark.slow
+def test_a_change_and_a_return_whose_worker_ends_after_it_are_made_once(judged):
+    assert reembed(judged, to="hashed:16", switch=True).counts["changed"] == 3
+    report = reembed(judged, WorkersHere(quiet=1, worse=2), to="hashed:32", switch=True)
+    assert (report.counts["changed"], report.lost, report.failed) == (3, 3, ())
+    assert set(answering(judged).values()) == {32}
+    report = reembed(judged, WorkersHere(quiet=1, better=2), roll_back=True)
+    assert (report.counts["rolled back"], report.lost) == (3, 3)
+    assert set(answering(judged).values()) == {16}
+    with Memory.open(judged, namespace="quiet") as memory:
+        choices = [each.message for each in memory.log(limit=100) if each.kind == "reembed"]
+        assert choices == ["hashed:16", "hashed:32", "hashed:16"]
+
+
+@pytest.mark.slow
+def test_a_run_that_changes_embedders_is_continued_with_what_it_was_begun_with(judged):
+    first = run_fleet(
+        plan.begin(
+            request(judged, "reembed", arguments={"to": "hashed:16", "switch": True, "roll_back": None})
+        ),
+        WorkersHere(quiet=9),
+        params=FleetParams(attempts=2),
+    )
+    assert (first.done, len(first.failed)) == (2, 1)
+    assert reembed(judged, run=first.run).done == 3
+    assert set(answering(judged).values()) == {16}

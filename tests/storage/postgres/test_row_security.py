@@ -11,8 +11,8 @@ from psycopg import errors
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import StoreError
-from priming.storage.postgres.connection import EVERY_NAMESPACE
 from priming.storage.postgres.pool import CHANNEL, log_name
+from priming.storage.postgres.schema import EVERY_NAMESPACE
 from priming.storage.postgres.store import PostgresStore
 from priming.storage.rows import LoopSessionRow, RelationRow
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from priming import Corrupt, HashedEmbedder, Memory
+from priming.storage.rows import VectorRow
 
 EMBEDDER = HashedEmbedder()
 
@@ -182,3 +183,33 @@ def test_a_session_of_the_loop_and_a_token_are_named(store):
             memory.loop_list()
         with pytest.raises(Corrupt, match='token "t1": a value in it is not of its type'):
             memory.store.tokens()
+
+
+def test_a_flip_in_a_vector_is_named_and_the_vector_is_computed_anew(store):
+    with closing(sqlite3.connect(store)) as connection:
+        ((vector,),) = connection.execute(
+            "SELECT vector FROM vectors JOIN memories ON number = memory WHERE key = 'gulls'"
+        )
+    cue = "where do gulls nest?"
+    with opened(store) as memory:
+        before = [(hit.memory.key, hit.score) for hit in memory.recall(cue).hits]
+    flip(store, vector, len(vector) // 2, 0x01)
+    subject = 'vector of version 1 of memory "gulls"'
+    with opened(store) as memory:
+        with pytest.raises(Corrupt, match=f"{subject}: .*priming reembed"):
+            memory.recall(cue)
+        assert subject in {finding.subject for finding in memory.validate()}
+        assert memory.get("gulls").content == "Gulls nest on the roof"
+        with pytest.raises(Corrupt, match=subject):
+            list(memory.store.part("default", VectorRow))
+        assert memory.reembed() == 1
+        assert [(hit.memory.key, hit.score) for hit in memory.recall(cue).hits] == before
+        assert memory.validate() == []
+
+
+def test_vectors_of_earlier_schemas_have_no_checksum_and_are_read(store):
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE vectors SET checksum = NULL")
+    with opened(store) as memory:
+        assert memory.recall("where do gulls nest?").hits
+        assert memory.validate() == []

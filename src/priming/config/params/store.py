@@ -84,6 +84,18 @@ class PostgresParams(Checked):
     index_rows: int = param(
         10_000, low=1, unit="vectors", doc="size of a namespace from which its vectors are indexed (HNSW)"
     )
+    migration_wait: float = param(
+        1.5,
+        low=0.001,
+        unit="seconds",
+        doc="longest time for which a step of a migration makes others wait; an automatic vacuum gives way after 1",
+    )
+    migration_batch: float = param(
+        0.1, low=0.001, unit="seconds", doc="time after which a migration's batch of rows is halved"
+    )
+    migration_patience: float = param(
+        600.0, low=1.0, unit="seconds", doc="time for which a step of a migration is tried again"
+    )
 
 
 POSTGRES = PostgresParams()

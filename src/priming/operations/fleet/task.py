@@ -96,7 +96,38 @@ def _sleep(memory: Memory, task: FleetTask) -> Done:
 
 
 def _reembed(memory: Memory, task: FleetTask) -> Done:
-    return {"vectors": BY_NAME["reembed"].function(memory, **task.arguments)}, None, None
+    if task.arguments:
+        return _changed_embedder(memory, task), None, None
+    return {"vectors": BY_NAME["reembed"].function(memory)}, None, None
+
+
+def _changed_embedder(memory: Memory, task: FleetTask) -> Mapping[str, int]:
+    """Change the embedder, or return to the former one, once: an attempt before this one may have done so.
+
+    Namespaces differ: one that has the embedder already, or never had another, is none that failed.
+    """
+    from priming.embedding.registry import named
+    from priming.maintenance.generations import change_embedder, latest_choice, roll_back_embedder
+
+    to, is_back = str(task.arguments.get("to", "")), bool(task.arguments.get("roll_back"))
+    word = "rolled back" if is_back else "changed"
+    if memory.operation(task.operation_id) is not None:
+        return {word: 1}
+    if is_back:
+        choice = latest_choice(memory)
+        if choice is None or (to and choice != to):
+            return {"left as they are": 1}
+        return {"vectors": roll_back_embedder(memory).vectors, word: 1}
+    if named(to).generation == memory.embedder.generation:
+        return {"answered by it already": 1}
+    change = change_embedder(memory, to, switch=task.arguments.get("switch"))
+    if change.switched:
+        return {"vectors": change.vectors, word: 1}
+    if task.arguments.get("switch") is False:
+        why = "compared and kept"
+    else:
+        why = "kept, without judged recalls" if change.comparison is None else "kept, as it answers worse"
+    return {"vectors": change.vectors, why: 1}
 
 
 def _verify(memory: Memory, task: FleetTask) -> Done:

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from priming.storage.postgres.checks import TABLES
-from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, WRITE, PostgresConnection
+from priming.storage.columns import TABLES
+from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.reader import as_bytes
+from priming.storage.postgres.schema import NAMESPACES, NO_NAMESPACE, TRACES, WRITE, check_version
 from priming.storage.postgres.text_index import text_vector
 from priming.storage.postgres.writer import pack_links
 from priming.storage.spaceless import cjk_pairs
@@ -23,20 +25,19 @@ _COLUMNS = (
     "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema()"
     " AND table_name = %(table)s AND column_name <> 'words' ORDER BY ordinal_position"
 )
-_NAMESPACES = (
-    "SELECT namespace FROM namespaces UNION SELECT namespace FROM traces UNION SELECT namespace FROM activations"
-    " UNION SELECT namespace FROM loop_sessions ORDER BY 1"
-)
+_ADDED = {"versions": ("bigrams",), "vectors": ("checksum",)}
+"""By table the columns that only SQLite has."""
 _BOOLEAN = {"given", "introduced", "counted"}
 
 
 def every_namespace(db: PostgresConnection) -> list[str]:
     """The namespaces of all rows, those without operations included."""
-    return [name for (name,) in db.of_every(_NAMESPACES)]
+    return [name for (name,) in db.of_every(NAMESPACES)]
 
 
 def write_backup(db: PostgresConnection, path: Path) -> None:
     """Copy all that is committed to a new file, which appears when it is complete."""
+    _check_schema(db)
     with new_backup(path) as file, db.transaction(write=False):
         namespaces = every_namespace(db)
         columns = {table: _columns(db, table) for table in TABLES}
@@ -48,6 +49,12 @@ def write_backup(db: PostgresConnection, path: Path) -> None:
                     _copy_table(db, file, namespace, table, columns[table], generations)
         file.execute("INSERT INTO words (words) VALUES ('rebuild')")
         file.execute("COMMIT")
+
+
+def _check_schema(db: PostgresConnection) -> None:
+    """Refuse to copy what another process has migrated meanwhile: its tables have more than is known here."""
+    ((version,),) = db.run(NO_NAMESPACE, "SELECT max(number) FROM schema_versions")
+    check_version(version, db.newest, db.place)
 
 
 def _columns(db: PostgresConnection, table: str) -> list[str]:
@@ -72,7 +79,7 @@ def _copy_table(
     columns: list[str],
     generations: dict[int, int],
 ) -> None:
-    names = [*columns, "bigrams"] if table == "versions" else columns
+    names = [*columns, *_ADDED.get(table, ())]
     places = ", ".join("?" * len(names))
     rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = %(namespace)s")
 
@@ -81,6 +88,7 @@ def _copy_table(
             values = dict(zip(columns, row, strict=True))
             if table == "vectors":
                 values["vector"] = as_bytes(values["vector"])
+                values["checksum"] = crc32(values["vector"])
                 values["generation"] = generations[values["generation"]]
             if table == "versions":
                 heading, content = values["heading"], values["content"]
@@ -92,7 +100,8 @@ def _copy_table(
 
 def replace_all(db: PostgresConnection, copy: sqlite3.Connection) -> None:
     """Replace all rows by those of a copy, within a transaction."""
-    stored = [name for (name,) in copy.execute(_NAMESPACES)]
+    _check_schema(db)
+    stored = [name for (name,) in copy.execute(NAMESPACES)]
     for namespace in sorted({*every_namespace(db), *stored}):
         empty(db, namespace)
     for namespace in stored:

@@ -3,28 +3,9 @@
 from __future__ import annotations
 
 from priming.results import Finding
+from priming.storage.columns import TABLES
 from priming.storage.postgres.connection import PostgresConnection
 
-TABLES = (
-    "namespaces",
-    "memories",
-    "versions",
-    "generations",
-    "vectors",
-    "links",
-    "verdicts",
-    "pairs",
-    "runs",
-    "weights",
-    "relations",
-    "operations",
-    "changes",
-    "touched",
-    "traces",
-    "activations",
-    "loop_sessions",
-)
-"""All tables but tokens and what is derived, in an order in which they can be filled."""
 _MAX_SHOWN = 20
 _REIMPORT = "export the namespace and import it into a new store"
 _STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = %(namespace)s"

@@ -25,6 +25,15 @@ from priming.storage.postgres.pool import (
     shared_pool,
     why_unreachable,
 )
+from priming.storage.postgres.schema import (
+    EVERY_NAMESPACE,
+    HOLDER,
+    NO_NAMESPACE,
+    WRITE,
+    PostgresMigration,
+    lock_key,
+    migrations,
+)
 from priming.storage.postgres.translation import is_lost, translate_error
 
 T = TypeVar("T")
@@ -36,22 +45,10 @@ _LOCK = (
 )
 _TRY_LEASE = "SELECT pg_try_advisory_lock(hashtextextended(%(key)s, 0))"
 _END_LEASE = "SELECT pg_advisory_unlock(hashtextextended(%(key)s, 0))"
-_HOLDER = (
-    "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
-    " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"
-    " AND a.pid <> pg_backend_pid()"
-    " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
-)
-NO_NAMESPACE = ""
-"""The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
-EVERY_NAMESPACE = "*\n"
-"""The scope in which the role that made the store lists namespaces. None has that name: a name is one line."""
 _MAY_LIST = (
     "SELECT NOT row_security_active('namespaces') OR EXISTS (SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r(role)"
     " WHERE p.polrelid = 'namespaces'::regclass AND p.polname = 'of_store' AND pg_has_role(r.role, 'USAGE'))"
 )
-WRITE, TRACES = "write", "traces"
-"""The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
 
 
 class PostgresConnection:
@@ -71,11 +68,13 @@ class PostgresConnection:
         *,
         pool: int = POSTGRES.pool,
         busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[PostgresMigration] | None = None,
     ) -> None:
         self.schema, self.busy_timeout = schema, busy_timeout
         self.place = place_of(url)
         self._key: PoolKey = os.getpid(), url, schema, pool
-        self._pool = shared_pool(self._key)
+        self._pool = shared_pool(self._key, steps)
+        self.newest = (steps or migrations())[-1].number
         self._connection: psycopg.Connection[Any] | None = None
         self._depth, self._writes, self._failed = 0, False, False
         self._patience = busy_timeout
@@ -197,7 +196,7 @@ class PostgresConnection:
         connection = self._connection
         if connection is None or (namespace, name) in self._locks:
             return
-        key = f"{self.schema} {name} {namespace}"
+        key = lock_key(self.schema, name, namespace)
         try:
             patience = f"{max(1, round(self._patience * 1000))}ms"
             connection.execute(_LOCK, {"namespace": namespace, "patience": patience, "key": key})
@@ -219,7 +218,7 @@ class PostgresConnection:
         """Who holds a lock, as far as the server says so."""
         who = "another process"
         with suppress(PrimingError, psycopg.Error), self._taken() as other:
-            for pid, name, address in other.execute(_HOLDER, {"key": key}).fetchall():
+            for pid, name, address in other.execute(HOLDER, {"key": key}).fetchall():
                 who = f"{name} (server process {pid}{f', from {address}' if address else ''})"
         return who
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import md5
 from threading import Event, Lock, Thread
@@ -15,7 +15,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
 from priming.config.params.store import POSTGRES
-from priming.storage.postgres.schema import prepare
+from priming.storage.postgres.migrations.runner import prepare
+from priming.storage.postgres.schema import PostgresMigration
 from priming.storage.postgres.translation import translate_error
 
 # The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
@@ -29,28 +30,28 @@ _pools: dict[PoolKey, tuple[ConnectionPool[Any], int]] = {}
 _guard = Lock()
 
 
-def shared_pool(key: PoolKey) -> ConnectionPool[Any]:
+def shared_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> ConnectionPool[Any]:
     """The pool of this process for a database and schema, opened at its first use."""
     with _guard:
         pool, users = _pools.get(key, (None, 0))
         if pool is None:
-            pool = _new_pool(key)
+            pool = _new_pool(key, steps)
         _pools[key] = pool, users + 1
         return pool
 
 
-def _new_pool(key: PoolKey) -> ConnectionPool[Any]:
+def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> ConnectionPool[Any]:
     """A pool, once a first connection has found the schema to be the newest, or made it so."""
     process, url, schema, most = key
     settings: dict[str, Any] = {
         "autocommit": True,
         "application_name": f"priming {process}",
-        "connect_timeout": POSTGRES.connect_timeout,
+        "connect_timeout": conninfo_to_dict(url).get("connect_timeout", POSTGRES.connect_timeout),
         "options": f"-c search_path={_quoted(schema)},public,extensions",
     }
     try:
         with psycopg.connect(url, **settings) as connection:
-            prepare(connection, schema, place_of(url))
+            prepare(connection, schema, place_of(url), steps)
     except psycopg.Error as error:
         raise translate_error(error, place_of(url)) from error
     return ConnectionPool(

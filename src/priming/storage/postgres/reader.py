@@ -44,16 +44,33 @@ _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
 _INTERVAL = {"v.recorded_at": RECORDED_AT, "v.retired_at": RETIRED_AT}
 # A version as a record: from its first row on, up to the first row of the next version (``core.bitemporal``).
 _R = ", ".join(("m.id", *(_INTERVAL.get(f"v.{name}", f"v.{name}") for name in VERSION_COLUMNS)))
-_OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"
 _HERE = "m.namespace = %(namespace)s"
 _LISTED = f"FROM memories m WHERE {_HERE} AND m.id = ANY(%(listed)s::text[])"
-_BOTH = f"SELECT {_M}, {_R} FROM memories m JOIN versions v {_OF_MEMORY}"
+_NUMBERS = (
+    "ARRAY(SELECT number FROM memories WHERE namespace = %(namespace)s AND id = ANY(%(listed)s::text[]))"
+)
+
+
+def _each(table: str, alias: str, column: str, other: str, number: str) -> str:
+    """A join that looks up the rows of a table for each row of another, by an index, whatever the planner expects.
+
+    ``OFFSET 0`` keeps it from reading the whole namespace where it takes that for a row or two.
+    """
+    rows = f"FROM {table} j WHERE j.namespace = {other}.namespace AND j.{column} = {other}.{number}"
+    return f" CROSS JOIN LATERAL (SELECT * {rows} OFFSET 0) {alias}"
+
+
+_VERSIONS = f"FROM memories m{_each('versions', 'v', 'memory', 'm', 'number')}"
+_OF_VERSION = f"FROM versions v{_each('memories', 'm', 'number', 'v', 'memory')}"
+_BOTH = f"SELECT {_M}, {_R} {_VERSIONS}"
 _CURRENT = "v.retired_at IS NULL"
 _VALID = "(v.valid_from IS NULL OR v.valid_from <= %(at)s) AND (v.valid_to IS NULL OR v.valid_to > %(at)s)"
 _LINK = ", ".join(("a.id", "b.id", *(f"l.{name}" for name in LINK_COLUMNS)))
-_ENDS = (
-    "JOIN memories a ON a.namespace = {0}.namespace AND a.number = {0}.source"
-    " JOIN memories b ON b.namespace = {0}.namespace AND b.number = {0}.target"
+_ENDS = _each("memories", "a", "number", "{0}", "source") + _each("memories", "b", "number", "{0}", "target")
+_VECTORS = (
+    f"FROM memories m{_each('vectors', 'x', 'memory', 'm', 'number')} JOIN generations g"
+    " ON g.namespace = x.namespace AND g.generation = x.generation"
+    f" WHERE {_HERE} AND g.name = %(generation)s"
 )
 
 
@@ -80,8 +97,8 @@ class PostgresReader:
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
         sql = (
-            f"{_BOTH} JOIN unnest(%(listed)s::text[]) WITH ORDINALITY AS i(id, place) ON i.id = m.id"
-            f" WHERE {_HERE} AND {_CURRENT} AND {_VALID} ORDER BY i.place"
+            f"{_BOTH} WHERE {_HERE} AND m.id = ANY(%(listed)s::text[]) AND {_CURRENT} AND {_VALID}"
+            " ORDER BY array_position(%(listed)s::text[], m.id::text)"
         )
         rows = self._db.run(namespace, sql, {"at": stamp(at), "listed": list(ids)})
         records = (stored_record(namespace, row) for row in rows)
@@ -130,13 +147,13 @@ class PostgresReader:
     def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
         """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
         where = _HERE + ("" if memory_id is None else " AND m.id = %(memory)s")
-        sql = f"SELECT {_V} FROM memories m JOIN versions v {_OF_MEMORY} WHERE {where} ORDER BY m.number, v.revision"
+        sql = f"SELECT {_V} {_VERSIONS} WHERE {where} ORDER BY m.number, v.revision"
         rows = self._db.each(namespace, sql, {"memory": memory_id})
         return [stored(VersionRow, row) for row in rows]
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
         """Identity and state of memories of any status (None: of all), in order of insertion."""
-        which = f"FROM memories m WHERE {_HERE}" if ids is None else _LISTED
+        which = f"FROM memories m WHERE {_HERE}" if ids is None else f"FROM (SELECT m.* {_LISTED} OFFSET 0) m"
         rows = self._db.each(
             namespace,
             f"SELECT {_M} {which} ORDER BY m.number",
@@ -151,9 +168,8 @@ class PostgresReader:
         only = "" if relation is None else " AND l.relation = %(relation)s"
         every = f"SELECT l.* FROM links l WHERE l.namespace = %(namespace)s{only}"
         if ids is not None:
-            ends = f"(SELECT number {_LISTED.replace('m.', '')})".replace("memories m", "memories")
-            every = f"{every} AND l.source IN {ends} UNION {every} AND l.target IN {ends}"
-        sql = f"SELECT {_LINK} FROM ({every}) l {_ENDS.format('l')} ORDER BY l.source, l.relation, l.target"
+            every = f"{every} AND l.source = ANY({_NUMBERS}) UNION {every} AND l.target = ANY({_NUMBERS})"
+        sql = f"SELECT {_LINK} FROM ({every}) l{_ENDS.format('l')} ORDER BY l.source, l.relation, l.target"
         values = {"relation": relation, "listed": None if ids is None else list(ids)}
         return [from_columns(LinkRow, row) for row in self._db.each(namespace, sql, values)]
 
@@ -163,10 +179,10 @@ class PostgresReader:
         """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
         # The second condition lets the partial index of verdicts by recall be used.
         only = "" if recall is None else " AND d.recall = %(recall)s AND d.recall <> ''"
-        only += "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
+        only += "" if ids is None else f" AND d.memory = ANY({_NUMBERS})"
         columns = ", ".join(("m.id", *(f"d.{name}" for name in VERDICT_COLUMNS)))
         sql = (
-            f"SELECT {columns} FROM verdicts d JOIN memories m ON m.namespace = d.namespace AND m.number = d.memory"
+            f"SELECT {columns} FROM verdicts d{_each('memories', 'm', 'number', 'd', 'memory')}"
             f" WHERE d.namespace = %(namespace)s{only} ORDER BY d.at, d.operation, d.memory, d.verdict"
         )
         values = {"recall": recall, "listed": None if ids is None else list(ids)}
@@ -177,9 +193,9 @@ class PostgresReader:
     ) -> list[PairRow]:
         """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
         word = "AND" if both else "OR"
-        ends = f"(a.id = ANY(%(listed)s::text[]) {word} b.id = ANY(%(listed)s::text[]))"
+        ends = f"(p.source = ANY({_NUMBERS}) {word} p.target = ANY({_NUMBERS}))"
         sql = (
-            f"SELECT a.id, b.id, p.times FROM pairs p {_ENDS.format('p')} WHERE p.namespace = %(namespace)s"
+            f"SELECT a.id, b.id, p.times FROM pairs p{_ENDS.format('p')} WHERE p.namespace = %(namespace)s"
             f"{'' if ids is None else f' AND {ends}'} ORDER BY p.source, p.target"
         )
         rows = self._db.run(namespace, sql, {"listed": None if ids is None else list(ids)})
@@ -226,7 +242,7 @@ class PostgresReader:
     def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
         """Content digest → id of the oldest active memory with that content."""
         sql = (
-            f"SELECT v.digest, m.id FROM versions v JOIN memories m {_OF_MEMORY}"
+            f"SELECT v.digest, m.id {_OF_VERSION}"
             f" WHERE v.namespace = %(namespace)s AND v.digest = ANY(%(listed)s::text[]) AND {_CURRENT}"
             " AND v.valid_to IS NULL AND m.status = 'active' ORDER BY m.number DESC"
         )
@@ -235,7 +251,7 @@ class PostgresReader:
     def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
         """Ids of the latest active memories of a session, newest first."""
         sql = (
-            f"SELECT m.id FROM versions v JOIN memories m {_OF_MEMORY}"
+            f"SELECT m.id {_OF_VERSION}"
             f" WHERE v.namespace = %(namespace)s AND v.session = %(session)s AND {_CURRENT} AND v.valid_to IS NULL"
             " AND m.status = 'active' ORDER BY v.memory DESC LIMIT %(count)s"
         )
@@ -245,15 +261,16 @@ class PostgresReader:
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
-        which = "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
-        sql = (
-            "SELECT m.id, x.version, x.vector FROM memories m JOIN vectors x ON x.namespace = m.namespace"
-            " AND x.memory = m.number JOIN generations g ON g.namespace = x.namespace"
-            f" AND g.generation = x.generation WHERE {_HERE} AND g.name = %(generation)s{which}"
+        sql = f"SELECT m.id, x.version, x.vector {_VECTORS}" + (
+            "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
         )
         values = {"generation": generation, "listed": None if ids is None else list(ids)}
         for memory_id, version, vector in self._db.each(namespace, sql, values):
             yield (memory_id, version), as_bytes(vector)
+
+    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
+        """The versions that have a vector of a generation: PostgreSQL's own checksums find a damaged one."""
+        return set(self._db.run(namespace, f"SELECT m.id, x.version {_VECTORS}", {"generation": generation}))
 
     def latest_generations(self, namespace: str) -> list[str]:
         """The generations of the vectors of the latest memory that has any."""
@@ -268,7 +285,7 @@ class PostgresReader:
         """Ids of the active memories that satisfy ``condition``."""
         where, values = compile_condition(condition)
         sql = (
-            f"SELECT m.id FROM memories m JOIN versions v {_OF_MEMORY} WHERE {_HERE} AND m.status = 'active'"
+            f"SELECT m.id {_VERSIONS} WHERE {_HERE} AND m.status = 'active'"
             f" AND {_CURRENT} AND {_VALID} AND ({where}) ORDER BY m.number"
         )
         return [name for (name,) in self._db.run(namespace, sql, {**values, "at": stamp(at)})]

@@ -8,7 +8,8 @@ from dataclasses import astuple
 from datetime import datetime
 
 from priming.serialization import stamp
-from priming.storage.postgres.connection import NO_NAMESPACE, TRACES, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
+from priming.storage.postgres.schema import NO_NAMESPACE, TRACES
 from priming.storage.protocol import Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
@@ -232,10 +233,15 @@ class PostgresLoopSessions:
 
     _db: PostgresConnection
 
+    def _check_writable(self, namespace: str) -> None:
+        """``Conflict`` if the namespace is read-only."""
+        if self._db.run(namespace, "SELECT 1 FROM read_only WHERE namespace = %(namespace)s"):
+            raise read_only_refusal(namespace)
+
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             self._append_loop(namespace, row)
 
     def _append_loop(self, namespace: str, row: LoopSessionRow) -> None:
@@ -248,7 +254,7 @@ class PostgresLoopSessions:
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""
         with self._db.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             changed = self._db.change(
                 namespace,
                 "UPDATE loop_sessions SET state = %(state)s, updated_at = %(at)s, body = %(body)s"
@@ -284,12 +290,6 @@ class PostgresLoopSessions:
             " (SELECT 1 FROM unnest(%(keys)s::text[]) AS k(value) WHERE strpos(body, to_json(k.value)::text) > 0)",
             {"keys": list(keys)},
         )
-
-
-def check_writable(db: PostgresConnection, namespace: str) -> None:
-    """``Conflict`` if the namespace is read-only."""
-    if db.run(namespace, "SELECT 1 FROM read_only WHERE namespace = %(namespace)s"):
-        raise read_only_refusal(namespace)
 
 
 class PostgresTokens:

@@ -1,31 +1,129 @@
-"""The schema of a PostgreSQL store: created and migrated at its opening, by one process at a time."""
+"""What the schema of a PostgreSQL store is: its migrations, each of which declares the steps that make it.
+
+A file of ``migrations`` is divided by lines ``-- step: …``; without one it is a single short step. How each kind lets
+others go on is said in ``docs/postgresql.md``.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 
-import psycopg
-from psycopg import errors, sql
-
 from priming.config.values import dataclass
-from priming.errors import SchemaTooNew, StoreError
-from priming.serialization import stamp
-from priming.storage.postgres.translation import translate_error
-from priming.types import SystemClock
+from priming.errors import SchemaTooNew
 
-_VERSIONS = (
-    "CREATE TABLE IF NOT EXISTS schema_versions"
-    ' (number BIGINT PRIMARY KEY, applied_at TEXT COLLATE "C" NOT NULL)'
+NO_NAMESPACE = ""
+"""The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
+EVERY_NAMESPACE = "*\n"
+"""The scope in which the role that made the store lists namespaces. None has that name: a name is one line."""
+NAMESPACES = (
+    "SELECT namespace FROM namespaces UNION SELECT namespace FROM traces UNION SELECT namespace FROM activations"
+    " UNION SELECT namespace FROM loop_sessions ORDER BY 1"
+)
+"""The namespaces of all rows, those without operations included."""
+WRITE, TRACES = "write", "traces"
+"""The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
+HOLDER = (
+    "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
+    " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"
+    " AND a.pid <> pg_backend_pid()"
+    " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
+)
+"""Who holds an advisory lock: its server process, name and address."""
+
+_STEP = re.compile(r"^-- step: *(.*?) *$", re.MULTILINE)
+_BACKFILL = re.compile(r"backfill (\w+) \((\w+(?:, \w+)*)\)")
+_INDEX = re.compile(r"CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
+_ONLINE = re.compile(
+    r"CREATE\s.*\bCONCURRENTLY|DROP\s.*\bCONCURRENTLY IF EXISTS|\bVALIDATE\s+CONSTRAINT",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
 @dataclass(frozen=True, slots=True)
+class ShortStep:
+    """Statements of one transaction, which change no row: a column, a trigger, a constraint that is not yet valid."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineStep:
+    """One statement that takes long and that nobody waits for: it builds ``index``, or validates a constraint."""
+
+    sql: str
+    index: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """A statement for a ``batch`` of a table's rows at a time, by ``key``: its columns after the namespace."""
+
+    sql: str
+    table: str
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PostgresMigration:
-    """One numbered step of the schema."""
+    """A numbered change of the schema. Its steps are made in order, and its number is written after the last."""
 
     number: int
-    sql: str
+    steps: tuple[ShortStep | OnlineStep | Backfill, ...]
+
+
+def lock_key(schema: str, lock: str, namespace: str) -> str:
+    """What the advisory lock of a namespace is named by.
+
+    >>> lock_key("priming", WRITE, "team")
+    'priming write team'
+    """
+    return f"{schema} {lock} {namespace}"
+
+
+def declared(number: int, text: str) -> PostgresMigration:
+    """A migration as its file declares it; ``ValueError`` for a step that would make others wait.
+
+    >>> declared(11, '''-- step: short
+    ... ALTER TABLE memories ADD COLUMN letters BIGINT;
+    ... -- step: online
+    ... CREATE INDEX CONCURRENTLY memories_by_letters ON memories (namespace, letters);
+    ... ''').steps[1].index
+    'memories_by_letters'
+    """
+    head, *parts = _STEP.split(text)
+    if not parts:
+        return PostgresMigration(number, (ShortStep(text),))
+    if any(line and not line.startswith("--") for line in head.splitlines()):
+        raise ValueError(f"migration {number}: statements before the first step")
+    return PostgresMigration(
+        number, tuple(_step(number, kind, sql) for kind, sql in zip(parts[::2], parts[1::2], strict=True))
+    )
+
+
+def _step(number: int, kind: str, sql: str) -> ShortStep | OnlineStep | Backfill:
+    statement = "\n".join(line for line in sql.splitlines() if not line.startswith("--")).strip()
+    alone = statement.removesuffix(";")
+    if kind == "short":
+        if _ONLINE.search(statement):
+            raise ValueError(f"migration {number}: what takes long is a step of its own, `-- step: online`")
+        return ShortStep(statement)
+    if not alone or ";" in alone:
+        raise ValueError(f"migration {number}: the step {kind!r} must be one statement")
+    if kind == "online":
+        if not _ONLINE.search(alone):
+            raise ValueError(
+                f"migration {number}: an online step is CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY IF EXISTS,"
+                " or VALIDATE CONSTRAINT"
+            )
+        index = _INDEX.match(alone)
+        return OnlineStep(alone, index[1] if index else None)
+    if of_rows := _BACKFILL.fullmatch(kind):
+        if not re.search(r"\bbatch\b", alone):
+            raise ValueError(f"migration {number}: a backfill reads the rows of `batch`")
+        return Backfill(alone, of_rows[1], tuple(of_rows[2].split(", ")))
+    raise ValueError(f"migration {number}: {kind!r} must be short, online, or backfill TABLE (KEY, …)")
 
 
 @cache
@@ -35,55 +133,13 @@ def migrations() -> tuple[PostgresMigration, ...]:
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )
-    return tuple(PostgresMigration(int(file.name[:3]), file.read_text("utf-8")) for file in files)
+    return tuple(declared(int(file.name[:3]), file.read_text("utf-8")) for file in files)
 
 
-def prepare(connection: psycopg.Connection[tuple[object, ...]], schema: str, place: str) -> None:
-    """Create the schema, or bring it to the newest version, each step in a transaction of its own."""
-    newest = migrations()[-1].number
-    try:
-        if _version(connection, schema) == newest:
-            return
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"{schema} schema",))
-            _create(connection, schema)
-        for migration in migrations():
-            with connection.transaction():
-                connection.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"{schema} schema",)
-                )
-                if migration.number > _version(connection, schema):
-                    connection.execute(migration.sql.encode())
-                    now = stamp(SystemClock().now())
-                    connection.execute("INSERT INTO schema_versions VALUES (%s, %s)", (migration.number, now))
-        version = _version(connection, schema)
-    except errors.InsufficientPrivilege as error:
-        raise StoreError(
-            f"{place} has no store yet, or an older one, and this role may not make it"
-            f" ({error.diag.message_primary}): open it once as a role that may create the schema {schema!r}"
-        ) from error
-    except psycopg.Error as error:
-        raise translate_error(error, place) from error
+def check_version(version: int, newest: int, place: str) -> None:
+    """Refuse a store that a newer Priming has migrated."""
     if version > newest:
         raise SchemaTooNew(
             f"{place} was written by a newer Priming (schema {version}, this one knows {newest}): upgrade Priming;"
             " it was not changed"
         )
-
-
-def _version(connection: psycopg.Connection[tuple[object, ...]], schema: str) -> int:
-    """The number of the last migration; 0 for a database without a store."""
-    table = sql.Identifier(schema, "schema_versions")
-    ((present,),) = connection.execute("SELECT to_regclass(%s)", (table.as_string(),)).fetchall()
-    if present is None:
-        return 0
-    query = sql.SQL("SELECT coalesce(max(number), 0) FROM {}").format(table)
-    ((number,),) = connection.execute(query).fetchall()
-    return int(str(number))
-
-
-def _create(connection: psycopg.Connection[tuple[object, ...]], schema: str) -> None:
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
-    if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-    connection.execute(_VERSIONS)

@@ -11,37 +11,28 @@ from typing import Any
 import numpy as np
 
 from priming.config.params.store import POSTGRES, STORE
-from priming.errors import Conflict
 from priming.serialization import from_columns
-from priming.storage.columns import LINK_COLUMNS
-from priming.storage.parts import FETCHED, StoreParts
+from priming.storage.columns import LINK_COLUMNS, TABLES
 from priming.storage.postgres.backup import empty, replace_all, write_backup
-from priming.storage.postgres.checks import TABLES
-from priming.storage.postgres.connection import EVERY_NAMESPACE, PostgresConnection
+from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
 from priming.storage.postgres.reader import PostgresReader, as_bytes
 from priming.storage.postgres.records import (
     PostgresLoopSessions,
     PostgresTokens,
     PostgresTraces,
-    check_writable,
 )
-from priming.storage.postgres.schema import migrations
+from priming.storage.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
 from priming.storage.postgres.writer import PostgresRowWriter, pack_links
-from priming.storage.protocol import Changes, Logged, VersionKey
+from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
-    PairRow,
-    RelationRow,
     Row,
     RowChange,
     RunRow,
-    VerdictRow,
-    VersionRow,
-    WeightsRow,
-    identity,
 )
+from priming.storage.sql_store import FETCHED, SqlStore
 from priming.storage.sqlite.backup import backup_at
 
 _OF_MEMORY = (
@@ -58,7 +49,7 @@ _OF_MEMORY = (
 
 
 class PostgresStore(
-    PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, StoreParts
+    PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, SqlStore
 ):
     """A ``Store`` in one schema of a PostgreSQL database."""
 
@@ -69,8 +60,9 @@ class PostgresStore(
         schema: str = "priming",
         pool: int = POSTGRES.pool,
         busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[PostgresMigration] | None = None,
     ) -> None:
-        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout))
+        super().__init__(PostgresConnection(url, schema, pool=pool, busy_timeout=busy_timeout, steps=steps))
 
     @property
     def exists(self) -> bool:
@@ -132,16 +124,6 @@ class PostgresStore(
         """Remove the erased rows from the tables' files; PostgreSQL's own journal and backups age by themselves."""
         self._db.administer(f"VACUUM {', '.join(TABLES)}")
 
-    def apply(self, changes: Changes) -> int:
-        """Write one operation and its entry in the log, and return its number."""
-        with self.transaction():
-            check_writable(self._db, changes.namespace)
-            number = self._log(changes)
-            self._write(changes.namespace, changes.rows)
-            if changes.generation:
-                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
-        return number
-
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
         created = {
             change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
@@ -159,28 +141,6 @@ class PostgresStore(
         PostgresRowWriter(self._db, namespace, numbers).write(changes)
         pack_links(self._db, namespace, [numbers[name] for name in (linked - gone) & numbers.keys()])
 
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-        alike: Sequence[Row]
-        match row:
-            case MemoryRow():
-                alike = self.memories(namespace, [row.id])
-            case VersionRow():
-                alike = self.versions(namespace, row.id)
-            case LinkRow():
-                alike = self._present_link(namespace, row)
-            case VerdictRow():
-                alike = self.verdicts(namespace, [row.id])
-            case PairRow():
-                alike = self.pairs(namespace, [row.source, row.target])
-            case WeightsRow():
-                alike = self.weights(namespace, row.profile)
-            case RelationRow():
-                alike = self.relations(namespace)
-            case _:
-                alike = self.runs(namespace, [row.id])
-        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
-
     def _present_link(self, namespace: str, row: LinkRow) -> list[LinkRow]:
         end = "(SELECT number FROM memories WHERE namespace = %(namespace)s AND id = %({})s)"
         sql = (
@@ -190,19 +150,6 @@ class PostgresStore(
         values = {"source": row.source, "target": row.target, "relation": row.relation}
         rows = self._db.run(namespace, sql, values)
         return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
-
-    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that produced them."""
-        with self.transaction():
-            check_writable(self._db, namespace)
-            if self.head(namespace):
-                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._add_namespace(namespace)
-            self._insert_operations(
-                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
-            )
-            self._mark_undone(namespace)
-            self._write(namespace, [RowChange(None, row) for row in rows])
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         rows = self._db.each(namespace, sql.format("%(namespace)s"), batch=FETCHED)
@@ -223,7 +170,7 @@ class PostgresStore(
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             numbers = list(self._numbers(namespace, ids).values())
             keys = self.names(namespace, ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import errors
 
-from priming.errors import Busy, Conflict, ParamError, PrimingError, StoreError
+from priming.errors import Busy, Conflict, ParamError, PrimingError, SchemaTooNew, StoreError
 
 _LOST = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException)
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[PrimingError], str], ...] = (
@@ -46,6 +46,12 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[PrimingError], str]
         (errors.InsufficientPrivilege,),
         StoreError,
         "{place} refuses this role ({text}): grant it, or connect as another role",
+    ),
+    (
+        (errors.UndefinedColumn, errors.UndefinedTable),
+        SchemaTooNew,
+        "{place} lacks what this Priming reads ({text}): a newer one has migrated it, or its schema was removed;"
+        " nothing was changed; upgrade Priming, and start this process again",
     ),
     (
         (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InvalidCatalogName),

@@ -10,31 +10,12 @@ from pathlib import Path
 from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
+from priming.storage.columns import TABLES
 from priming.storage.sqlite.connection import Connection, make_folder
 from priming.storage.sqlite.files import examine_file, migrate, migrations
 from priming.storage.sqlite.translation import ErrorTranslation
 
-_TABLES = (
-    "namespaces",
-    "memories",
-    "versions",
-    "generations",
-    "vectors",
-    "links",
-    "verdicts",
-    "pairs",
-    "runs",
-    "weights",
-    "relations",
-    "operations",
-    "changes",
-    "touched",
-    "traces",
-    "activations",
-    "loop_sessions",
-)
-"""All tables but tokens and the text index, in an order in which they can be filled."""
-NAMESPACE_TABLES = tuple(table for table in _TABLES if table != "generations")
+NAMESPACE_TABLES = tuple(table for table in TABLES if table != "generations")
 """Those whose rows belong to namespaces."""
 
 
@@ -106,9 +87,9 @@ def _reader(path: Path) -> sqlite3.Connection:
 def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
     """Replace all rows by those of a copy, within a transaction."""
     db.change("INSERT INTO words (words) VALUES ('delete-all')")
-    for table in reversed(_TABLES):
+    for table in reversed(TABLES):
         db.change(f"DELETE FROM {table}")
-    for table in _TABLES:
+    for table in TABLES:
         rows = copy.execute(f"SELECT * FROM {table}")
         names = [column for column, *_ in rows.description]
         places = ", ".join("?" * len(names))

@@ -1,4 +1,4 @@
-"""A parsed filter as SQL for SQLite. What comes from the caller is bound, never written into the SQL."""
+"""Filters, and searches for words, as SQL for SQLite. What comes from the caller is bound, not written in."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from priming.serialization import stamp
 from priming.storage.columns import RECORDED_AT
 from priming.storage.filters import Comparison, Condition
+from priming.storage.spaceless import phrases
 
 _OF_MEMORY = {"id", "key", "kind", "priority", "weight", "uses"}
 _COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
@@ -134,3 +135,19 @@ def _is_number(kind: str) -> str:
 
 def _holds(values: Sequence[Any], flag: bool) -> bool:
     return any(value is flag for value in values)
+
+
+def fts_query(words: str) -> str:
+    """The query for texts that contain all of the words.
+
+    >>> fts_query("moved 大阪府 春")
+    '"moved" "大阪 阪府" "春" *'
+    """
+    return (
+        " ".join(_quoted(phrase) + (" *" if beginning else "") for phrase, beginning in phrases(words))
+        or '""'
+    )
+
+
+def _quoted(phrase: str) -> str:
+    return '"' + phrase.replace('"', '""') + '"'

@@ -112,13 +112,16 @@ class SqliteLog:
 
     def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
         """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""
-        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (changes.namespace,))
+        self._add_namespace(changes.namespace)
         number = max(above, self.head(changes.namespace)) + 1
         self._insert_operations(changes.namespace, [logged_changes(changes, number, erased)])
         if changes.undoes:
             self._refuse_unknown(changes.namespace, changes.undoes)
             self._mark_undone(changes.namespace)
         return number
+
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
 
     def _refuse_unknown(self, namespace: str, undone: Collection[str]) -> None:
         sql = (

@@ -1,4 +1,4 @@
-"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights, relations and vectors."""
+"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights and relations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from priming.storage.columns import (
     stored_record,
 )
 from priming.storage.filters import Condition
-from priming.storage.protocol import VersionKey
 from priming.storage.rows import (
     Counts,
     LinkRow,
@@ -34,8 +33,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sqlite.backup import file_findings, namespace_bytes
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.filters import compile_condition
-from priming.storage.sqlite.text_index import fts_query
+from priming.storage.sqlite.filters import compile_condition, fts_query
 from priming.types import MemoryRecord
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -45,7 +43,7 @@ _INTERVAL = {"v.recorded_at": RECORDED_AT, "v.retired_at": RETIRED_AT}
 _R = ", ".join(("m.id", *(_INTERVAL.get(f"v.{name}", f"v.{name}") for name in VERSION_COLUMNS)))
 _OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"
 # CROSS JOIN fixes the order in which SQLite visits the tables: otherwise it reads whole namespaces.
-_LISTED = "FROM json_each(:listed) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
+LISTED = "FROM json_each(:listed) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
 _VERSIONS = f"CROSS JOIN versions v {_OF_MEMORY}"
 _BOTH = f"SELECT {_M}, {_R} FROM memories m {_VERSIONS}"
 _BY_WORDS = (
@@ -85,7 +83,7 @@ class SqliteReader:
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
-        sql = f"SELECT {_M}, {_R} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
+        sql = f"SELECT {_M}, {_R} {LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
         values = {"namespace": namespace, "at": stamp(at), "listed": json_list(ids)}
         records = (stored_record(namespace, row) for row in self._db.run(sql, values))
         return {record.id: record for record in records}
@@ -148,7 +146,7 @@ class SqliteReader:
         if ids is None:
             which = "FROM memories m WHERE m.namespace = :namespace"
         else:
-            which, values["listed"] = _LISTED, json_list(ids)
+            which, values["listed"] = LISTED, json_list(ids)
         rows = self._db.run(f"SELECT {_M} {which} ORDER BY m.number", values)
         return [stored(MemoryRow, row) for row in rows]
 
@@ -182,7 +180,7 @@ class SqliteReader:
             which = f"FROM {_VERDICTS} WHERE d.namespace = :namespace{only}"
         else:
             which = (
-                f"{_LISTED} CROSS JOIN verdicts d ON d.namespace = m.namespace AND d.memory = m.number{only}"
+                f"{LISTED} CROSS JOIN verdicts d ON d.namespace = m.namespace AND d.memory = m.number{only}"
             )
             values["listed"] = json_list(ids)
         sql = f"SELECT {_VERDICT} {which} ORDER BY d.at, d.operation, d.memory, d.verdict"
@@ -252,19 +250,19 @@ class SqliteReader:
         """The numbers of the memories that exist, by id."""
         return dict(
             self._db.run(
-                f"SELECT m.id, m.number {_LISTED}", {"namespace": namespace, "listed": json_list(ids)}
+                f"SELECT m.id, m.number {LISTED}", {"namespace": namespace, "listed": json_list(ids)}
             )
         )
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""
-        sql = f"SELECT m.key, m.id {_LISTED.replace('m.id', 'm.key')}"
+        sql = f"SELECT m.key, m.id {LISTED.replace('m.id', 'm.key')}"
         return dict(self._db.run(sql, {"namespace": namespace, "listed": json_list(keys)}))
 
     def names(self, namespace: str, ids: Collection[str]) -> dict[str, str]:
         """Id → key, for those of ``ids`` that exist."""
         return dict(
-            self._db.run(f"SELECT m.id, m.key {_LISTED}", {"namespace": namespace, "listed": json_list(ids)})
+            self._db.run(f"SELECT m.id, m.key {LISTED}", {"namespace": namespace, "listed": json_list(ids)})
         )
 
     def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
@@ -284,31 +282,6 @@ class SqliteReader:
             " AND m.status = 'active' ORDER BY v.memory DESC LIMIT ?"
         )
         return [memory_id for (memory_id,) in self._db.run(sql, (namespace, session, count))]
-
-    def vectors(
-        self, namespace: str, generation: str, ids: Collection[str] | None = None
-    ) -> Iterator[tuple[VersionKey, bytes]]:
-        """The vectors of one embedding generation; None means those of all memories."""
-        values = {"namespace": namespace, "generation": generation}
-        which, end = "FROM memories m", "WHERE m.namespace = :namespace"
-        if ids is not None:
-            which, end, values["listed"] = _LISTED, "", json_list(ids)
-        sql = (
-            f"SELECT m.id, x.version, x.vector {which} CROSS JOIN vectors x ON x.namespace = m.namespace"
-            " AND x.memory = m.number AND x.generation ="
-            f" (SELECT generation FROM generations WHERE name = :generation) {end}"
-        )
-        for memory_id, version, vector in self._db.each(sql, values):
-            yield (memory_id, version), vector
-
-    def latest_generations(self, namespace: str) -> list[str]:
-        """The generations of the vectors of the latest memory that has any."""
-        sql = (
-            "SELECT DISTINCT g.name FROM vectors x CROSS JOIN generations g ON g.generation = x.generation"
-            " WHERE x.namespace = :namespace"
-            " AND x.memory = (SELECT max(memory) FROM vectors WHERE namespace = :namespace) ORDER BY 1"
-        )
-        return [name for (name,) in self._db.run(sql, {"namespace": namespace})]
 
     def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
         """Ids of the active memories that satisfy ``condition``."""

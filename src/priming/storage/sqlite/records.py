@@ -221,10 +221,15 @@ class SqliteLoopSessions:
 
     _db: Connection
 
+    def _check_writable(self, namespace: str) -> None:
+        """``Conflict`` if the namespace is read-only."""
+        if self._db.run("SELECT 1 FROM read_only WHERE namespace = ?", (namespace,)):
+            raise read_only_refusal(namespace)
+
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             self._append_loop(namespace, row)
 
     def _append_loop(self, namespace: str, row: LoopSessionRow) -> None:
@@ -236,7 +241,7 @@ class SqliteLoopSessions:
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists."""
         with self._db.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             changed = self._db.change(
                 "UPDATE loop_sessions SET state = ?, updated_at = ?, body = ? WHERE namespace = ? AND id = ?",
                 (row.state, stamp(row.updated_at), row.body, namespace, row.id),
@@ -270,12 +275,6 @@ class SqliteLoopSessions:
             " AND EXISTS (SELECT 1 FROM json_each(:keys) k WHERE instr(body, json_quote(k.value)))",
             {"namespace": namespace, "keys": json.dumps(list(keys))},
         )
-
-
-def check_writable(db: Connection, namespace: str) -> None:
-    """``Conflict`` if the namespace is read-only."""
-    if db.run("SELECT 1 FROM read_only WHERE namespace = ?", (namespace,)):
-        raise read_only_refusal(namespace)
 
 
 class SqliteTokens:

@@ -5,44 +5,37 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.store import STORE
-from priming.errors import Conflict
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.damaged_rows import DETAIL, REMEDY, RULE
-from priming.storage.parts import FETCHED, StoreParts
-from priming.storage.protocol import Changes, Logged, VersionKey
+from priming.storage.damaged_rows import DETAIL, REMEDY, RULE, naming_damage
+from priming.storage.protocol import Changes, Kind
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
-    PairRow,
-    RelationRow,
     Row,
     RowChange,
     RunRow,
-    VerdictRow,
-    VersionRow,
-    WeightsRow,
-    identity,
+    VectorRow,
 )
+from priming.storage.sql_store import FETCHED, SqlStore
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import (
     ReadRow,
     damage,
     damage_of_all,
-    naming_damage,
     whole_rows,
 )
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
 from priming.storage.sqlite.reader import SqliteReader, json_list
-from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces, check_writable
+from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces
+from priming.storage.sqlite.vectors import SqliteVectors, damaged_vectors
 from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _MOST_SHOWN = 20
@@ -58,8 +51,10 @@ _OF_MEMORY = (
 )
 
 
-@naming_damage(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts)
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, StoreParts):
+@naming_damage(
+    SqliteReader, SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore
+)
+class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     generations_of_all = True
@@ -98,8 +93,9 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
 
     def damage(self, namespace: str | None) -> list[ReadRow]:
         """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
-        damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
-        return damaged or list(damage_of_all(self._db.raw))
+        with self._db.errors:
+            damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
+            return damaged or list(damage_of_all(self._db.raw))
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that are whole, and belong to memories that are."""
@@ -109,10 +105,11 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         try:
-            damaged = [
-                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", REMEDY)
-                for read in damage(self._db.raw, namespace)
-            ]
+            with self._db.transaction(write=False):  # the log and the rows of one state
+                damaged = [
+                    Finding(RULE, read.name, f"{DETAIL}: {read.reason}", read.remedy)
+                    for read in damage(self._db.raw, namespace)
+                ]
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds
         more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
@@ -147,16 +144,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Rewrite the file, so that neither it nor its journal has a byte of an erased row."""
         self._db.rewrite()
 
-    def apply(self, changes: Changes) -> int:
-        """Write one operation and its entry in the log, and return its number."""
-        with self.transaction():
-            check_writable(self._db, changes.namespace)
-            number = self._log(changes)
-            self._write(changes.namespace, changes.rows)
-            if changes.generation:
-                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
-        return number
-
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
         created = {
             change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
@@ -164,30 +151,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
         SqliteRowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-        if isinstance(row, MemoryRow):
-            return next(iter(self.memories(namespace, [row.id])), None)
-        if isinstance(row, VersionRow):
-            return next(
-                (each for each in self.versions(namespace, row.id) if each.revision == row.revision), None
-            )
-        if isinstance(row, LinkRow):
-            return self._present_link(namespace, row)
-        alike: Sequence[Row]
-        if isinstance(row, VerdictRow):
-            alike = self.verdicts(namespace, [row.id])
-        elif isinstance(row, PairRow):
-            alike = self.pairs(namespace, [row.source, row.target])
-        elif isinstance(row, WeightsRow):
-            alike = self.weights(namespace, row.profile)
-        elif isinstance(row, RelationRow):
-            alike = self.relations(namespace)
-        else:
-            alike = self.runs(namespace, [row.id])
-        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
-
-    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
+    def _present_link(self, namespace: str, row: LinkRow) -> list[LinkRow]:
         end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
         sql = (
             f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
@@ -195,20 +159,13 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         )
         values = {"source": row.source, "target": row.target, "relation": row.relation}
         rows = self._db.run(sql, {"namespace": namespace, **values})
-        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
+        return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
 
-    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that produced them."""
-        with self.transaction():
-            check_writable(self._db, namespace)
-            if self.head(namespace):
-                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
-            self._add_namespace(namespace)
-            self._insert_operations(
-                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
-            )
-            self._mark_undone(namespace)
-            self._write(namespace, [RowChange(None, row) for row in rows])
+    def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
+        """Every item of a kind, read a few at a time, in an order that is the same in every store."""
+        if kind is VectorRow and any(damaged_vectors(self._db.raw, namespace)):
+            raise ValueError("a vector is damaged")
+        yield from super().part(namespace, kind)
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         return self._db.each(sql.format("?"), (namespace,), batch=FETCHED)
@@ -216,9 +173,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
     def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
         named = {"namespace": namespace, **values}
         self._db.change(sql.format_map({name: f":{name}" for name in named}), named)
-
-    def _add_namespace(self, namespace: str) -> None:
-        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
 
     def clear(self, namespace: str) -> None:
         """Remove a namespace and all that it holds, its log included; read-only or not."""
@@ -231,7 +185,7 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
-            check_writable(self._db, namespace)
+            self._check_writable(namespace)
             numbers = self._numbers(namespace, ids).values()
             keys = self.names(namespace, ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
@@ -272,31 +226,6 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
-
-    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """Store derived vectors outside the log, replacing present ones."""
-        if not vectors:
-            return
-        with self.transaction():
-            self._db.change("INSERT OR IGNORE INTO generations (name) VALUES (?)", (generation,))
-            ((number,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
-            numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
-            self._db.many(
-                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :generation, :vector"
-                " WHERE EXISTS (SELECT 1 FROM versions"
-                " WHERE namespace = :namespace AND memory = :memory AND version = :version)",
-                (
-                    {
-                        "namespace": namespace,
-                        "memory": numbers[memory_id],
-                        "version": version,
-                        "generation": number,
-                        "vector": vector,
-                    }
-                    for (memory_id, version), vector in vectors.items()
-                    if memory_id in numbers
-                ),
-            )
 
 
 def newest() -> int:

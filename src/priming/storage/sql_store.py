@@ -1,20 +1,20 @@
-"""The parts of a namespace as streams, the same in every database: how they are read, ordered and appended."""
+"""What every database does alike with a namespace: its parts as streams, operations, restoring and erasing."""
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, ClassVar, cast
 
+from priming.errors import Conflict
 from priming.serialization import column_names
 from priming.storage.columns import LINK_COLUMNS, MEMORY_COLUMNS, VERDICT_COLUMNS, VERSION_COLUMNS, stored
 from priming.storage.log_rows import logged_operations
 from priming.storage.mentions import mentions_any
-from priming.storage.protocol import Kind, Logged, StoredItem, Trace, VersionKey
+from priming.storage.protocol import Changes, Kind, Logged, Store, StoredItem, Trace
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     TRACE_COLUMNS,
@@ -36,6 +36,7 @@ from priming.storage.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
+    identity,
     pack,
     unpack,
 )
@@ -89,11 +90,56 @@ _READERS: Mapping[type[StoredItem], Callable[..., StoredItem]] = {
 }
 
 
-class StoreParts(ABC):
-    """The parts of the namespaces of a store, read and appended; a backend says how it runs a query."""
+class SqlStore(Store):
+    """A store in a database that speaks SQL: what is alike in all, where a backend says how it runs a statement."""
 
     generations_of_all: ClassVar[bool] = False
     """Whether the generations of vectors are numbered over all namespaces, rather than in each."""
+
+    def apply(self, changes: Changes) -> int:
+        """Write one operation and its entry in the log, and return its number."""
+        with self.transaction():
+            self._check_writable(changes.namespace)
+            number = self._log(changes)
+            self._write(changes.namespace, changes.rows)
+            if changes.generation:
+                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
+        return number
+
+    def present(self, namespace: str, row: Row) -> Row | None:
+        """The stored row with the same identity, or None."""
+        alike: Sequence[Row]
+        match row:
+            case MemoryRow():
+                alike = self.memories(namespace, [row.id])
+            case VersionRow():
+                alike = self.versions(namespace, row.id)
+            case LinkRow():
+                alike = self._present_link(namespace, row)
+            case VerdictRow():
+                alike = self.verdicts(namespace, [row.id])
+            case PairRow():
+                alike = self.pairs(namespace, [row.source, row.target])
+            case WeightsRow():
+                alike = self.weights(namespace, row.profile)
+            case RelationRow():
+                alike = self.relations(namespace)
+            case _:
+                alike = self.runs(namespace, [row.id])
+        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
+
+    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
+        """Fill an empty namespace with rows and the log that produced them."""
+        with self.transaction():
+            self._check_writable(namespace)
+            if self.head(namespace):
+                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
+            self._add_namespace(namespace)
+            self._insert_operations(
+                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
+            )
+            self._mark_undone(namespace)
+            self._write(namespace, [RowChange(None, row) for row in rows])
 
     def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
         """Every item of a kind, read a few at a time, in an order that is the same in every store."""
@@ -209,20 +255,6 @@ class StoreParts(ABC):
                 self._append_loop(namespace, row)
 
     @abstractmethod
-    def transaction(
-        self, namespace: str | None = None, *, write: bool = True
-    ) -> AbstractContextManager[None]:
-        """See ``Store``."""
-
-    @abstractmethod
-    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """See ``Store``."""
-
-    @abstractmethod
-    def restore_activations(self, namespace: str, counts: Sequence[ActivationCount]) -> None:
-        """See ``Store``."""
-
-    @abstractmethod
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query that has ``{}`` where the namespace belongs, fetched a few at a time."""
 
@@ -232,6 +264,22 @@ class StoreParts(ABC):
 
     @abstractmethod
     def _add_namespace(self, namespace: str) -> None: ...
+
+    @abstractmethod
+    def _check_writable(self, namespace: str) -> None:
+        """``Conflict`` if the namespace is read-only."""
+
+    @abstractmethod
+    def _present_link(self, namespace: str, row: LinkRow) -> Sequence[LinkRow]:
+        """The stored link of the same ends and relation, if there is one."""
+
+    @abstractmethod
+    def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
+        """Enter an operation in the log, with a number greater than ``above`` and all others."""
+
+    @abstractmethod
+    def _mark_undone(self, namespace: str) -> None:
+        """Enter in the operations that the log says were undone by which."""
 
     @abstractmethod
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None: ...

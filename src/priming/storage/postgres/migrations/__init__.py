@@ -1,0 +1,1 @@
+"""The migrations of a PostgreSQL store, and what carries them out."""
