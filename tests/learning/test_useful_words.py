@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from priming.embedding.wordllama import StaticEmbedder
+
 TEXTS = {
     "pool": "The connection limit was raised to forty.",
     "cache": "Answers are kept for an hour.",
@@ -174,3 +176,38 @@ def test_a_second_verdict_that_agrees_counts_more_than_the_first_alone(village):
         judge(village, cue, used=["boots"])
     assert scores[0] < scores[1] < scores[2]
     assert scores[2] - scores[1] < scores[1] - scores[0]
+
+
+TALK = (
+    ("Lena", "How was your weekend, Omar?"),
+    ("Omar", "Quiet. I put two lemon trees and a rosemary by the railing."),
+    ("Lena", "Lovely! My sister has been ill, so I cooked for her."),
+    ("Omar", "Poor thing. Is she better now?"),
+    ("Lena", "She is. On Tuesday she goes back to the bakery."),
+    ("Omar", "Then I will get my bread from her."),
+    ("Lena", "The ferry to the island was late again, by the way."),
+    ("Omar", "They ought to buy a second boat."),
+    ("Lena", "I found the blue scarf that I had lost at the cinema."),
+    ("Omar", "It was under the seat, as you said."),
+    ("Lena", "The plants in our office stand in the dark."),
+    ("Omar", "Mine had plants once; they all withered."),
+    ("Lena", "A neighbour of mine has a balcony like a stage."),
+)
+
+
+def test_a_turn_that_answered_rises_when_the_same_is_asked_in_other_words(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    memory.remember_many(
+        {"content": text, "key": f"turn-{at}", "speaker": who, "session": "sunday"}
+        for at, (who, text) in enumerate(TALK)
+    )
+    others = ("What did Lena lose at the cinema?", "Who goes back to the bakery?", "What was late?")
+    again = "Which plants stand on the balcony now?"
+    before, answers = keys(memory, again), [keys(memory, cue)[0] for cue in others]
+    judge(memory, "What grows on the balcony of Omar?", used=["turn-1"])
+    assert keys(memory, again).index("turn-1") < before.index("turn-1") - 1
+    assert [keys(memory, cue)[0] for cue in others] == answers
+
+
+def keys(memory, cue):
+    return [hit.memory.key for hit in memory.recall(cue, floor=0, limit=20).hits]
