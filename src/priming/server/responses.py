@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from priming.core.arguments.measured import check_json, too_deep
-from priming.errors import NotFound, ParamError, PrimingError, StoreError
+from priming.errors import NotFound, ParamError, PrimingError, StoreError, brief
 from priming.serialization import error_payload, full_error_payload
 from priming.text.quotation import json_text, visible
 
@@ -80,7 +80,7 @@ def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Re
     """
     payload = full_error_payload(error) if local else dict(error_payload(error))
     if not everywhere and isinstance(error, NotFound):
-        payload["message"] = str(error)
+        payload["message"] = brief(str(error))
     if not everywhere and isinstance(error, StoreError):
         payload["message"] = (
             f"the store failed ({error.code}): nothing was changed; the server's log says more"
