@@ -5,8 +5,8 @@
 ``--data`` has the three sets of ``quality.py``, ``--genres`` folders with ``documents.jsonl`` and
 ``questions.jsonl``. Each set is asked as a whole, and in small stores of 5, 20 and 60 of its memories: with
 questions that these answer, and with others. One half of the questions is fitted; what is reported is told of
-the other half. Results go to ``results/relevance.json``, and the weights fitted on both halves are printed as
-``RelevanceParams`` takes them.
+the other half, and of the weights in force where an answer ends. Results go to ``results/relevance.json``, and the
+weights fitted on both halves are printed as ``RelevanceParams`` takes them.
 """
 
 from __future__ import annotations
@@ -40,10 +40,31 @@ from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.relevance.hits import answer_confidence, hit_figures, led_shares, led_to, relevance
+from priming.recall.relevance.ending import breadth, least_worth, recall_weight
+from priming.recall.relevance.hits import (
+    answer_confidence,
+    hit_figures,
+    led_shares,
+    led_to,
+    left_open,
+    relevance,
+)
 from priming.types import Cue
 
 WEIGHTS = ("confidence", "match", "memories", "lead", "behind", "activation", "bridge")
+ENDING = (
+    "led",
+    "led_well",
+    "open",
+    "led_near",
+    "led_surely",
+    "least_most",
+    "sure",
+    "recall_weight",
+    "few",
+    "broad",
+    "floor",
+)
 SIZES = (5, 20, 60)
 HITS = 10
 BINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -79,6 +100,10 @@ class Case:
     figures: np.ndarray
     led: np.ndarray
     confidence: float
+    left: float
+    """The share of the cue that the best hit leaves open."""
+    breadth: float
+    memories: int
 
     @property
     def relevant(self) -> np.ndarray:
@@ -121,12 +146,13 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
         confidence = answer_confidence(evidence, ranked, PRIMING.confidence)
         if confidence is not None:
             figures = hit_figures(evidence, ranked, confidence, RELEVANCE)
-            table = np.stack([figures[weight] for weight in WEIGHTS], 1)[:HITS]
-            labels = tuple(label.get(row, "") for row in ranked.rows.tolist())[:HITS]
+            table = np.stack([figures[weight] for weight in WEIGHTS], 1)
+            labels = tuple(label.get(row, "") for row in ranked.rows.tolist())
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
-            yield Case(
-                name, size, query.text, labels, gold, table, led_shares(evidence, ranked)[:HITS], confidence
-            )
+            led, left = led_shares(evidence, ranked), left_open(evidence, ranked)
+            broad = breadth(evidence.rarities, working.memories)
+            seen = (led, confidence, left, broad, working.memories)
+            yield Case(name, size, query.text, labels, gold, table, *seen)
 
 
 def memory_has(memory: Memory, item: BenchItem) -> bool:
@@ -202,10 +228,10 @@ def collect(options: argparse.Namespace) -> list[Case]:
 def fitted(some: Sequence[Case]) -> RelevanceParams:
     """Weights under which relevant hits are told from others; each set, size and kind of question weighs the same."""
     kinds = Counter(case.kind for case in some)
-    weight = np.concatenate([np.full(len(case.labels), 1000.0 / kinds[case.kind]) for case in some])
-    figures = np.concatenate([case.figures for case in some])
+    weight = np.concatenate([np.full(len(case.labels[:HITS]), 1000.0 / kinds[case.kind]) for case in some])
+    figures = np.concatenate([case.figures[:HITS] for case in some])
     mean, spread = figures.mean(0), figures.std(0) + 1e-9
-    right = np.concatenate([case.relevant for case in some])
+    right = np.concatenate([case.relevant[:HITS] for case in some])
     law = LogisticRegression(C=10.0, max_iter=500).fit((figures - mean) / spread, right, sample_weight=weight)
     slopes = law.coef_[0] / spread
     values = {name: round(float(value), 3) for name, value in zip(WEIGHTS, slopes, strict=True)}
@@ -215,12 +241,20 @@ def fitted(some: Sequence[Case]) -> RelevanceParams:
 def probabilities(case: Case, law: RelevanceParams) -> np.ndarray:
     """The relevance of each hit of a case, as recall computes it."""
     own = relevance(dict(zip(WEIGHTS, case.figures.T, strict=True)), law)
-    return np.where(led_to(own, case.led, law), np.maximum(own, law.least_most), own)
+    return np.where(led_to(own, case.led, case.left, law), np.maximum(own, law.least_most), own)
+
+
+def answered(case: Case, law: RelevanceParams) -> np.ndarray:
+    """Which hits of a case recall returns."""
+    own = relevance(dict(zip(WEIGHTS, case.figures.T, strict=True)), law)
+    weight = recall_weight(case.breadth, case.memories, law)
+    return (own >= least_worth(own, weight, law.floor / case.breadth)) | led_to(own, case.led, case.left, law)
 
 
 def told(some: Sequence[tuple[Case, np.ndarray]]) -> dict[str, Any]:
     """How true the probabilities of some cases are."""
-    p, right = np.concatenate([each for _, each in some]), np.concatenate([case.relevant for case, _ in some])
+    p = np.concatenate([each[:HITS] for _, each in some])
+    right = np.concatenate([case.relevant[:HITS] for case, _ in some])
     at = np.digitize(p, BINS[1:-1])
     bins = [
         [*BINS[b : b + 2], *(round(float(of[at == b].mean()), 4) for of in (p, right)), int((at == b).sum())]
@@ -240,20 +274,25 @@ def told(some: Sequence[tuple[Case, np.ndarray]]) -> dict[str, Any]:
     }
 
 
-def cut(some: Sequence[tuple[Case, np.ndarray]], floor: float) -> dict[str, float]:
-    """Precision and R@10 of what is returned, without a floor and with it; and how many hits there are."""
-    answerable = [(case, p) for case, p in some if case.gold]
+def cut(some: Sequence[tuple[Case, RelevanceParams]]) -> dict[str, float]:
+    """Precision and R@10 of what is returned, of all hits and where recall ends; and how many hits there are."""
+    answerable = [(case, law) for case, law in some if case.gold]
     returned = np.zeros(4)
-    recalls = []
-    for case, p in answerable:
-        right, kept = case.relevant, p >= floor
-        returned += right.sum(), len(right), (right & kept).sum(), kept.sum()
-        first, last = (_recall(case, mask) for mask in (np.ones(len(p), bool), kept))
-        recalls.append((first, last))
+    recalls, shares = [], []
+    for case, law in answerable:
+        every = np.arange(len(case.labels))[:HITS]
+        first = np.flatnonzero(answered(case, law))[:HITS]
+        right = case.relevant
+        returned += right[every].sum(), len(every), right[first].sum(), len(first)
+        recalls.append([_recall(case, places) for places in (every, first)])
+        shares.append([right[places].sum() / max(len(places), 1) for places in (every, first)])
     before, after = np.mean(recalls, axis=0)
+    each, each_floor = np.mean(shares, axis=0)
     return {
         "precision": returned[0] / max(returned[1], 1),
         "precision_floor": returned[2] / max(returned[3], 1),
+        "precision_question": float(each),
+        "precision_question_floor": float(each_floor),
         "recall": float(before),
         "recall_floor": float(after),
         "hits": returned[1] / len(answerable),
@@ -262,9 +301,9 @@ def cut(some: Sequence[tuple[Case, np.ndarray]], floor: float) -> dict[str, floa
     }
 
 
-def _recall(case: Case, kept: np.ndarray) -> float:
-    found = {label for label, one in zip(case.labels, kept, strict=True) if one} & case.gold
-    return float(bool(found)) if case.set.startswith(ANY) else len(found) / len(case.gold)
+def _recall(case: Case, places: np.ndarray) -> float:
+    answers = {case.labels[place] for place in places} & case.gold
+    return float(bool(answers)) if case.set.startswith(ANY) else len(answers) / len(case.gold)
 
 
 def main() -> None:
@@ -272,9 +311,10 @@ def main() -> None:
     some = collect(options)
     halves = [[case for case in some if case.half == half] for half in (0, 1)]
     law = [fitted(half) for half in halves]
-    held_out = [(case, probabilities(case, law[1 - half])) for half in (0, 1) for case in halves[half]]
+    fitted_elsewhere = [(case, law[1 - half]) for half in (0, 1) for case in halves[half]]
+    held_out = [(case, probabilities(case, other)) for case, other in fitted_elsewhere]
     in_force = [(case, probabilities(case, RELEVANCE)) for case in some]
-    every, floor = fitted(some), RELEVANCE.floor
+    every = fitted(some)
     apart = []
     for genre in dict.fromkeys(case.genre for case in some):
         others = fitted([case for case in some if case.genre != genre])
@@ -284,12 +324,8 @@ def main() -> None:
     content = {
         "benchmark": "relevance",
         "cases": len(some),
-        "floor": floor,
         "fitted": {name: getattr(every, name) for name in ("constant", *WEIGHTS)},
-        "in_force": {
-            name: getattr(RELEVANCE, name)
-            for name in ("constant", *WEIGHTS, "led", "led_near", "led_surely", "least_most", "sure")
-        },
+        "in_force": {name: getattr(RELEVANCE, name) for name in ("constant", *WEIGHTS, *ENDING)},
         "all": {
             kind: told(of) for kind, of in (("half", held_out), ("genre", apart), ("in_force", in_force))
         },
@@ -301,19 +337,18 @@ def main() -> None:
             for genre in dict.fromkeys(case.genre for case in some)
         },
         "sets": {
-            name: cut([(c, p) for c, p in held_out if c.set == name and c.size == "all"], floor)
-            for name in names
+            name: cut([(c, RELEVANCE) for c in some if c.set == name and c.size == "all"]) for name in names
         },
-        "sizes": {
-            size: cut([(c, p) for c, p in held_out if c.size == size], floor) for size in map(str, SIZES)
+        "sizes": {size: cut([(c, RELEVANCE) for c in some if c.size == size]) for size in map(str, SIZES)},
+        "sets_half": {
+            name: cut([(c, one) for c, one in fitted_elsewhere if c.set == name and c.size == "all"])
+            for name in names
         },
         "unanswerable": {
-            size: float(np.mean([(p >= floor).sum() for c, p in held_out if c.size == size and not c.gold]))
+            size: float(
+                np.mean([answered(c, RELEVANCE)[:HITS].sum() for c in some if c.size == size and not c.gold])
+            )
             for size in map(str, SIZES)
-        },
-        "sets_in_force": {
-            name: cut([(c, p) for c, p in in_force if c.set == name and c.size == "all"], floor)
-            for name in names
         },
         "auc_unsaid": auc(
             [c.confidence for c in dialogue if c.gold], [c.confidence for c in dialogue if not c.gold]
@@ -333,8 +368,8 @@ def show(content: dict[str, Any]) -> None:
     console.print("fitted", content["fitted"], "\nin force", content["in_force"])
     for kind, one in content["all"].items():
         console.print(f"{kind}: Brier {one['brier']:.4f} (base rate {one['base']:.4f})", one["bins"])
-    table = Table(title=f"floor {content['floor']:g}, fitted on the other half")
-    for column in ("set", "questions", "precision", "with floor", "R@10", "with floor", "hits", "with floor"):
+    table = Table(title="where an answer ends, in force")
+    for column in ("set", "questions", "precision", "to the end", "R@10", "to the end", "hits", "to the end"):
         table.add_column(column)
     ratios = {}
     for name, one in {**content["sets"], **content["sizes"]}.items():
@@ -344,12 +379,16 @@ def show(content: dict[str, Any]) -> None:
         )
         table.add_row(name, str(one["questions"]), *shares, f"{one['hits']:.1f}", f"{one['hits_floor']:.1f}")
     console.print(table)
-    for key in ("sets", "sets_in_force"):
+    for key in ("sets", "sets_half"):
         of = content[key].values()
         gain = np.mean([one["precision_floor"] / one["precision"] for one in of])
         means = np.mean([one["precision_floor"] for one in of]) / np.mean([one["precision"] for one in of])
         loss = 100 * np.mean([one["recall"] - one["recall_floor"] for one in of])
-        console.print(f"{key}: precision × {gain:.2f} (of the means × {means:.2f}), R@10 − {loss:.2f} points")
+        own = np.mean([one["precision_question_floor"] / one["precision_question"] for one in of])
+        console.print(
+            f"{key}: precision × {gain:.2f}, of the means × {means:.2f}, of each question × {own:.2f}"
+        )
+        console.print(f"{key}: R@10 − {loss:.2f} points")
     console.print(
         "hits for what is not there", content["unanswerable"], "AUC", round(content["auc_unsaid"], 3)
     )

@@ -50,6 +50,7 @@ COMMANDS = {
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
     "scaling": "python benchmarks/scaling.py",
+    "migration": "python benchmarks/migration.py",
 }
 """What makes each file."""
 KINDS_OF_SETS = {
@@ -231,7 +232,7 @@ def reliability() -> str:
 
 
 def floors() -> str:
-    """What the floor leaves out, by set and in small stores."""
+    """Precision and recall where an answer ends, by set and in small stores."""
     found = read("relevance", "relevance")
     sizes = {f"stores of {size}": one for size, one in found["sizes"].items()}
     rows = []
@@ -239,7 +240,12 @@ def floors() -> str:
         shares = ("precision", "precision_floor", "recall", "recall_floor")
         hits = (f"{one[key]:.1f}" for key in ("hits", "hits_floor"))
         rows.append((name, *(f"{100 * one[key]:.1f}" for key in shares), *hits))
-    heads = ("set", "precision", "with the floor", "R@10", "with the floor", "hits", "with the floor")
+    whole = list(found["sets"].values())
+    means = [sum(one[key] for one in whole) / len(whole) for key in shares]
+    lengths = [sum(one[key] for one in whole) / len(whole) for key in ("hits", "hits_floor")]
+    figures = (*(f"{100 * mean:.1f}" for mean in means), *(f"{mean:.1f}" for mean in lengths))
+    rows.append(_marked("**mean of the sets**", *(f"**{figure}**" for figure in figures)))
+    heads = ("set", "precision", "to the end", "R@10", "to the end", "hits", "to the end")
     return table(heads, rows)
 
 
@@ -296,6 +302,25 @@ def opening() -> str:
     heads = next(iter(found["opening"].values()))
     machine = f"{found['machine']['cores']} cores; {found['memories']:,} memories in the namespace"
     return f"Measured on {machine}.\n\n{table(('database', *heads), rows)}"
+
+
+def migration() -> str:
+    """What calls take before and during a migration of a large store."""
+    found = read("migration", "migration")
+    rows = [
+        (
+            each["what"],
+            each["when"],
+            f"{each['calls']:,}",
+            *(f"{each[name]:,.0f}" for name in ("median_ms", "p99_ms", "slowest_ms")),
+        )
+        for each in found["calls"]
+    ]
+    heads = ("what", "when", "calls", "median ms", "p99 ms", "slowest ms")
+    whole, *steps = found["seconds"].items()
+    took = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in steps)
+    size = f"{found['memories']:,} memories in {found['namespaces']:,} namespaces"
+    return f"{size}, on {found['machine']['cores']} cores; {whole[1]:,.0f} s: {took}.\n\n{table(heads, rows)}"
 
 
 def embedders() -> str:
@@ -534,6 +559,7 @@ KINDS: dict[str, Callable[..., str]] = {
             embedders,
             scaling,
             opening,
+            migration,
             shuffled,
         ),
         *(designs, fit, moves, flatness, learning, mixed, latency, steps, conditions),

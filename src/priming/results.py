@@ -96,6 +96,8 @@ class Recall:
     """What comes first: which constraints apply but did not fit into the tokens."""
     confidence: float | None = None
     """The confidence that the cue is answered at all, in [0, 1]; None if the profile computes none."""
+    floor: float | None = None
+    """The relevance below which hits were left out, but for those that the best leads to; None without relevance."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
     """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""

@@ -19,9 +19,10 @@ from typing import Any
 
 import priming
 from priming.config import environment
+from priming.config.environment import Location
 from priming.config.params.hooks import HOOK
 from priming.errors import ParamError, PrimingError
-from priming.hooks import agents
+from priming.hooks import agents, databases
 from priming.operations import local_socket as places
 
 ENDING = ".hooks.sock"
@@ -158,7 +159,7 @@ def _handed_over(options: Mapping[str, Any], data: bytes, call: str) -> dict[str
         database = database_of(store["url"])
     except (OSError, PrimingError):
         return None  # the hook itself says what is wrong
-    if database is None:
+    if database is None or databases.is_away(database):
         return None
     request = {
         "do": "hook",
@@ -190,12 +191,21 @@ def database_of(url: str | None) -> Path | None:
 
         url = settings.load()["store.url"]
     for store in (url, everywhere):
-        location = places.real(store)
-        if location is not None and location.path is not None and is_store(location.path):
-            return location.path
+        place = database_at(store)
+        if place is not None:
+            return place[1]
         if everywhere is None:
             break
     return None
+
+
+def database_at(url: str | None) -> tuple[Location, Path] | None:
+    """A store and its file, or the file that stands for a store in a database; None where there is no store."""
+    location = environment.locate(url)
+    if location.url is not None:
+        return location, databases.place_of(location)
+    real = places.real(url)
+    return None if real is None or real.path is None or not is_store(real.path) else (real, real.path)
 
 
 def is_store(path: Path) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from priming.config import environment
 from priming.config.params.hooks import HOOK
 from priming.errors import ParamError
-from priming.hooks import client
+from priming.hooks import client, databases
 from priming.operations import local_socket
 
 if TYPE_CHECKING:
@@ -138,9 +138,12 @@ def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip()
-    details = f": {error}" if isinstance(error, ParamError) else ""
+    if isinstance(error, databases.DatabaseAway):
+        details = f"{error}; hooks go without it, and say so no more"
+    else:
+        details = type(error).__name__ + (f": {error}" if isinstance(error, ParamError) else "")
     queued = "; a later hook will learn the correction" if work is not None and work.queued else ""
-    return f"priming hook {event}: {type(error).__name__}{details}{queued}"
+    return f"priming hook {event}: {details}{queued}"
 
 
 def _text(
@@ -179,6 +182,8 @@ def _text(
         work.admit(chosen, existing)
         database = existing[0].database
         work.queued = teaching.put(database, work.call, name, event, mark)
+        if not existing[0].answers():
+            return ""
         if created is not None:
             created.create()  # the correction waits in its file by now
         folder = Path.cwd()
@@ -207,7 +212,7 @@ def _new_store(settings: Settings, name: str, event: Event, work: Work, *, serve
     place = stores.place_of_new_store(settings) if settings["hooks.create"] == "on" else None
     if place is None or place.path is None or not teaching.is_due(place.path, name, event):
         return None
-    created = stores.HookStore(place, settings, work.hosts, server=server, call=work.call)
+    created = stores.HookStore(place, place.path, settings, work.hosts, server=server, call=work.call)
     created.make_folder()
     return created
 

@@ -12,7 +12,8 @@ from priming.config import environment, private_files
 from priming.config.environment import Location
 from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError, StoreError
-from priming.hooks.client import is_store
+from priming.hooks import databases
+from priming.hooks.client import database_at, is_store
 from priming.operations import local_socket as places
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Hosts:
         if service is None:
             from priming.operations.service import LocalService
 
-            service = LocalService(places.url_of(location), profile=profile, settings=settings)
+            url = databases.hook_url(location) if location.path is None else places.url_of(location)
+            service = LocalService(url, profile=profile, settings=settings)
         self._services[greeting] = service
         while len(self._services) > _MOST_OPEN:
             self._services.popitem(last=False)[1].close()
@@ -54,10 +56,16 @@ class HookStore:
     """A store of a hook: one that exists, or one to ``create`` for a first correction."""
 
     def __init__(
-        self, location: Location, settings: Settings, hosts: Hosts, *, server: bool, call: str
+        self,
+        location: Location,
+        database: Path,
+        settings: Settings,
+        hosts: Hosts,
+        *,
+        server: bool,
+        call: str,
     ) -> None:
-        assert location.path is not None
-        self.database = location.path
+        self.database = database
         self._location, self._settings, self._server = location, settings, server
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
         self._hosts, self._call, self._writes = hosts, call, dict[str, int]()
@@ -65,6 +73,8 @@ class HookStore:
 
     def connect(self) -> bool:
         """Connect to the running server of the store; False where there is none."""
+        if self._location.path is None:
+            return False
         if self._line is None and self._server and places.available() and environment.server_wanted():
             try:
                 path = places.socket_path(self.database)
@@ -77,6 +87,26 @@ class HookStore:
 
             self._line = connect(path, greeting, SOCKET.knock)
         return self._line is not None
+
+    def answers(self) -> bool:
+        """Whether the store answers: a file does, a database may be away.
+
+        Raises:
+            DatabaseAway: it did until now; this is said once.
+
+        """
+        if self._location.path is not None:
+            return True
+        if databases.is_away(self.database):
+            return False
+        try:
+            with self._hosts.service(self._location, self._settings).memory(self._namespace):
+                databases.note_back(self.database)
+        except PrimingError as error:
+            if databases.note_away(self.database):
+                raise databases.DatabaseAway(str(error)) from error
+            return False
+        return True
 
     def call(
         self,
@@ -213,11 +243,9 @@ def find_stores(
         urls.append(environment.url_of(environment.global_store()))
     stores: list[HookStore] = []
     for url in urls:
-        location = places.real(url)
-        if location is None or location.path is None or not is_store(location.path):
-            continue
-        if all(location.path != other.database for other in stores):
-            stores.append(HookStore(location, settings, hosts, server=server, call=call))
+        place = database_at(url)
+        if place is not None and all(place[1] != other.database for other in stores):
+            stores.append(HookStore(*place, settings, hosts, server=server, call=call))
             exits.callback(stores[-1].close)
     if prefer_served and len(stores) > 1 and stores[0].connect() and not stores[1].connect():
         stores.pop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -16,14 +15,13 @@ from priming.maintenance.health import DAMAGE, validate
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
-from priming.storage.fingerprints import fingerprint
+from priming.storage.fingerprints import RowSums, bucket_of, fingerprint
 from priming.storage.protocol import Logged, Store
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VectorRow, VersionRow, identity
 from priming.text.quotation import label
 from priming.types import Progress
 
-_BUCKETS, _SUSPECT, _SHOWN = 1 << 16, 64, 20
-_WORD = (1 << 64) - 1
+_SUSPECT, _SHOWN = 64, 20
 _TOLERANCE = 1e-3
 """By which the length of a stored vector, in single precision, may differ from 1."""
 VERIFICATION_RULES = {
@@ -100,17 +98,13 @@ class _LogSums:
 
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._namespace = store, namespace
-        self._sums = np.zeros(_BUCKETS, np.uint64)
+        self._sums = RowSums()
 
     def read_log(self, progress: Progress | None) -> int:
         """Add what the log says; the number of operations."""
         total, number = self._store.counts(self._namespace).operations, 0
         for number, logged in enumerate(self._store.part(self._namespace, Logged), 1):
-            for change in logged.rows:
-                if change.before is not None:
-                    self._add(change.before, -1)
-                if change.after is not None:
-                    self._add(change.after, 1)
+            self._sums.add_changes(logged.rows)
             if progress is not None and (number % STORE.batch == 0 or number == total):
                 progress(number, total)
         return number
@@ -119,24 +113,24 @@ class _LogSums:
         """Subtract the rows; their number."""
         number = 0
         for row in self._rows():
-            self._add(row, -1)
+            self._sums.add(row, -1)
             number += 1
         return number
 
     def findings(self) -> list[Finding]:
         """Where the two differ, by name."""
-        buckets = set(np.flatnonzero(self._sums)[:_SUSPECT].tolist())
+        buckets = set(self._sums.differing()[:_SUSPECT])
         if not buckets:
             return []
         logged: dict[tuple[str, ...], Row | None] = {}
         for operation in self._store.part(self._namespace, Logged):
             for change in sorted(operation.rows, key=_is_kept):
-                if _bucket(change.row) in buckets:
+                if bucket_of(change.row) in buckets:
                     logged[identity(change.row)] = change.after
         lost: list[Row] = []
         changed: list[Row] = []
         unlogged: list[Row] = []
-        stored = {identity(row): row for row in self._rows() if _bucket(row) in buckets}
+        stored = {identity(row): row for row in self._rows() if bucket_of(row) in buckets}
         for name in dict.fromkeys((*logged, *stored)):
             before, after = logged.get(name), stored.get(name)
             row = after or before
@@ -153,10 +147,6 @@ class _LogSums:
         for cls in ROOMS.values():
             yield from self._store.part(self._namespace, cls)
 
-    def _add(self, row: Row, sign: int) -> None:
-        bucket = _bucket(row)
-        self._sums[bucket] = np.uint64((int(self._sums[bucket]) + sign * _number(row)) & _WORD)
-
     def _names(self, rows: list[Row]) -> Iterator[str]:
         keys = self._store.names(self._namespace, {end for row in rows for end in identity(row)[1:]})
         for row in rows:
@@ -169,21 +159,6 @@ class _LogSums:
 def _is_kept(change: RowChange) -> bool:
     """Removals come first, as a store applies an operation."""
     return change.after is not None
-
-
-def _bucket(row: Row) -> int:
-    name = "\0".join(identity(row)).encode()
-    return int.from_bytes(hashlib.blake2b(name, digest_size=2).digest(), "big")
-
-
-def _number(row: Row) -> int:
-    """What a row counts in a sum: never 0."""
-    return (
-        int.from_bytes(
-            hashlib.blake2b(type(row).__name__.encode() + fingerprint(row), digest_size=8).digest(), "big"
-        )
-        | 1
-    )
 
 
 def _same(first: Row, second: Row) -> bool:

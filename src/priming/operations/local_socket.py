@@ -57,7 +57,10 @@ def absolute_url(url: str | None) -> str | None:
 
 
 def url_of(location: Location) -> str:
-    """The URL of a location in a file."""
+    """The URL of a location in a file or in a database."""
+    if location.url is not None:
+        pool = "" if location.pool is None else f"&pool={location.pool}"
+        return f"{location.url}{'&' if '?' in location.url else '?'}schema={location.schema}{pool}"
     assert location.path is not None
     return f"{environment.url_of(location.path)}?synchronous={location.synchronous}"
 
@@ -139,13 +142,15 @@ def greeting(
     """
     from priming.embedding import registry
 
-    assert where.path is not None
-    status = where.path.stat()
+    if where.path is None:
+        which = {"database": url_of(where)}
+    else:
+        status = where.path.stat()
+        file = f"{status.st_dev}:{status.st_ino}"
+        which = {"database": str(where.path), "synchronous": where.synchronous, "file": file}
     return {
         "version": VERSION,
-        "database": str(where.path),
-        "synchronous": where.synchronous,
-        "file": f"{status.st_dev}:{status.st_ino}",
+        **which,
         "vectors": registry.stamp(registry.chosen(settings)) if stamp is None else stamp,
         "profile": profile,
         "retrieval": json.dumps(

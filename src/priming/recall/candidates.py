@@ -162,12 +162,15 @@ def no_result_reason(
     return f"nothing above the floor: {why}"
 
 
-def relevance_floor(query: RecallQuery, evidence: Priors) -> float:
-    """The relevance below which hits are left out. By default, filtered recalls and tiny namespaces have none."""
+def relevance_floor(query: RecallQuery, evidence: Priors) -> float | None:
+    """The relevance below which hits are left out; None: where the answer ends by itself.
+
+    By default, filtered recalls and tiny namespaces leave nothing out.
+    """
     if query.floor is not None:
         return query.floor
     law, moment = query.profile.relevance, query.moment
     narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
     if law is None or narrowed or evidence.working.memories < law.least or (moment and moment.superseded):
         return 0.0
-    return law.floor
+    return None

@@ -49,7 +49,8 @@ from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
-from priming.recall.relevance.hits import answer_confidence, hit_relevance, hits_above
+from priming.recall.relevance.ending import hits_above
+from priming.recall.relevance.hits import answer_confidence, judged
 from priming.recall.terms import RETIRED_TERMS, TERMS, current_term
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
@@ -106,7 +107,7 @@ def recall(
         session: the session under which the recall is recorded.
         filters: conditions on the memories to return (see ``priming.storage.filters``).
         profile: another profile for this recall.
-        floor: the least relevance of a hit, in [0, 1]: others are left out; None: the profile's.
+        floor: the least relevance of a hit, in [0, 1]: others are left out; None: what raises the expected F-measure.
             A profile whose hits have no relevance takes only 0, by which nothing is left out.
         valid_at: recall what was true at this time.
         known_at: recall what was known at this time, by the clock of that time.
@@ -186,6 +187,7 @@ class RecallOutcome:
     flow: traces.StoredTrace
     reason: str | None
     confidence: float | None
+    floor: float | None
     degraded: tuple[str, ...]
     spread: tuple[Mapping[str, float], ...]
     carried: tuple[Step, ...]
@@ -215,6 +217,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
         profile=query.profile.name,
         confidence=outcome.confidence,
+        floor=outcome.floor,
         timings=MappingProxyType(watch.laps),
         spread=outcome.spread,
         carried=outcome.carried,
@@ -275,11 +278,13 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
         ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
-    relevance = hit_relevance(evidence, ranked, confidence, profile.relevance)
+    judgement = judged(evidence, ranked, confidence, profile.relevance)
     floor, most = relevance_floor(query, evidence), past_room(memory, query.limit)
-    if len(relevance) and (relevance < floor).all():
-        reason = f"nothing above the floor: the best relevance is {relevance.max():.3f}, less than {floor:g}"
-    ranked, relevance = hits_above(ranked, relevance, floor, most)
+    least = judgement.least if floor is None else floor
+    if len(ranked.rows) and not judgement.above(floor).any():
+        best = judgement.relevance.max()
+        reason = f"nothing above the floor: the best relevance is {best:.3f}, less than {least:.3g}"
+    ranked, relevance = hits_above(ranked, judgement, floor, most)
     watch.lap("rank")
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
@@ -292,6 +297,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         flow=flow,
         reason=reason if hits or reason else "nothing above the floor",
         confidence=confidence,
+        floor=None if confidence is None or profile.relevance is None else least,
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
         carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from priming.config.values import dataclass
 from priming.serialization import column_names, to_columns
 from priming.storage.protocol import Logged, StoredItem, Trace
-from priming.storage.rows import RowChange, VectorRow
+from priming.storage.rows import Row, RowChange, VectorRow, identity
 
 _SIZE = 8
+_BUCKETS, _WORD = 1 << 16, (1 << 64) - 1
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, check_circular=False)
 
 
@@ -45,7 +48,48 @@ class DigestedItems:
 
 def fingerprint(item: StoredItem) -> bytes:
     """The digest of one item. Equal items have equal digests, whichever backend they were read from."""
-    return hashlib.blake2b(_JSON.encode(_plain(item)).encode(), digest_size=_SIZE).digest()
+    text = _JSON.encode(_plain(item)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=_SIZE).digest()
+
+
+class RowSums:
+    """Sums of rows by bucket, in memory that does not grow: rows that are added and subtracted again leave nothing.
+
+    Each row that a log made, without those that it took back, is a row of its store; only rows of a bucket that
+    differs are to be looked for by name.
+    """
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(_BUCKETS, np.uint64)
+
+    def add(self, row: Row, sign: int = 1) -> None:
+        """Add a row, or subtract it."""
+        bucket = bucket_of(row)
+        self._sums[bucket] = np.uint64((int(self._sums[bucket]) + sign * _number(row)) & _WORD)
+
+    def add_changes(self, changes: Iterable[RowChange]) -> None:
+        """Add what an operation made, and subtract what it took back."""
+        for change in changes:
+            if change.before is not None:
+                self.add(change.before, -1)
+            if change.after is not None:
+                self.add(change.after)
+
+    def differing(self) -> list[int]:
+        """The buckets that are not empty."""
+        return [int(bucket) for bucket in np.flatnonzero(self._sums)]
+
+
+def bucket_of(row: Row) -> int:
+    """The bucket of all rows with the same identity."""
+    name = "\0".join(map(str, identity(row))).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=2).digest(), "big")
+
+
+def _number(row: Row) -> int:
+    """What a row counts in a sum: never 0."""
+    digest = hashlib.blake2b(type(row).__name__.encode() + fingerprint(row), digest_size=_SIZE).digest()
+    return int.from_bytes(digest, "big") | 1
 
 
 def _plain(item: StoredItem | RowChange) -> Any:

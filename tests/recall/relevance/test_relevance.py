@@ -8,7 +8,8 @@ import pytest
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
 from priming.recall.ranking import Ranked
-from priming.recall.relevance.hits import hits_above, relevance
+from priming.recall.relevance.ending import Judged, hits_above
+from priming.recall.relevance.hits import relevance
 
 NOTES = {
     "allergy": "Vera is allergic to peanuts.",
@@ -214,7 +215,9 @@ def test_extreme_figures_do_not_overflow():
 
 def test_a_hit_of_unknown_relevance_is_kept():
     ranked = Ranked(np.array([7, 8, 9]), np.array([3.0, 2.0, 1.0]), {"bm25": np.array([1.0, 0.5, 0.2])})
-    kept, values = hits_above(ranked, np.array([0.5, np.nan, 0.01]), 0.1, 10)
+    kept, values = hits_above(
+        ranked, Judged(np.array([0.5, np.nan, 0.01]), np.zeros(3, np.bool_), 0.0), 0.1, 10
+    )
     assert (kept.rows.tolist(), kept.scores.tolist()) == ([7, 8], [3.0, 2.0])
     assert kept.components["bm25"].tolist() == [1.0, 0.5]
     assert values.tolist() == pytest.approx([0.5, np.nan], nan_ok=True)

@@ -1,12 +1,21 @@
 """What ``check`` finds in a store that something else has meddled with."""
 
+import gc
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from priming import HashedEmbedder, Memory, profiles
+from priming.serialization import stamp
+from priming.storage.protocol import Logged
+from priming.storage.rows import RowChange
 from priming.storage.sqlite.store import SqliteStore
+from priming.types import SystemClock
 
-from ..making import NOW, link, pair, remember, verdict, version, whole
+from ..making import NOW, added, link, memory, pair, remember, verdict, version, whole
 from .files import execute
 
 MINE = "namespace = 'mine'"
@@ -61,3 +70,42 @@ def test_many_findings_of_a_rule_are_summed_up(tmp_path: Path) -> None:
     assert len(found) == 21
     assert (found[0].subject, found[-1].subject) == ("key-m0", "and 1,480 more")
     store.close()
+
+
+def long_log(path: Path, length: int) -> SqliteStore:
+    """A store with one memory, which each operation of its log gave another weight."""
+    store = SqliteStore(path, synchronous="off")
+    rows = [memory("a", weight=0.5), version("a")]
+    made = [Logged(1, "op-1", "remember", NOW, None, None, None, None, None, tuple(added(rows)))]
+    for number in range(2, length + 1):
+        before, rows[0] = rows[0], memory("a", weight=0.5 + number / 1e6, recent=(stamp(NOW),) * 70)
+        change = (RowChange(before, rows[0]),)
+        made.append(Logged(number, f"op-{number}", "set-strength", NOW, None, None, None, None, None, change))
+    store.restore("mine", rows, made)
+    return store
+
+
+def most_memory(call: Callable[[], object]) -> int:
+    """The bytes that a call has at most."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["check", "verify"])
+def test_a_long_log_is_read_without_being_held_in_memory(tmp_path: Path, which: str) -> None:
+    peaks = []
+    for length in (200, 2_000):
+        store = long_log(tmp_path / f"{length}.db", length)
+        laws = profiles.get("priming")
+        with Memory(store, "mine", HashedEmbedder(8), SystemClock(), laws, profiles.ALL) as opened:
+            call = opened.verify if which == "verify" else partial(store.check, "mine")
+            peaks.append(most_memory(call))
+            assert [each.rule for each in opened.verify().findings] == ["missing-vectors", "digest"]
+    whole = 2_000 * 2_000  # what the texts of the long log alone would take
+    assert peaks[1] - peaks[0] < whole / 8

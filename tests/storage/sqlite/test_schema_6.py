@@ -32,6 +32,8 @@ def open_store(path: Path | None) -> Memory:
 def test_it_is_migrated_and_sound(path: Path) -> None:
     with open_store(path) as memory:
         assert memory.validate() == []
+        verified = memory.verify()
+        assert (verified.operations, verified.findings) == (27, ())
         assert memory.stats().operations == len(memory.log(limit=1000)) == 27
         assert {(operation.actor, operation.via) for operation in memory.log(limit=1000)} == {("user", None)}
     assert schema(path) == newest()

@@ -180,9 +180,10 @@ def shown(
 
 
 def _summary(result: Recall) -> Iterator[Part]:
-    """The id of the recall, its confidence and its timings."""
+    """The id of the recall, its confidence, the relevance where it ends, and its timings."""
     confidence = "" if result.confidence is None else f"confidence {result.confidence:.2f}"
-    yield from records.recall_id(result, confidence)
+    floor = f" · hits from a relevance of {result.floor:.3g}" if result.floor else ""
+    yield from records.recall_id(result, confidence + floor)
     if result.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
         yield line((f"{sum(result.timings.values()):.1f} ms: {steps}", DIM))

@@ -82,6 +82,10 @@ class HookParams(Checked):
         unit="seconds",
         doc="time limit for an answer of the session's server; beyond it the hook does the work itself",
     )
+    connect: int = param(2, low=1, unit="seconds", doc="time limit for a connection to a store in a database")
+    away: float = param(
+        60.0, low=0.0, unit="seconds", doc="time for which a database that did not answer is not asked again"
+    )
     idle: float = param(
         30.0, low=0.0, unit="minutes", doc="time without a call after which a session's server ends"
     )

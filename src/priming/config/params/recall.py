@@ -200,23 +200,35 @@ class RelevanceParams(Checked):
     )
     activation: float = param(0.305, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
+    open: float = param(
+        0.5,
+        low=0.0,
+        high=1.0,
+        doc="share of the cue's terms, by their idf, that the best hit of an open cue lacks",
+    )
     led: float = param(
         0.0065,
         low=0.0,
         high=1.0,
-        doc="smallest share of the best hit's activation that leads to another hit over links",
+        doc="smallest share of the best hit's activation that leads on from it over links, if the cue is open",
+    )
+    led_well: float = param(
+        0.0145,
+        low=0.0,
+        high=1.0,
+        doc="such a share that is enough by itself, if the cue is open; the smallest, if it is not",
+    )
+    led_surely: float = param(
+        0.05,
+        low=0.0,
+        high=1.0,
+        doc="such a share that is always enough by itself: a link made on purpose has it, or two in a row",
     )
     led_near: float = param(
         0.5,
         low=0.0,
         high=1.0,
         doc="smallest part of the largest such share: the memories that one link or name leads to go together",
-    )
-    led_surely: float = param(
-        0.05,
-        low=0.0,
-        high=1.0,
-        doc="such a share that is enough by itself: a link made on purpose has it, or two in a row",
     )
     least_most: float = param(
         0.05,
@@ -225,7 +237,27 @@ class RelevanceParams(Checked):
         doc="least relevance of a hit that the best leads to, is of the date named, or proved for a similar cue",
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
-    floor: float = param(0.03, low=0.0, high=1.0, doc="hits of less relevance are left out")
+    recall_weight: float = param(
+        8.0,
+        low=0.0,
+        doc="how much more recall counts than precision, β², where an answer ends",
+        source="van Rijsbergen's F",
+    )
+    few: int = param(
+        200,
+        low=1,
+        unit="memories",
+        doc="in smaller ones recall counts more, by the root of how much smaller, and a cue is open",
+    )
+    broad: float = param(
+        20.0,
+        low=1.0,
+        unit="memories",
+        doc="a cue is broad whose words are in more memories than this, each on (geometric) average",
+    )
+    floor: float = param(
+        0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"
+    )
     least: int = param(
         5, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
     )

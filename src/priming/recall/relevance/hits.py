@@ -17,6 +17,7 @@ from priming.core.arguments.checks import check_number
 from priming.index.columns import NONE
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
+from priming.recall.relevance.ending import Judged, breadth, least_worth, recall_weight
 
 _FEW = 5
 """The smallest namespace that was fitted: smaller ones count as one of this size."""
@@ -205,16 +206,36 @@ def hit_figures(
     }
 
 
-def hit_relevance(
+def judged(
     evidence: Priors, ranked: Ranked, confidence: float | None, params: RelevanceParams | None
-) -> Floats:
-    """The relevance of each hit; NaN where the profile has none, or where the best hit has no text."""
+) -> Judged:
+    """The relevance of each hit and where the answer ends; NaN where the profile has none.
+
+    Hits of which no figure tells that they belong to the answer have at least the relevance ``least_most``.
+    """
+    count = len(ranked.rows)
     if params is None or confidence is None:
-        return np.full(len(ranked.rows), np.nan)
+        return Judged(np.full(count, np.nan), np.ones(count, np.bool_), 0.0)
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
-    proved = ranked.components.get("positive_feedback", np.zeros(len(own))) > 0
-    meant = led_to(own, led_shares(evidence, ranked), params) | _of_the_date(evidence, ranked) | proved
-    return np.where(meant, np.maximum(own, params.least_most), own)
+    proved = ranked.components.get("positive_feedback", np.zeros(count)) > 0
+    leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
+    stays = leads | _of_the_date(evidence, ranked) | proved
+    memories = evidence.working.memories
+    broad = breadth(evidence.rarities, memories, params)
+    weight = recall_weight(broad, memories, params)
+    least = least_worth(own[: params.width], weight, params.floor / broad)
+    return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
+
+
+def left_open(evidence: Priors, ranked: Ranked, params: RelevanceParams = RELEVANCE) -> float:
+    """The share of the cue's terms that the best hit lacks, weighted by rarity.
+
+    In a namespace of less than ``params.few`` memories every cue counts as open: there is little that could be meant.
+    """
+    if evidence.working.memories < params.few:
+        return 1.0
+    best = int(evidence.working.document[ranked.rows[0]]) if len(ranked.rows) else NONE
+    return 1.0 if best == NONE else 1.0 - _share(evidence, best)
 
 
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
@@ -228,7 +249,9 @@ def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
     return np.asarray((documents != NONE) & (dates[at] >= needed) & (dates[at] > 0), np.bool_)
 
 
-def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> NDArray[np.bool_]:
+def led_to(
+    own: Floats, shares: Floats, left: float = 1.0, params: RelevanceParams = RELEVANCE
+) -> NDArray[np.bool_]:
     """Tell which hits the best one leads to over links, and so belong to the answer whatever their words.
 
     A name in few memories leads from the best hit to all of them alike; one in many spreads its activation thin.
@@ -237,7 +260,8 @@ def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> 
     ----------
     own : the relevance of each hit by its figures, the best first.
     shares : the activation that reached each hit over links, as a share of the best hit's.
-    params : ``sure``, ``led``, ``led_near`` and ``led_surely``.
+    left : the share of the cue that the best hit leaves open: where it is small, larger shares are needed.
+    params : ``sure``, ``open``, ``led``, ``led_well``, ``led_surely`` and ``led_near``.
 
     Returns
     -------
@@ -246,13 +270,17 @@ def led_to(own: Floats, shares: Floats, params: RelevanceParams = RELEVANCE) -> 
 
     Examples
     --------
-    >>> led_to(np.array([0.6, 0.02, 0.01]), np.array([0.0, 0.02, 0.001])).tolist()
+    >>> led_to(np.array([0.6, 0.02, 0.01]), np.array([0.0, 0.01, 0.001])).tolist()
     [False, True, False]
+    >>> led_to(np.array([0.6, 0.02, 0.01]), np.array([0.0, 0.01, 0.001]), left=0.0).tolist()
+    [False, False, False]
     """
     if not len(own) or own[0] < params.sure:
         return np.zeros(len(own), np.bool_)
-    least = max(params.led, params.led_near * float(shares.max()))
-    return np.asarray(shares >= min(least, params.led_surely), np.bool_)
+    is_open = left > params.open
+    smallest, surely = (params.led, params.led_well) if is_open else (params.led_well, params.led_surely)
+    least = max(smallest, params.led_near * float(shares.max()))
+    return np.asarray(shares >= min(least, surely), np.bool_)
 
 
 def led_shares(evidence: Priors, ranked: Ranked) -> Floats:
@@ -264,12 +292,3 @@ def led_shares(evidence: Priors, ranked: Ranked) -> Floats:
     matched = np.exp((h - h[0]) / evidence.params.temperature)
     arrived = np.maximum(0.0, activation / activation[0] - matched)
     return np.where((documents != NONE) & evidence.turns[np.maximum(documents, 0)], 0.0, arrived)
-
-
-def hits_above(ranked: Ranked, relevance: Floats, floor: float, most: int) -> tuple[Ranked, Floats]:
-    """The first ``most`` hits that are not below the floor, and their relevance; a hit without one is kept."""
-    above = np.flatnonzero(~(relevance < floor))[:most]
-    if len(above) == len(ranked.rows):
-        return ranked, relevance
-    components = {name: values[above] for name, values in ranked.components.items()}
-    return Ranked(ranked.rows[above], ranked.scores[above], components, ranked.activation), relevance[above]

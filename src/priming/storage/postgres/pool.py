@@ -46,7 +46,7 @@ def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> Connec
     settings: dict[str, Any] = {
         "autocommit": True,
         "application_name": f"priming {process}",
-        "connect_timeout": POSTGRES.connect_timeout,
+        "connect_timeout": conninfo_to_dict(url).get("connect_timeout", POSTGRES.connect_timeout),
         "options": f"-c search_path={_quoted(schema)},public,extensions",
     }
     try:

@@ -10,10 +10,10 @@ import functools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from priming.config.values import dataclass
 from priming.storage.columns import (
@@ -24,6 +24,7 @@ from priming.storage.columns import (
     stored,
 )
 from priming.storage.damaged_rows import REMEDY, UNREADABLE
+from priming.storage.fingerprints import RowSums, bucket_of
 from priming.storage.record_rows import (
     LOOP_SESSION_COLUMNS,
     TOKEN_COLUMNS,
@@ -40,6 +41,7 @@ from priming.storage.rows import (
     R,
     RelationRow,
     Row,
+    RowChange,
     RowIdentity,
     RunRow,
     VerdictRow,
@@ -48,8 +50,10 @@ from priming.storage.rows import (
     identity,
     unpack,
 )
+from priming.storage.sql_store import FETCHED
 from priming.storage.sqlite.vectors import damaged_vectors
 
+T = TypeVar("T")
 _PLAIN = {str, int, float, bool, datetime, type(None)}
 
 
@@ -164,26 +168,36 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
     A flip in what identifies a row leaves one that the log does not have, and another is missing that the log has.
     Either alone is no flip: ``verify`` finds it.
     """
-    logged, damaged = _read_log(connection, namespace)
+    sums, has_log, damaged = RowSums(), False, list[ReadRow]()
+    for changes, unreadable in _read_log(connection, namespace):
+        has_log = has_log or bool(changes)
+        sums.add_changes(changes)
+        damaged += [] if unreadable is None else [unreadable]
     yield from damaged
-    is_log_whole = bool(logged) and not damaged  # the past, which is made of rows, has no log
-    missing = {name: row for name, row in logged.items() if row is not None} if is_log_whole else {}
+    # The past, which is made of rows, has no log.
+    suspects = _suspects(connection, namespace, sums) if has_log and not damaged else set[int]()
+    logged = {
+        identity(change.row): change.after
+        for changes, _ in (_read_log(connection, namespace) if suspects else ())
+        for change in changes
+        if bucket_of(change.row) in suspects
+    }
+    missing = {name: row for name, row in logged.items() if row is not None}
     unlogged: list[tuple[str, str]] = []
-    keys: dict[str, str] = {}
     for read in read_rows(connection, namespace):
         if read.row is None:
             missing.clear()  # the row that cannot be read may be the one
             yield read
             continue
+        if bucket_of(read.row) not in suspects:
+            continue
         name = identity(read.row)
-        if isinstance(read.row, MemoryRow):
-            keys[read.row.id] = read.row.key
-        if is_log_whole and name not in logged:
+        if name not in logged:
             unlogged.append((name[0], read.name))
-        elif is_log_whole and logged[name] != read.row:
+        elif logged[name] != read.row:
             yield ReadRow(read.name, None, "its values are not those that the log has for it")
         missing.pop(name, None)
-    yield from _exchanged(unlogged, missing, keys)
+    yield from _exchanged(unlogged, missing, connection, namespace)
     yield from _damaged_records(connection, _RECORDS, namespace)
     yield from (
         ReadRow(name, None, "its checksum is not that of its bytes", "compute it anew: priming reembed")
@@ -191,8 +205,19 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
     )
 
 
+def _suspects(connection: sqlite3.Connection, namespace: str, sums: RowSums) -> set[int]:
+    """The buckets whose rows are not those that the log has; what takes memory is asked of these only."""
+    for read in read_rows(connection, namespace):
+        if read.row is not None:
+            sums.add(read.row, -1)
+    return set(sums.differing())
+
+
 def _exchanged(
-    unlogged: Sequence[tuple[str, str]], missing: Mapping[RowIdentity, Row], keys: Mapping[str, str]
+    unlogged: Sequence[tuple[str, str]],
+    missing: Mapping[RowIdentity, Row],
+    connection: sqlite3.Connection,
+    namespace: str,
 ) -> Iterator[ReadRow]:
     """The rows of the tables that have rows unknown to the log, and lack rows that it has."""
     tables = {table for table, _ in unlogged} & {name[0] for name in missing}
@@ -201,27 +226,38 @@ def _exchanged(
             yield ReadRow(title, None, "the log does not have it")
     for name, row in missing.items():
         if name[0] in tables:
+            keys = _keys(connection, namespace, name[1:])
             yield ReadRow(_title(row, keys), None, "the log has it, and it is not in the store")
+
+
+def _keys(connection: sqlite3.Connection, namespace: str, ids: Sequence[str]) -> dict[str, str]:
+    """The keys of the memories among these ids that can be read."""
+    keys = {}
+    for memory_id in ids:
+        sql = "SELECT key FROM memories WHERE namespace = ? AND id = ?"
+        with suppress(sqlite3.Error):
+            for (key,) in connection.execute(sql, (namespace, memory_id)).fetchall():
+                keys[memory_id] = key
+    return keys
 
 
 def _read_log(
     connection: sqlite3.Connection, namespace: str
-) -> tuple[dict[RowIdentity, Row | None], list[ReadRow]]:
-    """The rows as the log has them, None for those that were removed; and the log entries that are damaged."""
-    logged: dict[RowIdentity, Row | None] = {}
-    damaged = []
+) -> Iterator[tuple[Sequence[RowChange], ReadRow | None]]:
+    """The changes of each log entry, a few at a time, or the entry if it is damaged."""
     for title, values in _raw(connection, _LOG, namespace):
         try:
             *fields, rows = _texts(values)
             datetime.fromisoformat(fields[_TIME])
             for names in fields[_LISTS]:
                 json.loads(names or "[]")
-            logged |= {identity(change.row): change.after for change in unpack(rows)} if rows else {}
+            changes = unpack(rows) if rows else []
         except UNREADABLE as error:
-            damaged.append(ReadRow(title, None, _reason(error)))
+            yield (), ReadRow(title, None, _reason(error))
+        else:
+            yield changes, None
     for title, _ in _raw(connection, _ORPHANS, namespace):
-        damaged.append(ReadRow(title, None, "its entry is not in the log"))
-    return logged, damaged
+        yield (), ReadRow(title, None, "its entry is not in the log")
 
 
 def _title(row: Row, keys: Mapping[str, str]) -> str:
@@ -300,15 +336,21 @@ class _Text(bytes):
 def _raw(
     connection: sqlite3.Connection, sql: str, namespace: str | None
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The rows of a query with their names, their texts as bytes; a damaged page ends them."""
+    """The rows of a query with their names, their texts as bytes, a few at a time; a damaged page ends them."""
+    values = () if namespace is None else (namespace,)
+    with closing(_undecoded(connection, lambda: connection.execute(sql, values))) as cursor:
+        while rows := _undecoded(connection, lambda: cursor.fetchmany(FETCHED)):
+            for name, *columns in rows:
+                yield (name or b"a row without a name").decode("utf-8", "replace"), tuple(columns)
+
+
+def _undecoded(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
+    """What a call returns that reads texts as bytes."""
     former, connection.text_factory = connection.text_factory, _Text
     try:
-        with closing(connection.execute(sql, () if namespace is None else (namespace,))) as cursor:
-            rows = cursor.fetchall()
+        return call()
     finally:
         connection.text_factory = former
-    for name, *values in rows:
-        yield (name or b"a row without a name").decode("utf-8", "replace"), tuple(values)
 
 
 def _texts(values: Sequence[Any]) -> list[Any]:

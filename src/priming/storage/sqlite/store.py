@@ -105,10 +105,11 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         try:
-            damaged = [
-                Finding(RULE, read.name, f"{DETAIL}: {read.reason}", read.remedy)
-                for read in damage(self._db.raw, namespace)
-            ]
+            with self._db.transaction(write=False):  # the log and the rows of one state
+                damaged = [
+                    Finding(RULE, read.name, f"{DETAIL}: {read.reason}", read.remedy)
+                    for read in damage(self._db.raw, namespace)
+                ]
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds
         more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]

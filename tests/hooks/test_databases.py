@@ -1,0 +1,147 @@
+"""Hooks whose store is in PostgreSQL: they recall from it and write to it, and go without it while it is away."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.storage.postgres.server import empty
+
+from priming import HashedEmbedder, Memory
+from priming.config.environment import locate
+from priming.hooks import databases
+from priming.hooks.client import database_at
+from priming.hooks.command import respond, run
+from priming.operations.local_socket import url_of
+
+AWAY = "postgresql://ann:secret@127.0.0.1:1/team?connect_timeout=1"
+SCHEMA = "hooked"
+
+
+def payload(session, prompt=""):
+    return json.dumps({"session_id": session, "cwd": os.getcwd(), "prompt": prompt}).encode()
+
+
+@pytest.fixture
+def hook(monkeypatch, capfd):
+    """Runs a hook of the project whose store the environment names; its text and its standard error."""
+
+    def call(event, session, prompt=""):
+        given = SimpleNamespace(buffer=io.BytesIO(payload(session, prompt)), isatty=lambda: False)
+        monkeypatch.setattr(sys, "stdin", given)
+        run(event=event, agent="claude-code", server=False)
+        printed = capfd.readouterr()
+        text = json.loads(printed.out)["hookSpecificOutput"]["additionalContext"] if printed.out else ""
+        return text, printed.err
+
+    return call
+
+
+@pytest.fixture
+def url(postgres, monkeypatch):
+    empty(postgres, SCHEMA)
+    url = f"{postgres}&schema={SCHEMA}"
+    monkeypatch.setenv("PRIMING_URL", url)
+    yield url
+    empty(postgres, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann@db.example/team",
+        "postgresql://ann:pw@db.example:5433/team?schema=notes&pool=3&sslmode=require",
+        "postgresql:///team?host=/var/run/postgresql",
+    ],
+)
+def test_a_location_in_a_database_has_a_url_that_names_it_again(url):
+    assert locate(url_of(locate(url))) == locate(url)
+
+
+def test_each_store_in_a_database_has_a_place_of_this_user_that_tells_no_password(home):
+    places = {database_at(url)[1] for url in (AWAY, AWAY.replace("secret", "other"), f"{AWAY}&schema=notes")}
+    assert len(places) == 2
+    for place in places:
+        assert place.is_relative_to(home)
+        assert "secret" not in place.read_text()
+        assert "other" not in place.read_text()
+
+
+def test_a_database_that_is_away_is_said_once_and_asked_again_later(monkeypatch, hook, home):
+    monkeypatch.setenv("PRIMING_URL", AWAY)
+    text, error = hook("session-start", "s")
+    assert text == ""
+    assert error.count("\n") == 1
+    assert "'team' on 127.0.0.1:1 cannot be reached" in error
+    assert "secret" not in error
+    assert hook("session-start", "s") == ("", "")
+    assert hook("prompt", "s", "No, use uv instead of pip.") == ("", "")
+    assert len(list(home.rglob("*.queued"))) == 1, "the correction waits"
+    _, database = database_at(AWAY)
+    assert databases.is_away(database)
+    earlier(f"{database}.away")
+    assert not databases.is_away(database)
+    assert hook("session-start", "s") == ("", "")
+    assert databases.is_away(database)
+
+
+def earlier(path):
+    long_ago = time.time() - 3600
+    os.utime(path, (long_ago, long_ago))
+
+
+def test_a_hook_that_looks_for_its_store_loads_no_driver(monkeypatch):
+    monkeypatch.setenv("PRIMING_URL", AWAY)
+    code = (
+        "import sys; from priming.hooks.client import database_of; assert database_of(None).is_file();"
+        " assert not {'psycopg', 'numpy', 'priming.memory', 'priming.storage'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+def test_what_a_team_knows_reaches_the_hooks_and_what_they_learn_the_team(url, hook):
+    with Memory.open(url, embedder=HashedEmbedder()) as team:
+        team.remember("Releases of the shop go through the blue gate.", key="gate")
+    text, error = hook("prompt", "s", "How do releases of the shop go out?")
+    assert ("blue gate" in text, error) == (True, "")
+    text, error = hook("prompt", "s", "No, use uv instead of pip.")
+    assert ("Learned from what the user said" in text, error) == (True, "")
+    with Memory.open(url, embedder=HashedEmbedder()) as team:
+        (rule,) = team.list(kinds=["behavior"])
+        assert "uv" in rule.content
+    text, _ = hook("session-start", "t")
+    assert "Use uv instead of pip" in text
+    assert not Path(".priming").exists(), "no store in a file comes into being beside it"
+
+
+@pytest.mark.slow
+def test_a_correction_during_an_outage_is_learned_when_the_database_is_back(
+    url, hook, tmp_path, monkeypatch, home
+):
+    folder = locate(url).url.partition("host=")[2]
+    link = tmp_path / "socket"
+    monkeypatch.setenv("PRIMING_URL", url.replace(folder.replace("%2F", "/"), str(link)))
+    assert "cannot be reached" in hook("prompt", "s", "No, use uv instead of pip.")[1]
+    link.symlink_to(folder.replace("%2F", "/"))
+    (queued,) = home.rglob("*.queued")
+    (note,) = home.rglob("*.away")
+    earlier(queued)
+    earlier(note)
+    text, error = hook("session-start", "s")
+    assert (error, list(home.rglob("*.queued")), list(home.rglob("*.away"))) == ("", [], [])
+    assert "Use uv instead of pip" in text
+
+
+@pytest.mark.slow
+def test_a_named_store_in_a_database_is_used_alone(url):
+    with Memory.open(url, embedder=HashedEmbedder()) as team:
+        team.remember("Invoices are archived by Olga.")
+    assert "Olga" in respond(
+        "prompt", payload("s", "Who archives invoices?"), "claude-code", {"url": url}, server=False
+    )
