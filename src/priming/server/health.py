@@ -44,10 +44,10 @@ class MadeOnce(Generic[T]):
 
     def __init__(self, make: Callable[[], Awaitable[T]]) -> None:
         self._make = make
-        self._made: asyncio.Task[T] | None = None
+        self._task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
         """The value; one use makes it, and others wait for it."""
-        if self._made is None or (self._made.done() and self._made.exception() is not None):
-            self._made = asyncio.ensure_future(self._make())
-        return await asyncio.shield(self._made)
+        if self._task is None or (self._task.done() and self._task.exception() is not None):
+            self._task = asyncio.ensure_future(self._make())
+        return await asyncio.shield(self._task)
