@@ -51,11 +51,16 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A term of a cue, expanded: the terms that count as it, the share of each, and its document frequency."""
+    """A term of a cue, expanded: the terms that count as it, the share of each, and its document frequency.
+
+    So do runs of terms, all of one share: the documents that have the terms of a run one after the other.
+    """
 
     codes: tuple[int, ...]
     shares: tuple[float, ...]
     df: float
+    runs: tuple[tuple[int, ...], ...] = ()
+    run_share: float = 0.0
 
 
 class Lexicon:
@@ -177,15 +182,25 @@ class Lexicon:
     def _expanded(self, expansion: Expansion) -> Postings:
         """The postings of one expanded term, each word's counts times its share."""
         postings = [self.postings(code) for code in expansion.codes]
-        if len(postings) == 1 and expansion.shares == (1.0,):
+        if len(postings) == 1 and expansion.shares == (1.0,) and not expansion.runs:
             return postings[0]
-        if not postings:
+        if not postings and not expansion.runs:
             return Postings(np.zeros(0, np.int64), np.zeros(0))
         best = np.zeros(len(self.sequences))
         for word, share in zip(postings, expansion.shares, strict=True):
             best[word.rows] = np.maximum(best[word.rows], share * word.tf)
+        for run in expansion.runs:
+            rows = self.rows_with(run)
+            best[rows] = np.maximum(best[rows], expansion.run_share)
         rows = np.flatnonzero(best)
         return Postings(rows, best[rows])
+
+    def rows_with(self, run: Sequence[int]) -> Ints:
+        """The rows, dead ones included, in which each two neighbours of a run of terms stand side by side."""
+        rows = self.postings(run[0]).rows
+        for a, b in pairwise(run):
+            rows = self._adjacent(_shared(rows, self.postings(b).rows), a, b)
+        return rows
 
     def expanded_rarity(self, expansions: Sequence[Expansion]) -> Floats:
         """The idf of expanded terms."""

@@ -151,7 +151,9 @@ def no_result_reason(
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
         return None
-    if evidence.useful[pool].any():
+    if evidence.useful[pool].any() or any(
+        pool[evidence.rows_of_software(kind)].any() for kind in evidence.software
+    ):
         return None
     if query.of_files:  # their paths may match where no text does
         return None

@@ -79,7 +79,7 @@ class ContextEvidence(Retrieval):
         working, around = self.working, self.working.conversation_context
         if not around.any_turns:
             return np.zeros(working.documents)
-        every = self._near_occurrences if self._uses_near_words else self.literal_occurrences
+        every = self._near_occurrences if self._expands else self.literal_occurrences
         living = every.only(working.living[every.rows])
         within = Occurrences(living.term, around.session[living.rows], living.tf, living.count)
         return self._living(_bm25(within, around.session_norm, around.sessions)[around.session])

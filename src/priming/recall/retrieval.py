@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
 from priming.config.params.recall import RecallParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import idf, okapi, scaled
 from priming.embedding.protocol import Embedder, Vectors
 from priming.embedding.semantic import SemanticEmbedder
 from priming.index.columns import NONE
+from priming.index.document import slot_of
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
 from priming.recall.fusion import fuse
+from priming.text.name_forms.software_kinds import kinds_of_software
 from priming.text.names import find
 from priming.text.tokens import language_of, spelled, terms
 
@@ -118,7 +120,7 @@ class Retrieval:
     @cached_property
     def bm25(self) -> Floats:
         """BM25 of heading and body, in which near words count as the cue's in part."""
-        if not self._uses_near_words:
+        if not self._expands:
             return self.literal
         occurrences, scores, _ = self.occurrences
         return self._living(summed(occurrences.rows, scores, self.working.documents))
@@ -127,7 +129,7 @@ class Retrieval:
     def occurrences(self) -> tuple[Occurrences, Floats, Floats]:
         """The occurrences of the cue's terms or near words, what each adds to BM25, and the idf of each term."""
         lexicon = self.working.lexicon
-        if self._uses_near_words:
+        if self._expands:
             occurrences, rarity = self._near_occurrences, lexicon.expanded_rarity(self.near)
         else:
             occurrences, rarity = lexicon.occurrences(self.terms.codes), lexicon.rarity(self.terms.codes)
@@ -135,21 +137,50 @@ class Retrieval:
 
     @cached_property
     def near(self) -> tuple[Expansion, ...]:
-        """The cue's terms, each with the words of the namespace that are near enough to count as it in part.
+        """The cue's terms, each with the words of the namespace that count as it in part.
 
-        Names, words with a digit and words of another script have no near words.
+        These are the words near enough in meaning, and where the cue names a kind of software, the names of such.
         """
+        lexicon, words = self.working.lexicon, spelled(self.text, self.language)
+        neighbours = self._neighbours(words) if self._uses_near_words else {}
+        software = {term: runs for kind, runs in self.software.items() for term in kind}
+        expansions = [
+            self._expansion(lexicon.code(term), neighbours.get(word), software.get(term, ()))
+            for term, word in words.items()
+        ]
+        return tuple(expansion for expansion in expansions if expansion is not None)
+
+    def _neighbours(self, words: Mapping[str, str]) -> Mapping[str, Neighbours]:
+        """The words near each word of the cue; names, words with a digit and of another script have none."""
         lexicon, p = self.working.lexicon, self.params
-        words = spelled(self.text, self.language)
         names = {term for word in self._names for term in terms(word, self.language)}
         codes = {
             word: lexicon.code(term) for term, word in words.items() if term not in names and word.isascii()
         }
-        neighbours = self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
-        expansions = [
-            self._expansion(lexicon.code(term), neighbours.get(word)) for term, word in words.items()
-        ]
-        return tuple(expansion for expansion in expansions if expansion is not None)
+        return self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
+
+    @cached_property
+    def software(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+        """For each kind of software that the cue names, such software of the namespace, as runs of codes.
+
+        The name of a software that is also a word counts only where the namespace has it as a name.
+        """
+        if not self.params.kind or "near" in self.ablate:
+            return {}
+        lexicon, entities = self.working.lexicon, self.working.entities
+        software = {}
+        for kind, names in kinds_of_software(self.terms.ordered, self.language):
+            present = [name for name in names if not name.is_word or slot_of(None, name.text) in entities]
+            codes = [[lexicon.code(term) for term in name.terms] for name in present]
+            runs = [tuple(code for code in run if code is not None and lexicon.df[code]) for run in codes]
+            stored = tuple(run for run, all_ in zip(runs, codes, strict=True) if 0 < len(run) == len(all_))
+            if stored:
+                software[kind] = stored
+        return software
+
+    def rows_of_software(self, kind: tuple[str, ...]) -> Ints:
+        """The documents that name software of a kind of ``software``."""
+        return np.unique(np.concatenate([self.working.lexicon.rows_with(run) for run in self.software[kind]]))
 
     @property
     def _names(self) -> list[str]:
@@ -159,8 +190,10 @@ class Retrieval:
         opens = self.text.lstrip().startswith(opener) and not any(map(str.isdigit, opener))
         return names[1:] if opens else names
 
-    def _expansion(self, own: int | None, neighbours: Neighbours | None) -> Expansion | None:
-        """The words that count as a term: the term itself in full, its near words by their similarity."""
+    def _expansion(
+        self, own: int | None, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
+    ) -> Expansion | None:
+        """The words that count as a term: itself in full, near words by similarity, and software of its kind."""
         df, p = self.working.lexicon.df.values, self.params
         parts: dict[int, float] = {}
         if neighbours is not None and len(neighbours.codes):
@@ -168,11 +201,22 @@ class Retrieval:
             above = neighbours.cosines[df[neighbours.codes] > 0] - p.near_floor
             shares = np.minimum(1.0, p.near_gain * above / (1.0 - p.near_floor))
             parts = dict(zip(codes.tolist(), shares.tolist(), strict=True))
+        runs = tuple(run for run in software if len(run) > 1)
+        for run in software:
+            if len(run) == 1:
+                parts[run[0]] = max(p.kind, parts.get(run[0], 0.0))
         occurs = own is not None and bool(df[own])
         frequency = float(df[own]) if occurs else sum(df[code] * part for code, part in parts.items())
         if own is not None and occurs:
             parts[own] = 1.0
-        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(frequency))) if parts else None
+        if not parts and not runs:
+            return None
+        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(frequency)), runs, p.kind)
+
+    @property
+    def _expands(self) -> bool:
+        """Whether other words of the namespace count as words of the cue."""
+        return self._uses_near_words or bool(self.software)
 
     @property
     def _uses_near_words(self) -> bool:
@@ -210,9 +254,15 @@ class Retrieval:
 
     @cached_property
     def pairs(self) -> Floats:
-        """The idf of the cue's adjacent terms that are adjacent in a memory too."""
-        codes = [self.working.lexicon.code(term) for term in self.terms.ordered]
-        return self._living(self.working.lexicon.pair_score(codes, self.working.living.values))
+        """The idf of the cue's adjacent terms that are adjacent in a memory too, or that mean software it names."""
+        lexicon, living = self.working.lexicon, self.working.living.values
+        scores = lexicon.pair_score([lexicon.code(term) for term in self.terms.ordered], living)
+        for kind in self.software:
+            rows = self.rows_of_software(kind)
+            count = int(living[rows].sum())
+            if len(kind) > 1 and count:
+                scores[rows] += self.params.kind * float(idf(count, lexicon.documents)) * (len(kind) - 1)
+        return self._living(scores)
 
     @cached_property
     def literal_occurrences(self) -> Occurrences:

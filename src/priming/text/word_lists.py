@@ -24,8 +24,17 @@ def read_word_groups(name: str) -> list[list[str]]:
     >>> read_word_groups("alternatives")[0]
     ['tab', 'space']
     """
+    return [line.split() for line in read_lines(name)]
+
+
+def read_lines(name: str) -> list[str]:
+    """Read the lines of ``words/<name>.txt`` that are neither blank nor comments, which begin with "#".
+
+    >>> read_lines("alternatives")[0]
+    'tab space'
+    """
     text = (_FOLDER / f"{name}.txt").read_text("utf-8")
-    return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def read_rewritings(name: str) -> list[tuple[str, str]]:

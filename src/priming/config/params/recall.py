@@ -38,6 +38,12 @@ class RecallParams(Checked):
         doc="how fast the part that such a word counts grows with its similarity above the minimum",
     )
     near_most: int = param(12, low=1, unit="words", doc="maximum number of words that stand in for one")
+    kind: float = param(
+        0.8,
+        low=0.0,
+        high=1.0,
+        doc="how much the name of a software counts as the kind of software that the cue names",
+    )
     pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
     named: float = param(0.25, low=0.0, doc="bonus for a memory whose heading the cue names")
     named_bare: float = param(

@@ -1,0 +1,94 @@
+"""Kinds of software: "which message broker" asks for RabbitMQ or Kafka, whose names do not say what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from priming.config.values import dataclass
+from priming.text.tokens import terms
+from priming.text.word_lists import read_lines
+
+_LIST = "kinds_of_software"
+_ENGLISH = "english"
+
+Terms = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareName:
+    """The name of a software as terms, and whether it is an English word or a given name as well."""
+
+    text: str
+    terms: Terms
+    is_word: bool
+
+
+def kinds_of_software(
+    ordered: Sequence[str], language: str
+) -> Iterator[tuple[Terms, Sequence[SoftwareName]]]:
+    """Yield the kinds of software that a text names, the longest where several begin, each with its software.
+
+    Parameters
+    ----------
+    ordered : the terms of the text in order, as ``terms`` gives them for the language.
+    language : the language of the text; kinds have their English names in each.
+
+    Returns
+    -------
+    The terms of each kind as they stand in the text, and the names of its software.
+
+    Examples
+    --------
+    >>> [(kind, names[0].text) for kind, names in kinds_of_software(terms("Which message broker?"), "english")]
+    [(('messag', 'broker'), 'rabbitmq')]
+    """
+    kinds, longest = _kinds(language)
+    at = 0
+    while at < len(ordered):
+        for size in range(min(longest, len(ordered) - at), 0, -1):
+            kind = tuple(ordered[at : at + size])
+            names = kinds.get(kind)
+            if names:
+                yield kind, tuple(map(_name, names))
+                at += size - 1
+                break
+        at += 1
+
+
+@cache
+def _kinds(language: str) -> tuple[dict[Terms, tuple[str, ...]], int]:
+    """The software of each kind, by the terms of the kind in a language, and the most terms of a kind."""
+    kinds: dict[Terms, tuple[str, ...]] = {}
+    for block in _blocks():
+        called = [*block.get(_ENGLISH, ()), *block.get(language, ())]
+        for kind in called:
+            phrase = tuple(terms(kind, language))
+            if phrase:
+                kinds[phrase] = tuple(dict.fromkeys((*kinds.get(phrase, ()), *block["="])))
+    return kinds, max(map(len, kinds))
+
+
+@cache
+def _name(name: str) -> SoftwareName:
+    return SoftwareName(name.lower(), tuple(terms(name, _ENGLISH)), is_word=name[0].isupper())
+
+
+@cache
+def _blocks() -> tuple[dict[str, list[str]], ...]:
+    """The blocks of the list: what a kind is called, by language, and after "=" its software."""
+    blocks: list[dict[str, list[str]]] = [{}]
+    for line in read_lines(_LIST):
+        head, colon, rest = line.partition(": ")
+        if line.startswith("="):
+            blocks[-1]["="] = _words(line[1:])
+            blocks.append({})
+        elif colon:
+            blocks[-1][head] = _words(rest)
+        else:
+            blocks[-1][_ENGLISH] = _words(line)
+    return tuple(blocks[:-1])
+
+
+def _words(line: str) -> list[str]:
+    return [word.strip() for word in line.split(",") if word.strip()]

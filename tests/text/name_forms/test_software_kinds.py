@@ -1,0 +1,28 @@
+"""Kinds of software are read from a text by their words."""
+
+from priming.text.name_forms.software_kinds import kinds_of_software
+from priming.text.tokens import terms
+
+
+def kinds(text, language="english"):
+    return [" ".join(kind) for kind, _ in kinds_of_software(terms(text, language), language)]
+
+
+def names(text, language="english"):
+    return {name.text for _, some in kinds_of_software(terms(text, language), language) for name in some}
+
+
+def test_the_longest_kind_counts():
+    assert kinds("Which graph database and which web server?") == ["graph databas", "web server"]
+    assert "neo4j" in names("our graph database")
+    assert "mysql" not in names("our graph database")
+
+
+def test_a_kind_has_its_names_in_every_language():
+    german = names("Welche Datenbanken haben wir?", "german")
+    assert {"postgres", "mysql"} <= german == names("which databases do we have")
+
+
+def test_a_text_without_a_kind_has_none():
+    assert not kinds("Where did Anna leave her bicycle?")
+    assert not kinds("", "german")
