@@ -85,9 +85,11 @@ class Conflict(PrimingError):
 
 
 class StoreError(PrimingError):
-    """The database could not be read or written; its state is unchanged."""
+    """The database could not be read or written; its state is unchanged, unless ``is_unknown``."""
 
     code = "store"
+    is_unknown: bool = False
+    """Whether a commit was lost, and nobody can tell whether it was carried out."""
 
 
 class Busy(StoreError):

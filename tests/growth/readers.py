@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +43,7 @@ from priming.text import (
     gists,
     languages,
     names,
+    normal_forms,
     quotation,
     rule_kinds,
     statements,
@@ -146,6 +148,7 @@ def _compared(old: str, new: str) -> None:
 
 READERS = (
     _reader("mentions of a name", mentions.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.mentions"),
+    _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "text.normal_forms"),
     _reader("words of a text in PostgreSQL", text_index.text_vector, "storage.postgres.text_index"),
     _reader("words of a search in PostgreSQL", text_index.text_query, "storage.postgres.text_index"),
     _reader(
@@ -478,6 +481,8 @@ OF_OUR_OWN = {
     "priming.operations.fleet.journal": "its own record of a run",
     "priming.operations.fleet.plan": "patterns that its user chose",
     "priming.storage.columns": "rows of its own",
+    "priming.storage.postgres.migrations.runner": "migrations of its own",
+    "priming.storage.postgres.schema": "migrations of its own",
     "priming.storage.sql_store": "sessions of its own",
     "priming.storage.record_rows": "rows of its own",
     "priming.transfer.importers": "lines of its own",

@@ -142,3 +142,10 @@ def test_a_text_where_an_object_belongs_is_refused_with_an_example_of_one():
         wire.arguments(BY_NAME["remember_many"], {"items": ["a note"]})
     with pytest.raises(ParamError, match=r"metadata = 'red': must be an object$"):
         wire.arguments(REMEMBER, {"content": "x", "metadata": "red"})
+
+
+def test_a_long_list_where_a_text_belongs_is_refused_like_a_short_one():
+    with pytest.raises(ParamError, match=r"content = .* must be a text"):
+        wire.arguments(REMEMBER, {"content": ["{}"] * 60_000})
+    with pytest.raises(ParamError, match="is not an argument"):
+        wire.arguments(REMEMBER, {"content": "x", "contents": ["{}"] * 60_000})

@@ -157,3 +157,11 @@ def test_a_text_stored_with_white_space_by_an_earlier_version_is_found_again(mem
 def test_letters_composed_in_another_way_are_the_same_text(memory):
     memory.remember("Z\u00fcrich is wet.")
     assert memory.remember("Zu\u0308rich is wet.").status == "duplicate"
+
+
+@pytest.mark.parametrize(("name", "most"), [("tags", 256), ("files", 1_000)])
+def test_a_memory_has_a_limited_number_of_tags_and_files(name, most):
+    names = [f"n{number}" for number in range(most)]
+    assert len(getattr(draft({**TEXT, name: names}), name)) == most
+    with pytest.raises(ParamError, match=rf"{name} = .* has {most + 1:,} entries, at most {most:,}"):
+        draft({**TEXT, name: [*names, "one more"]})

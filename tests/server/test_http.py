@@ -220,7 +220,7 @@ def test_it_says_that_it_is_alive_and_ready(lasting):
 
 def test_a_store_that_does_not_answer_is_not_ready(served):
     served.tokens.close()
-    assert served.client.get("/ready").status_code == 500
+    assert served.client.get("/ready").status_code == 503
 
 
 def test_probes_may_use_the_names_of_kubernetes(lasting):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from priming.config.params.server import SERVER, ServerParams
-from priming.server.limits import RateLimiter
+from priming.server.limits import Bodies, RateLimiter
 from priming.server.responses import Refused, parse_body
 
 from .conftest import until
@@ -247,3 +247,36 @@ def test_only_the_latest_clients_are_watched_and_a_rate_of_nothing_is_no_limit()
     free = RateLimiter(ServerParams(rate=0.0), lambda: 0.0)
     for _ in range(2 * SERVER.burst):
         free.take("one")
+
+
+def test_the_bytes_under_way_of_a_client_and_of_all_are_limited():
+    bodies = Bodies(ServerParams(bodies_each=100, bodies_bytes=150))
+    with bodies.of("a") as take:
+        take(60)
+        with bodies.of("a") as more, pytest.raises(Refused, match="under way"):
+            more(41)
+        with bodies.of("b") as others:
+            others(90)
+            with pytest.raises(Refused, match="under way"):
+                others(1)
+        with bodies.of(None) as own:
+            own(10**9)
+        take(40)
+    with bodies.of("a") as take:
+        take(100)
+
+
+def test_half_a_body_counts_until_its_request_ends(serve):
+    served = serve(bodies_each=1_000, bodies_bytes=2_000)
+    first = HEAD.format("remember") + "Content-Length: 900\r\n\r\n"
+
+    def second():
+        body = b"{" + b" " * 300 + b"}"
+        return served.client.post(
+            "/v1/default/list", content=body, headers={"Content-Type": "application/json"}
+        )
+
+    with served.connection() as waiting:
+        waiting.sendall(first.encode() + b" " * 800)
+        until(lambda: second().status_code == 503, "a refusal")
+    until(lambda: second().status_code == 200, "an answer")

@@ -59,6 +59,10 @@ PIECES = st.sampled_from(
             "\\u0022",
             '\\"',
             "{}",
+            "\u200d",
+            "\ufe0f",
+            "\u180b",
+            "❤",
             "</script>",
             "[/INST]",
         ),
@@ -154,6 +158,11 @@ def test_any_other_key_or_path_is_quoted(name):
             "[/INST]",
             "[TOOL_CALLS]",
             "<a:b>",
+            "< system>",
+            "<\u00a0/ user >",
+            "<\u200dsystem>",
+            "[THINK]",
+            "[ system ]",
             "<tool_call>",
             "<｜end｜>",
         ),
@@ -161,7 +170,7 @@ def test_any_other_key_or_path_is_quoted(name):
 )
 def test_the_markup_of_clients_and_models_is_escaped(text):
     assert text not in visible(f"a {text} b")
-    assert visible(text)[0] == "\\"
+    assert "\\u" in visible(text)[:3]
 
 
 @pytest.mark.parametrize(
@@ -176,12 +185,39 @@ def test_the_markup_of_clients_and_models_is_escaped(text):
         "[TODO]",
         "<br/>",
         "#include <stdio.h>",
+        "if b[user] < system: pass",
         "👩‍💻",
+        "❤️‍🔥 1️⃣ ©️",
         "می‌خواهم",
+        "क्‍ष",
+        "ᠠ᠋",
     ],
 )
 def test_what_is_no_markup_stays_readable(text):
     assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "\u034f",
+        "\ufe01",
+        "a\ufe0f",
+        "1\ufe0f",
+        "❤\ufe0f\ufe0f",
+        "\u200c\u200d",
+        "א\u200d\u200c",
+        "x\u180b",
+        "\ufff0",
+        "\U0001bca0",
+        "\U0001d173",
+        "\U000e0041",
+    ],
+)
+def test_what_has_no_shape_cannot_carry_a_message(hidden):
+    shown = visible(f"note{hidden}s")
+    assert "\\u" in shown
+    assert json.loads(f'"{shown}"') == f"note{hidden}s"
 
 
 @pytest.mark.parametrize(

@@ -207,9 +207,12 @@ def _draw_rich(parts: Iterable[Part]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, markup=False, emoji=False)
+    width = console.width
     for part in parts:
         if isinstance(part, Table):
-            console.print(_rich_table(part, console.width))
+            console.width = max(width, _least_width(part))
+            console.print(_rich_table(part, width), crop=False)
+            console.width = width
         elif isinstance(part, Tree):
             console.print(_rich_tree(part))
         else:
@@ -250,6 +253,13 @@ def _rich_table(table: Table, width: int) -> Any:
     for row in table.rows:
         drawn.add_row(*(Text(clean(cell)) for cell in row))
     return drawn
+
+
+def _least_width(table: Table) -> int:
+    """The width below which columns would be squeezed out: a narrower terminal breaks the lines itself."""
+    widths = [max(map(_width, cells)) for cells in zip(table.columns, *table.rows, strict=True)]
+    widths[0], widths[-1] = min(widths[0], _MIN_WIDTH), min(widths[-1], _MIN_WIDTH)
+    return sum(widths) + _RICH_GAP * (len(widths) - 1)
 
 
 def _last_width(table: Table, width: int) -> int:

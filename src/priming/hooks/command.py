@@ -53,10 +53,11 @@ def run(
     when that was, by the monotonic clock.
     """
     store = {"url": url, "namespace": namespace, "profile": profile, "embedder": embedder}
-    folder, work = Path.cwd(), Work(call or client.new_call())
+    work = Work(call or client.new_call())
     spent = 0.0 if began is None else time.monotonic() - began
     with _time_limit(event, work, HOOK.patience - spent):
         try:
+            folder = Path.cwd()
             sent = client.standard_input() if data is None else data
             output = respond(event, sent, agent, store, server=server, work=work)
         except Exception as error:  # noqa: BLE001

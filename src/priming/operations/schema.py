@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from inspect import Parameter
@@ -113,15 +113,13 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
 
 
 def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the arguments; long lists are validated in portions, so that what is wrong with them stays small.
-
-    A violation takes a kilobyte until it is written: beyond the first they are only counted.
-    """
+    """The values of the arguments; long lists are validated in portions, as a violation takes a kilobyte."""
     _check_members("request", sent)
     for name, value in sent.items():
         for number, item in enumerate(value if isinstance(value, list) else ()):
             _check_members(f"{name}.{number}", item)
-    long = {name: value for name, value in sent.items() if isinstance(value, list) and len(value) > _PORTION}
+    lists = {name: value for name, value in sent.items() if name in _lists(op) and isinstance(value, list)}
+    long = {name: value for name, value in lists.items() if len(value) > _PORTION}
     problems: list[Any] = []
     more = 0
     values: dict[str, Any] = {}
@@ -130,7 +128,7 @@ def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
         values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
     except ValidationError as error:
         problems = error.errors(include_url=False)
-    for name in long.keys() & _signature(op).keys():
+    for name in long:
         for start in range(0, len(long[name]), _PORTION):
             try:
                 portion = _adapter(op, name).validate_python(long[name][start : start + _PORTION])
@@ -145,6 +143,13 @@ def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
     if problems:
         raise ParamError.of([_rule(op, problem) for problem in problems], more)
     return values
+
+
+@cache
+def _lists(op: Op) -> set[str]:
+    """The arguments that are lists."""
+    shapes = ((name, get_args(_shape(op.name, name, hint))) for name, hint in _signature(op).items())
+    return {name for name, parts in shapes if parts and get_origin(parts[0]) is list}
 
 
 def _check_members(name: str, value: Any) -> None:
@@ -382,9 +387,8 @@ def _rule(op: Op, error: Any) -> str:
     """One thing that is wrong with a request, in words."""
     name = ".".join(str(part) for part in error["loc"]) or "request"
     if error["type"] == "extra_forbidden":
-        return violation(
-            name, error["input"], f"is not an argument: {op.name} takes {_names(_signature(op))}"
-        )
+        rule = f"is not an argument: {op.name} takes {', '.join(_signature(op)) or 'none'}"
+        return violation(name, error["input"], rule)
     meaning = {**MEANINGS, **_documented(op)}.get(name)
     if error["type"] == "missing" and meaning:
         return violation(name, None, f"{_RULES['missing']}: {meaning}")
@@ -392,7 +396,3 @@ def _rule(op: Op, error: Any) -> str:
         "should", "must"
     )
     return violation(name, None if error["type"] == "missing" else error["input"], rule)
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(names) or "none"

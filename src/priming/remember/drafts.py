@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from datetime import datetime
 from typing import Any
 
+from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
 from priming.core.arguments.checks import (
@@ -30,6 +30,7 @@ from priming.storage.rows import VersionRow
 from priming.text.gists import GIST_LETTERS, gist_of_rule, gist_of_steps, sentences
 from priming.text.name_forms.kinds import Name
 from priming.text.names import find
+from priming.text.normal_forms import normalized
 from priming.types import EMPTY
 
 _RULE, _PROCEDURE = "behavior", "procedure"
@@ -41,7 +42,7 @@ def bare_text(text: str) -> str:
     >>> bare_text(" Kestrel signs. \r\nIt is slow.\n")
     'Kestrel signs.\nIt is slow.'
     """
-    return "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).strip().splitlines())
+    return "\n".join(line.rstrip() for line in normalized("NFC", text).strip().splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,9 @@ def words(value: Any) -> str:
 
 def check_files(value: Any) -> tuple[str, ...]:
     """Paths of files, each once; a path never begins with ``./``."""
-    return tuple(dict.fromkeys(path.removeprefix("./") or path for path in check_unique("files", value)))
+    return tuple(
+        dict.fromkeys(path.removeprefix("./") or path for path in check_unique("files", value, STORE.files))
+    )
 
 
 def _check_procedure(metadata: Mapping[str, Any]) -> None:

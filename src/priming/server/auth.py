@@ -25,7 +25,7 @@ from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
 from priming.server import telemetry
-from priming.server.limits import RateLimiter, limited, too_large
+from priming.server.limits import Bodies, RateLimiter, limited, too_large
 from priming.server.responses import Refused, refusal
 from priming.server.telemetry import Metrics
 from priming.server.tokens import Tokens
@@ -63,6 +63,11 @@ class RequestContext:
     code: str | None = None
     everywhere: bool = False
     """Whether it may use all namespaces: where no token is needed, or its token is for all of them."""
+
+    @property
+    def holder(self) -> str:
+        """Whom its limits count for: its token, or its address where it has none."""
+        return self.client if self.token is None else self.token.id
 
     def caller(self, headers: Headers, via: str) -> Caller:
         """The caller: a process of the user names itself over the socket; others are identified by their token."""
@@ -147,7 +152,7 @@ class RequestMiddleware:
             values=max(params.values, MESSAGE_VALUES),
         )
         self._names_only = names_only
-        self._rates = RateLimiter(params)
+        self._rates, self._bodies = RateLimiter(params), Bodies(params)
         self._tracer = trace.get_tracer("priming", VERSION, tracer_provider=tracers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -193,12 +198,12 @@ class RequestMiddleware:
         """Pass the request on; an error becomes a response, unless one was begun already."""
         try:
             await self._admit(context, headers, scope)
-            await self.app(scope, limited(receive, context.limits), send)
+            with self._bodies.of(None if context.local else context.holder) as take:
+                await self.app(scope, limited(receive, context.limits, take), send)
             return
         except Refused as error:
             refused = error
         except PrimingError as error:
-            telemetry.write(logging.ERROR, "the store failed", error=error, request_id=context.request_id)
             refused = refusal(error, everywhere=context.everywhere, local=context.local)
         except ClientDisconnect:
             context.status = context.status or _GONE
@@ -217,7 +222,7 @@ class RequestMiddleware:
             raise Refused(400, "bad_param", _TWO_LENGTHS, {"Connection": "close"})
         if context.local:
             context.everywhere = True
-        else:
+        elif scope["path"] not in ALIVE:
             await self._authenticate(context, headers, scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > context.limits.body_bytes:
@@ -226,8 +231,7 @@ class RequestMiddleware:
     async def _authenticate(self, context: RequestContext, headers: Headers, scope: Scope) -> None:
         needed, context.token = await self._authenticator.check(context.secret)
         context.everywhere = context.token.namespace == EVERYWHERE if context.token else not needed
-        if scope["path"] not in ALIVE:
-            self._rates.take(context.token.id if context.token else context.client)
+        self._rates.take(context.holder)
         if not needed and self._names_only:
             _refuse_other_sites(headers, scope["scheme"])
         if needed and context.token is None and scope["path"] not in OPEN:

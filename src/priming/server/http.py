@@ -35,6 +35,7 @@ from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming.server.health import MadeOnce, Readiness
 from priming.server.jobs import Job, Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool, json_body
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
@@ -148,6 +149,7 @@ class ServerState:
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
         self.ending = Event()
         self.draining = False
+        self.readiness = Readiness(tokens.needed, params.ready_seconds)
         self.greeting: Mapping[str, str] | None = None
         """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
@@ -175,6 +177,7 @@ class ServerState:
                 await self.jobs.close()
                 await self.workers.close()
                 await self.authenticator.close()
+                await self.readiness.close()
 
     def stop(self) -> None:
         """Ask long calls to end after their current step."""
@@ -326,6 +329,9 @@ def _enter(request: Request, operation: str, needs: str = "read") -> str:
 
 
 def _route_server(app: FastAPI, server: ServerState) -> None:
+    description = MadeOnce(partial(server.workers.run, lambda: json_bytes(app.openapi())))
+    page = MadeOnce(partial(server.workers.run, lambda: openapi.docs_page(app.openapi())))
+
     async def health(request: Request) -> Response:
         context_of(request).operation = "health"
         return respond({"status": "alive", "version": VERSION})
@@ -337,7 +343,7 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
                 503, "stopping", "the server is stopping: ask another, or this again once restarted"
             )
         local_socket.check_in_place(server.greeting)
-        await server.workers.run(server.tokens.needed)
+        await server.readiness.check()
         return respond({"status": "ready", "version": VERSION})
 
     async def hello(request: Request) -> Response:
@@ -355,13 +361,11 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
 
     async def document(request: Request) -> Response:
         context_of(request).operation = "openapi"
-        return Response(await server.workers.run(lambda: json_bytes(app.openapi())), media_type=JSON)
+        return Response(await description.get(), media_type=JSON)
 
     async def docs(request: Request) -> Response:
         context_of(request).operation = "docs"
-        headers = {"Content-Security-Policy": openapi.DOCS_POLICY}
-        page = await server.workers.run(lambda: openapi.docs_page(app.openapi()))
-        return Response(page, headers=headers, media_type="text/html")
+        return Response(await page.get(), 200, {"Content-Security-Policy": openapi.DOCS_POLICY}, "text/html")
 
     add = app.add_api_route
     add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))

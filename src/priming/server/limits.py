@@ -6,8 +6,9 @@ import asyncio
 import math
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from threading import Condition
@@ -182,8 +183,40 @@ def check_waiting(calls: int, params: ServerParams) -> None:
         raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
 
-def limited(receive: Receive, params: ServerParams) -> Receive:
-    """The body of a request within its limits of size and time; ``Refused`` beyond them."""
+class Bodies:
+    """The bytes of bodies under way, of each client and of all; a call has its body until it is answered."""
+
+    def __init__(self, params: ServerParams) -> None:
+        self._params = params
+        self._each: Counter[str] = Counter()
+
+    @contextmanager
+    def of(self, client: str | None) -> Iterator[Callable[[int], None]]:
+        """Count what arrives for a request of a client until the block ends; None: a local one, which is trusted."""
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if client is None:
+                return
+            most = self._params.bodies_each, self._params.bodies_bytes
+            if self._each[client] + size > most[0] or self._each.total() + size > most[1]:
+                message = "too many bytes of requests are under way: send fewer at once"
+                raise Refused(503, "overloaded", message, {"Retry-After": "1", "Connection": "close"})
+            taken += size
+            self._each[client] += size
+
+        try:
+            yield take
+        finally:
+            if client is not None:
+                self._each[client] -= taken
+                if not self._each[client]:
+                    del self._each[client]
+
+
+def limited(receive: Receive, params: ServerParams, take: Callable[[int], None]) -> Receive:
+    """The body of a request within its limits of size and time; ``Refused`` beyond them. ``take`` counts it."""
     taken, over = 0, False
     deadline = time.monotonic() + params.body_seconds
 
@@ -201,6 +234,7 @@ def limited(receive: Receive, params: ServerParams) -> Receive:
         taken += len(message.get("body", b""))
         if taken > params.body_bytes:
             raise too_large(params)
+        take(len(message.get("body", b"")))
         over = not message.get("more_body", False)
         return message
 

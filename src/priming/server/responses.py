@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from starlette.responses import Response
 
 from priming.core.arguments.measured import check_json, too_deep
-from priming.errors import NotFound, ParamError, PrimingError, StoreError
+from priming.errors import Busy, NotFound, ParamError, PrimingError, StoreError, brief
 from priming.serialization import error_payload, full_error_payload
+from priming.server import telemetry
 from priming.text.quotation import json_text, visible
 
 JSON = "application/json"
@@ -80,11 +82,14 @@ def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Re
     """
     payload = full_error_payload(error) if local else dict(error_payload(error))
     if not everywhere and isinstance(error, NotFound):
-        payload["message"] = str(error)
+        payload["message"] = brief(str(error))
     if not everywhere and isinstance(error, StoreError):
-        payload["message"] = (
-            f"the store failed ({error.code}): nothing was changed; the server's log says more"
-        )
+        outcome = "nothing was changed"
+        if error.is_unknown:
+            outcome = "nobody knows whether the write was carried out: read before you send it again"
+        payload["message"] = f"the store failed ({error.code}): {outcome}; the server's log says more"
+    if isinstance(error, StoreError) and not isinstance(error, Busy):
+        telemetry.write(logging.ERROR, "the store failed", error=error, reason=brief(str(error)))
     headers = {"Retry-After": "1"} if error.code == "busy" else None
     return Refused(STATUS.get(error.code, 500), payload["code"], payload["message"], headers, payload=payload)
 

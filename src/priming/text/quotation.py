@@ -20,25 +20,35 @@ from typing import Any
 from priming.config.values import dataclass
 
 _HIDDEN = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800"
-    "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
 )
 """Control characters and line ends, changes of direction, half characters, and characters that only a model sees.
 
-Tabs and newlines are not hidden. The joiners U+200C and U+200D stay as they are: scripts and emoji need them.
+Tabs and newlines are not hidden.
 """
+_JOINERS = "[\u200c\u200d]"
+_MISPLACED = (
+    f"(?<=[\x00-\x7f\u200c\u200d]){_JOINERS}+"
+    f"|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]{_JOINERS}*"
+    f"|(?<=[0-9#*])[\ufe0e\ufe0f](?!\u20e3){_JOINERS}*"
+    f"|(?<![0-9#*\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]{_JOINERS}*"
+)
+"""Joiners, and selectors of a variant of a letter or an emoji, where none belongs; scripts and emoji need others."""
 _ROLES = (
     "system|user|assistant|human|developer|tools?|function|invoke|parameter|result|output|think|thinking|reminder"
     "|instructions?|important|admin|context"
 )
 _MARKUP = re.compile(
     rf"[<\[](?:(?<=<)(?=(?:\s{{0,8}}/\s{{0,8}}|!)?(?:[|｜<]|[a-z][a-z0-9.]{{0,40}}[-_:]|(?:{_ROLES})\b"
-    r"|(?:s|sys|inst|bos|eos|pad|unk)\s{0,8}>))"
-    r"|(?<=\[)(?=/?(?:inst|sys|img|system_prompt|available_tools|tool_[a-z_]{1,20})\b))",
+    rf"|(?:s|sys|inst|bos|eos|pad|unk)\s{{0,8}}>))|(?<=<)(?=\s{{1,8}}(?:{_ROLES})\s{{0,8}}>)"
+    r"|(?<=\[)(?=/?(?:inst|sys|img|system_prompt|available_tools|tool_[a-z_]{1,20})\b)"
+    r"|(?<=\[)(?<!\w\[)(?=\s{0,8}/?(?:system|assistant|user|developer|think|thinking)\s{0,8}\]))",
     re.IGNORECASE,
 )
 """The beginning of a tag with which a client or a model marks who speaks, or that a tool is called."""
-_UNSEEN = re.compile(f"[{_HIDDEN}]")
+_UNSEEN = re.compile(f"[{_HIDDEN}]{_JOINERS}*|{_MISPLACED}")
 _PLAIN = re.compile(r"[\w.:/@#+=~,-]+")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _LINE = re.compile(rf'(?:- )?\[({_STRING}|[^\s"\[\]]+)\]([^"]*?)(?: ({_STRING}):)?(?: ({_STRING}))?')
@@ -98,7 +108,7 @@ def terminal_text(text: str) -> str:
 
 def without_hidden(text: str, mark: str = "�") -> str:
     """A text as a picture or a page shows it, with a mark in place of each hidden character."""
-    return _UNSEEN.sub(mark, text)
+    return _UNSEEN.sub(lambda match: mark * len(match[0]), text)
 
 
 def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:
@@ -129,7 +139,7 @@ def _decoded(string: str | None) -> str | None:
 
 
 def _escape(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1] if match[0] not in _ASCII else f"\\u{ord(match[0]):04x}"
+    return "".join(f"\\u{ord(c):04x}" if c in _ASCII else json.dumps(c)[1:-1] for c in match[0])
 
 
 _ASCII = frozenset("<[\x7f")

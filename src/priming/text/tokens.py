@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from priming.core.when import stem, stemmer
+from priming.text.normal_forms import normalized
 from priming.text.word_lists import is_common, read_words
 
 TERM_CACHE = 1 << 16
@@ -233,17 +233,13 @@ def _plain(text: str) -> str:
     """Bring a text to NFKC, Latin letters without their accents: a cue is often typed without them."""
     if text.isascii():
         return text
-    apart = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))
-    return unicodedata.normalize("NFKC", _MARKS.sub("", apart))
+    apart = normalized("NFKD", text.translate(_APOSTROPHES))
+    return normalized("NFKC", _MARKS.sub("", apart))
 
 
 def _folded(text: str) -> str:
     """Bring a text to NFKC and lower case, with its accents and plain apostrophes."""
-    return (
-        text.lower()
-        if text.isascii()
-        else unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).lower()
-    )
+    return text.lower() if text.isascii() else normalized("NFKC", text.translate(_APOSTROPHES)).lower()
 
 
 def _terms(text: str, language: str | None) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,18 @@ class ServerParams(Checked):
         unit="values",
         doc="maximum number of objects, arrays, members and items in its JSON",
     )
+    bodies_bytes: int = param(
+        536_870_912,
+        low=1,
+        unit="bytes",
+        doc="maximum size of all bodies that arrive or are being answered at once",
+    )
+    bodies_each: int = param(
+        134_217_728,
+        low=1,
+        unit="bytes",
+        doc="maximum size of those of one token, or of one client without a token",
+    )
     rate: float = param(
         500.0,
         low=0.0,
@@ -55,6 +67,9 @@ class ServerParams(Checked):
         60.0, low=0.0, unit="seconds", doc="time limit for a client that reads nothing"
     )
     idle_seconds: int = param(15, low=1, unit="seconds", doc="time for which an idle connection is kept open")
+    ready_seconds: float = param(
+        3.0, low=0.0, unit="seconds", doc="time limit for the store's answer to /ready"
+    )
     grace_seconds: int = param(120, low=1, unit="seconds", doc="time limit for running calls at shutdown")
     drain_seconds: float = param(
         0.0,

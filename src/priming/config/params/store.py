@@ -20,6 +20,8 @@ class StoreParams(Checked):
         doc="time after which a waiting writer of a SQLite file goes before those that come later",
     )
     content_limit: int = param(1_048_576, low=1, unit="characters", doc="longest memory")
+    tags: int = param(256, low=1, unit="tags", doc="most tags of a memory")
+    files: int = param(1_000, low=1, unit="files", doc="most files that a memory touches")
     conditions: int = param(64, low=1, unit="conditions", doc="most conditions of a memory, in `when`")
     condition_values: int = param(100, low=1, unit="values", doc="most values of a condition")
     condition_letters: int = param(

@@ -151,13 +151,17 @@ def check_path(value: str | Path) -> Path:
 
 def check_tags(value: Any) -> tuple[str, ...]:
     """Tags: short texts, each once, in their order."""
-    return check_unique("tags", value)
+    return check_unique("tags", value, STORE.tags)
 
 
-def check_unique(name: str, value: Any) -> tuple[str, ...]:
+def check_unique(name: str, value: Any, most: int) -> tuple[str, ...]:
     """Short texts, each once, in their order."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
         raise ParamError(name, value, "must be a list of texts")
+    if len(value) > most:
+        raise ParamError(
+            name, value, f"has {len(value):,} entries, at most {most:,}: leave out what says least"
+        )
     names = [check_name(name, check_text(name, item)) or "" for item in value]
     return tuple(dict.fromkeys(sorted(names) if isinstance(value, (set, frozenset)) else names))
 

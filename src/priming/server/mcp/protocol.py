@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
-from priming.errors import NotFound, ParamError, PrimingError
+from priming.errors import NotFound, ParamError, PrimingError, shown
 from priming.operations import replies
 from priming.operations.op import Op
 from priming.operations.service import Service, call_here, reason_of
@@ -185,7 +185,9 @@ class _Handlers:
             active = await self._read(context, "active", {"cue": {}})
             return _contents(uri, TEXT, active["text"] or active["reason"])
         if not uri.startswith(MEMORY) or uri == MEMORY:
-            raise MCPError(types.INVALID_PARAMS, f"no resource {uri!r}: there are {ACTIVE} and {MEMORY}KEY")
+            raise MCPError(
+                types.INVALID_PARAMS, f"no resource {shown(uri)}: there are {ACTIVE} and {MEMORY}KEY"
+            )
         record = await self._read(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
         return _contents(uri, JSON, replies.compact(record))
 
@@ -289,7 +291,7 @@ def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
 
 def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
     """The answer to a client that calls a tool it was not offered."""
-    message = f"no tool {name!r}: there are {', '.join(ops)}"
+    message = f"no tool {shown(name)}: there are {', '.join(ops)}"
     op = BY_NAME.get(name)
     if needs is not None:
         return f"{message}; it needs a token of the kind {needs!r}"

@@ -148,10 +148,18 @@ def _decoded(line: bytes) -> str:
     return line.decode("utf-8", "replace")
 
 
+def _chunk(source: int) -> bytes:
+    """The next bytes of the client; none at its end, or if this process was begun without standard input."""
+    try:
+        return os.read(source, _CHUNK)
+    except OSError:
+        return b""
+
+
 def _read(source: int, lines: Lines) -> None:
     """Queue the lines of the client, and None behind the last; one beyond the limit is cut, and is no JSON then."""
     rest = bytearray()
-    while chunk := os.read(source, _CHUNK):
+    while chunk := _chunk(source):
         *whole, last = chunk.split(b"\n")
         for line in whole:
             rest += line

@@ -14,6 +14,7 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 
 from priming.core.when import stem
+from priming.text.normal_forms import normalized
 from priming.text.word_lists import read_word_groups, read_words
 
 _CACHED = 1 << 14
@@ -45,9 +46,7 @@ def step_stem(token: str) -> str:
 
 def _plain_letters(token: str) -> str:
     """A word without its accents."""
-    return "".join(
-        letter for letter in unicodedata.normalize("NFKD", token) if not unicodedata.combining(letter)
-    )
+    return "".join(letter for letter in normalized("NFKD", token) if not unicodedata.combining(letter))
 
 
 @cache

@@ -34,7 +34,7 @@ from priming.storage.postgres.schema import (
     lock_key,
     migrations,
 )
-from priming.storage.postgres.translation import is_lost, translate_error
+from priming.storage.postgres.translation import is_lost, lost_commit, translate_error
 
 T = TypeVar("T")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -268,9 +268,7 @@ class PostgresConnection:
             if status == "aborted":
                 raise translate_error(error, self.place) from error
             if status != "committed":
-                raise StoreError(
-                    f"{self.place} was lost during a commit, whose outcome it cannot tell: look in the log"
-                ) from error
+                raise lost_commit(self.place) from error
 
     def _status_of(self, transaction: str) -> str | None:
         """What became of a transaction of a lost connection; None if the server cannot be asked in time."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from priming.core.when import stemmer
 from priming.storage.spaceless import cjk_pairs, phrases
+from priming.text.normal_forms import normalized
 
 _MOST_PLACES, _MOST_WORDS, _LONGEST = 16_000, 20_000, 200
 _WORD = re.compile(r"[^\W_]+")
@@ -63,10 +64,8 @@ def _plain(text: str) -> str:
     """A text in lower case without accents."""
     if text.isascii():
         return text.lower()
-    letters: Iterable[str] = (
-        c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn"
-    )
-    return unicodedata.normalize("NFC", "".join(letters)).lower()
+    letters: Iterable[str] = (c for c in normalized("NFD", text) if unicodedata.category(c) != "Mn")
+    return normalized("NFC", "".join(letters)).lower()
 
 
 def _stem(word: str) -> str:

@@ -68,6 +68,13 @@ def is_lost(error: Exception) -> bool:
     return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
 
 
+def lost_commit(place: str) -> StoreError:
+    """The error of a commit whose connection was lost, and whose outcome cannot be asked for."""
+    error = StoreError(f"{place} was lost during a commit, whose outcome it cannot tell: look in the log")
+    error.is_unknown = True
+    return error
+
+
 def translate_error(error: Exception, place: str) -> PrimingError:
     """The error of ``priming.errors`` for an error of PostgreSQL; ``place`` names the database."""
     text = " ".join(str(error).split())
