@@ -155,8 +155,10 @@ def test_the_relevance_stated_stands_beside_what_was_relevant(measured, put):
     put("relevance", {"genres": {"code": each}, "all": each, "sets": {"cosqa": cut}, "sizes": {"5": cut}})
     assert lines(measured.relevance())[0] == ["code", "1,000", "10.0 %", "11.0 %", "0.090", "0.050", "0.050"]
     assert lines(measured.reliability()) == [["0.4 to 0.6", "50.0 %", "48.0 %", "25"]]
-    assert [row[0] for row in lines(measured.floors())] == ["cosqa", "stores of 5"]
-    assert lines(measured.floors())[0][1:] == ["10.0", "30.0", "90.0", "89.0", "10.0", "3.0"]
+    figures = ["10.0", "30.0", "90.0", "89.0", "10.0", "3.0"]
+    rows = lines(measured.floors())
+    assert rows[:2] == [["cosqa", *figures], ["stores of 5", *figures]]
+    assert rows[2] == ["**mean of the sets**", *(f"**{figure}**" for figure in figures)]
 
 
 def test_each_kind_of_material_stands_beside_the_plain_methods(measured, put):
