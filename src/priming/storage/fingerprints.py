@@ -81,15 +81,13 @@ class RowSums:
 
 
 def bucket_of(row: Row) -> int:
-    """The bucket of all rows with the same identity."""
-    name = "\0".join(map(str, identity(row))).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=2).digest(), "big")
+    """The bucket of all rows with the same identity, in this process."""
+    return hash(identity(row)) % _BUCKETS
 
 
 def _number(row: Row) -> int:
     """What a row counts in a sum: never 0."""
-    digest = hashlib.blake2b(type(row).__name__.encode() + fingerprint(row), digest_size=_SIZE).digest()
-    return int.from_bytes(digest, "big") | 1
+    return hash((type(row).__name__, _JSON.encode(_plain(row)))) & _WORD | 1
 
 
 def _plain(item: StoredItem | RowChange) -> Any:

@@ -15,16 +15,16 @@ from threading import Event
 import psycopg
 import pytest
 
-from priming import HashedEmbedder, Memory, profiles
+from priming import HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew
 from priming.storage.postgres.migrations.runner import prepare
-from priming.storage.postgres.schema import declared, lock_key, migrations
+from priming.storage.postgres.schema import lock_key, migrations
 from priming.storage.postgres.store import PostgresStore
-from priming.types import SystemClock
 
 from ..processes import Child, start
 from ..stress.databases import problems
 from ..stress.work import Diary, Worker
+from .next_release import ADDED, CONSTRAINT, INDEX, MISSED, NEWER, upgraded
 from .server import as_superuser, empty
 
 pytestmark = pytest.mark.slow
@@ -33,28 +33,6 @@ USED = "used"
 """The namespace that others write to."""
 HELD = max((f"copy-{i}" for i in range(COPIES)), key=lambda name: md5(name.encode()).hexdigest())
 """That which a backfill comes to last."""
-ADDED = declared(
-    migrations()[-1].number + 1,
-    """
--- step: short
-ALTER TABLE memories ADD COLUMN letters BIGINT;
-CREATE FUNCTION count_letters() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    NEW.letters := length(NEW.key);
-    RETURN NEW;
-END $$;
-CREATE TRIGGER counted BEFORE INSERT OR UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION count_letters();
--- step: backfill memories (number)
-UPDATE memories m SET letters = length(m.key) FROM batch b
-    WHERE m.namespace = b.namespace AND m.number = b.number AND m.letters IS NULL;
--- step: online
-CREATE INDEX CONCURRENTLY memories_by_letters ON memories (namespace, letters);
--- step: short
-ALTER TABLE memories ADD CONSTRAINT letters_counted CHECK (letters IS NOT NULL) NOT VALID;
--- step: online
-ALTER TABLE memories VALIDATE CONSTRAINT letters_counted;
-""",
-)
-NEWER = (*migrations(), ADDED)
 EMBEDDER = HashedEmbedder(16)
 
 
@@ -176,7 +154,6 @@ WAITS_FOR_TABLE = (
 )
 NULLS = "SELECT count(*) FROM memories WHERE letters IS NULL"
 VERSION = "SELECT max(number) FROM schema_versions"
-VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('memories_by_letters')"
 MIGRATING = (
     "SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND granted AND"
     f" (classid::bigint << 32) | objid::bigint = hashtextextended('{SCHEMA} schema', 0)"
@@ -201,13 +178,12 @@ def test_a_migration_is_killed_twice_and_completed_while_others_read_and_write(u
     before, diary = migrations()[-1].number, Diary(tmp_path / "diary")
     with at_work(url, diary) as helpers:
         kill_twice_and_complete(url, before, helpers)
-    assert (value(url, VERSION), value(url, NULLS), value(url, VALID)) == (before + 1, 0, True)
+    assert (value(url, VERSION), value(url, NULLS), value(url, INDEX)) == (before + 1, 0, True)
     assert value(url, "SELECT to_regclass('schema_steps')") is None
-    assert value(url, "SELECT convalidated FROM pg_constraint WHERE conname = 'letters_counted'")
-    assert value(url, "SELECT count(*) FROM memories WHERE letters <> length(key)") == 0
+    assert value(url, CONSTRAINT)
+    assert value(url, MISSED) == 0
 
-    store = PostgresStore(url, schema=SCHEMA, steps=NEWER)
-    with Memory(store, USED, EMBEDDER, SystemClock(), profiles.get("priming"), profiles.ALL) as memory:
+    with upgraded(url, SCHEMA, USED, EMBEDDER) as memory:
         assert problems(memory, diary.acknowledged, diary.begun) == []
         assert memory.verify().findings == ()
 
@@ -238,7 +214,7 @@ def kill_twice_and_complete(url, before, helpers):
         assert value(url, "SELECT rows FROM schema_steps") == rows + held, "it went on where it was"
         migrator.kill()
         until(url, MIGRATING)
-    assert (value(url, VERSION), value(url, NULLS), value(url, VALID)) == (before, 0, False)
+    assert (value(url, VERSION), value(url, NULLS), value(url, INDEX)) == (before, 0, False)
 
     both = [start(partial(upgrade, url)), start(partial(upgrade, url))]
     for each in both:

@@ -9,15 +9,17 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from priming import HashedEmbedder
+from priming import HashedEmbedder, Memory
+from priming.storage.postgres.store import PostgresStore
 
+from ..postgres.next_release import CONSTRAINT, INDEX, MISSED, upgraded
 from ..postgres.server import empty
 from ..processes import in_child, start
 from ..sqlite.files import make_store
@@ -192,25 +194,39 @@ def _backups_are_whole(database: Database, diary: Diary) -> list[str]:
 
 
 def _old_store(database: Database, random: Random) -> None:
-    """A file of an old schema, without the remains of the last kill; in PostgreSQL nothing yet."""
+    """A file of an old schema, without the remains of the last kill; in PostgreSQL nothing yet, or a filled store."""
     if database.file is None:
         database.settle()
         empty(*database.url.split("&schema="))
+        for namespace in ("first", "second") if random.random() < 0.7 else ():
+            with closing(database.open(namespace)) as memory:
+                memory.remember_many(
+                    {"content": f"Lamp {i} was sold."} for i in range(random.randint(1, 700))
+                )
         return
     for path in database.folder.glob("memory.db*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     make_store(database.file, random.choice((1, 6)))
 
 
-def _open(_: Worker, __: Database) -> None:
-    """The worker's memory is open: that is what migrates."""
+def _open(_: Worker, database: Database) -> None:
+    """The worker's memory is open: that is what migrates a file. A database is opened by the next release as well."""
+    if database.file is None:
+        with _upgraded(database):
+            pass
+
+
+def _upgraded(database: Database) -> AbstractContextManager[Memory]:
+    return upgraded(*database.url.split("&schema="), "first", EMBEDDER)
 
 
 def _migrated(database: Database, _: Diary) -> list[str]:
     """The next to open a store whose migration was cut short completes it."""
     wrong = []
     database.settle()
-    for namespace in _namespaces(database) if database.file else ():
+    if database.file is None:
+        return _completed(database)
+    for namespace in _namespaces(database):
         with closing(database.open(namespace)) as memory:
             memory.reembed()
             wrong += [str(finding) for finding in memory.validate()]
@@ -219,6 +235,21 @@ def _migrated(database: Database, _: Diary) -> list[str]:
     with closing(database.open("new")) as memory:
         memory.remember("It can be used.")
         return wrong + problems(memory, (), [each.id for each in memory.log()])
+
+
+def _completed(database: Database) -> list[str]:
+    with _upgraded(database) as memory, memory.lock:
+        store = memory.store
+        assert isinstance(store, PostgresStore)
+        memory.remember("It can be used.")
+        wrong = problems(memory, (), [each.id for each in memory.log(limit=1_000)])
+        for namespace in store.namespaces():
+            missed = store.connection.run(namespace, MISSED)[0][0]
+            wrong += [f"{missed} rows of {namespace} are not filled"] if missed else []
+        for part in (INDEX, CONSTRAINT):
+            wrong += [] if store.connection.run("first", part) == [(True,)] else [f"not made: {part}"]
+    empty(*database.url.split("&schema="))
+    return wrong
 
 
 def _namespaces(database: Database) -> Iterator[str]:

@@ -175,7 +175,21 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
         damaged += [] if unreadable is None else [unreadable]
     yield from damaged
     # The past, which is made of rows, has no log.
-    suspects = _suspects(connection, namespace, sums) if has_log and not damaged else set[int]()
+    suspects, is_sound = set[int](), False
+    if has_log and not damaged:
+        is_readable = _subtract_rows(connection, namespace, sums)
+        suspects = set(sums.differing())
+        is_sound = is_readable and not suspects
+    yield from () if is_sound else _damaged_rows(connection, namespace, suspects)
+    yield from _damaged_records(connection, _RECORDS, namespace)
+    yield from (
+        ReadRow(name, None, "its checksum is not that of its bytes", "compute it anew: priming reembed")
+        for name in damaged_vectors(connection, namespace)
+    )
+
+
+def _damaged_rows(connection: sqlite3.Connection, namespace: str, suspects: set[int]) -> Iterator[ReadRow]:
+    """The rows that cannot be read, and in the buckets that are suspects those that are not as the log has them."""
     logged = {
         identity(change.row): change.after
         for changes, _ in (_read_log(connection, namespace) if suspects else ())
@@ -198,19 +212,17 @@ def damage(connection: sqlite3.Connection, namespace: str) -> Iterator[ReadRow]:
             yield ReadRow(read.name, None, "its values are not those that the log has for it")
         missing.pop(name, None)
     yield from _exchanged(unlogged, missing, connection, namespace)
-    yield from _damaged_records(connection, _RECORDS, namespace)
-    yield from (
-        ReadRow(name, None, "its checksum is not that of its bytes", "compute it anew: priming reembed")
-        for name in damaged_vectors(connection, namespace)
-    )
 
 
-def _suspects(connection: sqlite3.Connection, namespace: str, sums: RowSums) -> set[int]:
-    """The buckets whose rows are not those that the log has; what takes memory is asked of these only."""
+def _subtract_rows(connection: sqlite3.Connection, namespace: str, sums: RowSums) -> bool:
+    """Subtract the rows that can be read from the sums of the log; whether all can."""
+    is_readable = True
     for read in read_rows(connection, namespace):
-        if read.row is not None:
+        if read.row is None:
+            is_readable = False
+        else:
             sums.add(read.row, -1)
-    return set(sums.differing())
+    return is_readable
 
 
 def _exchanged(
