@@ -37,8 +37,10 @@ NEWER = (*migrations(), ADDED)
 MISSED = "SELECT count(*) FROM memories WHERE letters IS DISTINCT FROM length(key)"
 """How many rows the migration has missed."""
 INDEX = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('memories_by_letters')"
-CONSTRAINT = "SELECT convalidated FROM pg_constraint WHERE conrelid = to_regclass('memories')"
+CONSTRAINT = (
+    "SELECT convalidated FROM pg_constraint WHERE conrelid = to_regclass('memories')"
     " AND conname = 'letters_counted'"
+)
 
 
 @contextmanager
