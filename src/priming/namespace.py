@@ -23,7 +23,7 @@ from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
-from priming.storage.damaged_rows import NamespaceLock
+from priming.storage.damage.naming import NamespaceLock
 from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow

@@ -474,7 +474,7 @@ OF_OUR_OWN = {
     "priming.server.mcp.greeting": "a line, limited in bytes",
     "priming.server.mcp.stdio": "a line, limited in bytes",
     "priming.server.openapi": "its own page",
-    "priming.storage.sqlite.damage": "rows of its own database",
+    "priming.storage.damage.scan": "rows of its own database",
     "priming.config.environment": "the URL that its user chose",
     "priming.storage.rows": "rows of its own",
     "priming.storage.log_rows": "keys, as literals",

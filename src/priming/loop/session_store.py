@@ -18,7 +18,7 @@ from priming.history.sessions import nearest_first
 from priming.loop.session import Limits, Session, dump, parse, plain_objective
 from priming.namespace import Namespace
 from priming.sleep.night import sleep_lock
-from priming.storage.damaged_rows import UNREADABLE
+from priming.storage.damage.naming import UNREADABLE
 from priming.storage.rows import LoopSessionRow
 
 _LISTED = 5

@@ -49,8 +49,7 @@ from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
-from priming.recall.relevance.ending import hits_above
-from priming.recall.relevance.hits import answer_confidence, judged
+from priming.recall.relevance.hits import answer_confidence, hits_above, judged
 from priming.recall.terms import RETIRED_TERMS, TERMS, current_term
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 from priming.errors import Conflict
 from priming.serialization import column_names
 from priming.storage.columns import LINK_COLUMNS, MEMORY_COLUMNS, VERDICT_COLUMNS, VERSION_COLUMNS, stored
+from priming.storage.damage.scan import ReadRow, RowScan
 from priming.storage.log_rows import logged_operations
 from priming.storage.mentions import mentions_any
 from priming.storage.protocol import Changes, Kind, Logged, Store, StoredItem, Trace
@@ -176,6 +177,15 @@ class SqlStore(Store):
                 else:
                     self._append_records(namespace, batch)
 
+    def damage(self, namespace: str | None) -> list[ReadRow]:
+        """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
+        damaged = [] if namespace is None else list(self._scan.damage(namespace))
+        return damaged or list(self._scan.damage_of_all())
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that are whole, and belong to memories that are."""
+        yield from self._scan.whole_rows(namespace)
+
     def _erase_mentions(self, namespace: str, names: Collection[str]) -> dict[str, int]:
         """Erase what mentions names beside memories: recalls, sessions of the loop, cues of verdicts, remarks."""
         is_named = mentions_any(names)
@@ -253,6 +263,11 @@ class SqlStore(Store):
                 self._append_trace(namespace, row, counted=row.counted)
             else:
                 self._append_loop(namespace, row)
+
+    @property
+    @abstractmethod
+    def _scan(self) -> RowScan:
+        """The rows as they are stored, which can be read past damage."""
 
     @abstractmethod
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
-from priming.recall.relevance.ending import Judged, breadth, least_worth, recall_weight
-from priming.recall.relevance.hits import led_to
+from priming.recall.relevance.hits import Judged, breadth, least_worth, led_to, recall_weight
 
 LAW = RelevanceParams(recall_weight=8.0, broad=20.0, few=200)
 

@@ -8,8 +8,7 @@ import pytest
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
 from priming.recall.ranking import Ranked
-from priming.recall.relevance.ending import Judged, hits_above
-from priming.recall.relevance.hits import relevance
+from priming.recall.relevance.hits import Judged, hits_above, relevance
 
 NOTES = {
     "allergy": "Vera is allergic to peanuts.",

@@ -213,3 +213,43 @@ def test_vectors_of_earlier_schemas_have_no_checksum_and_are_read(store):
     with opened(store) as memory:
         assert memory.recall("where do gulls nest?").hits
         assert memory.validate() == []
+
+
+def leaves(content, page, size=4096):
+    """The leaf pages of a table, from the file format of SQLite."""
+    start = (page - 1) * size
+    if content[start] in (10, 13):
+        return [page]
+    cells = int.from_bytes(content[start + 3 : start + 5], "big")
+    places = (
+        int.from_bytes(content[start + 12 + 2 * i : start + 14 + 2 * i], "big") + start for i in range(cells)
+    )
+    children = [int.from_bytes(content[place : place + 4], "big") for place in places]
+    children.append(int.from_bytes(content[start + 8 : start + 12], "big"))
+    return [leaf for child in children for leaf in leaves(content, child, size)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("table", "most_lost"),
+    [("memories", 60), ("versions", 60), ("links", 0), ("vectors", 0), ("changes", 0), ("operations", 0)],
+)
+def test_a_salvage_has_all_that_lies_around_a_damaged_page(tmp_path, table, most_lost):
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        memory.remember_many([{"content": f"Note {i} on the harbour", "key": f"k{i}"} for i in range(500)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((root,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))
+    content = bytearray(path.read_bytes())
+    pages = leaves(content, root)
+    content[(pages[len(pages) // 2] - 1) * 4096] ^= 0x40
+    path.write_bytes(content)
+    shutil.rmtree(f"{path}.working", ignore_errors=True)
+    with opened(path) as memory:
+        assert any(finding.rule == "integrity" for finding in memory.validate())
+        memory.export(tmp_path / "whole.jsonl", salvage=True)
+    with opened(tmp_path / "saved.db") as memory:
+        memory.import_(tmp_path / "whole.jsonl")
+        keys = {record.key for record in memory.list(limit=1000) if record.kind == "episode"}
+    assert len(keys) >= 500 - most_lost

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from priming.results import Finding
 from priming.storage.columns import TABLES
+from priming.storage.damage.scan import RowScan
 from priming.storage.postgres.connection import PostgresConnection
+from priming.storage.postgres.schema import NO_NAMESPACE
 
 _MAX_SHOWN = 20
 _REIMPORT = "export the namespace and import it into a new store"
@@ -63,6 +68,21 @@ _RULES = (
     ),
 )
 """Foreign keys hold the rest."""
+
+
+class PostgresScan(RowScan):
+    """The rows of a PostgreSQL store, whose columns have values of their types, and texts that are UTF-8."""
+
+    quoted = "to_json({})::text"
+
+    def __init__(self, db: PostgresConnection) -> None:
+        self._db = db
+
+    def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
+        """The rows of a query with their names."""
+        scope = NO_NAMESPACE if namespace is None else namespace
+        for name, *values in self._db.each(scope, sql.format("%(namespace)s")):
+            yield name or "a row without a name", values
 
 
 def namespace_bytes(db: PostgresConnection, namespace: str) -> int:

@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 
 from priming.config.params.store import POSTGRES, STORE
+from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS, TABLES
+from priming.storage.damage.naming import naming_damage
+from priming.storage.damage.scan import damage_findings
 from priming.storage.postgres.backup import empty, replace_all, write_backup
+from priming.storage.postgres.checks import PostgresScan
 from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
 from priming.storage.postgres.reader import PostgresReader, as_bytes
@@ -28,7 +32,6 @@ from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
-    Row,
     RowChange,
     RunRow,
 )
@@ -48,6 +51,7 @@ _OF_MEMORY = (
 )
 
 
+@naming_damage(PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, SqlStore)
 class PostgresStore(
     PostgresReader, PostgresLog, PostgresTraces, PostgresTokens, PostgresLoopSessions, SqlStore
 ):
@@ -88,6 +92,15 @@ class PostgresStore(
     def place(self) -> str:
         """The store as errors name it."""
         return self._db.place
+
+    @property
+    def _scan(self) -> PostgresScan:
+        return PostgresScan(self._db)
+
+    def check(self, namespace: str) -> list[Finding]:
+        """Problems of the database itself, damaged rows first."""
+        with self.transaction(write=False):
+            return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace)
 
     def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
         """Hold the right to long work on a namespace while the block runs; ``Busy`` names who has it."""
@@ -249,14 +262,3 @@ class PostgresStore(
                     if memory_id in numbers
                 ],
             )
-
-    def whole_rows(self, namespace: str) -> Iterator[Row]:
-        """Every row: PostgreSQL's own checksums find a damaged page, and no row of it is read."""
-        yield from self.memories(namespace)
-        yield from self.versions(namespace)
-        yield from self.links(namespace)
-        yield from self.verdicts(namespace)
-        yield from self.pairs(namespace)
-        yield from self.runs(namespace)
-        yield from self.weights(namespace)
-        yield from self.relations(namespace)

@@ -12,7 +12,8 @@ from priming.config.params.store import STORE
 from priming.results import Finding
 from priming.serialization import from_columns
 from priming.storage.columns import LINK_COLUMNS
-from priming.storage.damaged_rows import DETAIL, REMEDY, RULE, naming_damage
+from priming.storage.damage.naming import naming_damage
+from priming.storage.damage.scan import ReadRow, damage_findings
 from priming.storage.protocol import Changes, Kind
 from priming.storage.rows import (
     LinkRow,
@@ -25,12 +26,7 @@ from priming.storage.rows import (
 from priming.storage.sql_store import FETCHED, SqlStore
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.damage import (
-    ReadRow,
-    damage,
-    damage_of_all,
-    whole_rows,
-)
+from priming.storage.sqlite.damage import SqliteScan
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
 from priming.storage.sqlite.reader import SqliteReader, json_list
@@ -38,7 +34,6 @@ from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, Sql
 from priming.storage.sqlite.vectors import SqliteVectors, damaged_vectors
 from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
-_MOST_SHOWN = 20
 _OF_MEMORY = (
     ("links", "source"),
     ("links", "target"),
@@ -91,30 +86,28 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
         """The store as errors name it."""
         return str(self._db.path or "the store in memory")
 
+    @property
+    def _scan(self) -> SqliteScan:
+        return SqliteScan(self._db.raw)
+
     def damage(self, namespace: str | None) -> list[ReadRow]:
         """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
         with self._db.errors:
-            damaged = [] if namespace is None else list(damage(self._db.raw, namespace))
-            return damaged or list(damage_of_all(self._db.raw))
+            return super().damage(namespace)
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that are whole, and belong to memories that are."""
         with self._db.errors:
-            yield from whole_rows(self._db.raw, namespace)
+            yield from super().whole_rows(namespace)
 
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         try:
             with self._db.transaction(write=False):  # the log and the rows of one state
-                damaged = [
-                    Finding(RULE, read.name, f"{DETAIL}: {read.reason}", read.remedy)
-                    for read in damage(self._db.raw, namespace)
-                ]
+                damaged = list(self._scan.damage(namespace))
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds
-        more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
-        damaged = damaged[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
-        return damaged + super().check(namespace)
+        return damage_findings(damaged) + super().check(namespace)
 
     def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:  # noqa: ARG002 - as ``Store``
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""

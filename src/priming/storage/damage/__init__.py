@@ -1,0 +1,1 @@
+"""Rows that are damaged: found by name, kept out of a salvage, and named by what reads them."""
