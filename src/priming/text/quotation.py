@@ -29,11 +29,12 @@ _HIDDEN = (
 Tabs and newlines are not hidden.
 """
 _JOINERS = "[\u200c\u200d]"
+_AFTER = "[\u180b-\u180d\u180f\u200c\u200d\ufe0e\ufe0f]*"
 _MISPLACED = (
     f"(?<=[\x00-\x7f\u200c\u200d]){_JOINERS}+"
-    f"|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]{_JOINERS}*"
-    f"|(?<=[0-9#*])[\ufe0e\ufe0f](?!\u20e3){_JOINERS}*"
-    f"|(?<![0-9#*\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]{_JOINERS}*"
+    f"|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]{_AFTER}"
+    f"|(?<=[0-9#*])[\ufe0e\ufe0f](?!\u20e3){_AFTER}"
+    f"|(?<![0-9#*\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]{_AFTER}"
 )
 """Joiners, and selectors of a variant of a letter or an emoji, where none belongs; scripts and emoji need others."""
 _ROLES = (
@@ -48,7 +49,7 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a tag with which a client or a model marks who speaks, or that a tool is called."""
-_UNSEEN = re.compile(f"[{_HIDDEN}]{_JOINERS}*|{_MISPLACED}")
+_UNSEEN = re.compile(f"[{_HIDDEN}]{_AFTER}|{_MISPLACED}")
 _PLAIN = re.compile(r"[\w.:/@#+=~,-]+")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _LINE = re.compile(rf'(?:- )?\[({_STRING}|[^\s"\[\]]+)\]([^"]*?)(?: ({_STRING}):)?(?: ({_STRING}))?')
