@@ -247,3 +247,14 @@ def test_a_reader_without_rights_sees_what_its_owner_writes_later(read_only):
 def test_a_reader_of_a_store_that_may_be_written_changes_nothing(store):
     with closing(presence.reader(store)) as reader, pytest.raises(sqlite3.OperationalError):
         reader.execute("DELETE FROM memories")
+
+
+def test_a_journal_that_others_removed_before_the_store_was_open_is_not_missed(store):
+    other = opened(store)
+    other.remember("The tide is out")
+    before = presence.OpenFiles.of(store)
+    other.close()
+    assert not store.with_name("memory.db-wal").exists()
+    with opened(store) as memory:
+        memory.remember("The tide is in")
+        before.with_journal().check()

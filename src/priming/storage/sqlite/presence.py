@@ -35,15 +35,13 @@ class OpenFiles:
 
     @classmethod
     def of(cls, path: Path) -> OpenFiles:
-        """The files that are there now: the database, and its journal."""
-        real = path.resolve()
-        files = ((file, _identity(file)) for file in (real, Path(f"{real}-wal")))
-        return cls(path, tuple((file, identity) for file, identity in files if identity is not None))
+        """The database that is there now, before it is opened."""
+        return cls(path, _identities(path.resolve()))
 
     def with_journal(self) -> OpenFiles:
-        """The same database, with the journal that is there by now."""
-        present = OpenFiles.of(self.path).identities
-        return OpenFiles(self.path, tuple({**dict(present), **dict(self.identities)}.items()))
+        """The same with its journal, once it is open: until then, whoever closes it last removes that."""
+        real = self.path.resolve()
+        return OpenFiles(self.path, (self.identities or _identities(real)) + _identities(Path(f"{real}-wal")))
 
     def check(self) -> None:
         """Raise ``StoreError`` if a name no longer leads to the file that is open: what is written would be lost."""
@@ -55,6 +53,11 @@ class OpenFiles:
                     f"{file} {event} while it was open, so nothing can be stored in it:"
                     " open the store again (restart a server of it)"
                 )
+
+
+def _identities(path: Path) -> tuple[tuple[Path, Identity], ...]:
+    identity = _identity(path)
+    return () if identity is None else ((path, identity),)
 
 
 def _identity(path: Path) -> Identity | None:
