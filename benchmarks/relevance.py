@@ -44,6 +44,7 @@ from priming.recall.relevance.hits import (
     answer_confidence,
     breadth,
     hit_figures,
+    is_spoken,
     least_worth,
     led_shares,
     led_to,
@@ -65,6 +66,7 @@ ENDING = (
     "recall_weight",
     "few",
     "broad",
+    "spoken",
     "floor",
 )
 SIZES = (5, 20, 60)
@@ -152,7 +154,8 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
             labels = tuple(label.get(row, "") for row in ranked.rows.tolist())
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
             led, left = led_shares(evidence, ranked), left_open(evidence, ranked)
-            broad = breadth(evidence.rarities, working.memories)
+            spoken = is_spoken(evidence, ranked)
+            broad = breadth(evidence.rarities, working.memories, spoken)
             seen = (led, confidence, left, broad, working.memories)
             yield Case(name, size, query.text, labels, gold, table, *seen)
 

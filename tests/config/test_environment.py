@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config.environment import AgentSettings, Location, agent_settings, global_store, locate, url_of
+from priming.config.environment import AgentSettings, agent_settings, global_store, locate
+from priming.config.store_urls import Location, url_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from priming.config.environment import locate
 from priming.hooks import databases
 from priming.hooks.client import database_at
 from priming.hooks.command import respond, run
-from priming.operations.local_socket import url_of
 
 AWAY = "postgresql://ann:secret@127.0.0.1:1/team?connect_timeout=1"
 SCHEMA = "hooked"
@@ -60,7 +59,7 @@ def url(postgres, monkeypatch):
     ],
 )
 def test_a_location_in_a_database_has_a_url_that_names_it_again(url):
-    assert locate(url_of(locate(url))) == locate(url)
+    assert locate(locate(url).as_url()) == locate(url)
 
 
 def test_each_store_in_a_database_has_a_place_of_this_user_that_tells_no_password(home):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, Option
 
 from priming.cli import parse
 from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
+from priming.config.store_urls import url_of, without_password
 from priming.config.values import dataclass
 from priming.config.words import OUTCOMES, PACK, RECALLED, RELATIONS, SOURCES, STATUSES, TRUST
 from priming.errors import ParamError, PrimingError
@@ -162,7 +163,7 @@ class StoreOptions:
         if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
             return None
         try:
-            return self._open(self.settings(), environment.url_of(path))
+            return self._open(self.settings(), url_of(path))
         except PrimingError as error:
             error.add_note("that is the global store: --no-global leaves it out")
             raise
@@ -203,8 +204,7 @@ class StoreOptions:
 
     def location(self) -> str | None:
         """The URL of the store, if any is set."""
-        url: str | None = self.settings()["store.url"]
-        return url
+        return cast("str | None", self.settings()["store.url"])
 
     def _url(self) -> str | None:
         """The URL of the store that an option sets."""
@@ -212,8 +212,8 @@ class StoreOptions:
             raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
         if self.everywhere and self.url is not None:
             rule = "cannot be combined with --global, which names a store too: leave one out"
-            raise ParamError("url", self.url, rule)
-        return environment.url_of(environment.global_store()) if self.everywhere else self.url
+            raise ParamError("url", without_password(self.url), rule)
+        return url_of(environment.global_store()) if self.everywhere else self.url
 
     def _open(self, settings: Settings, url: str | None = None) -> Memory:
         from priming.memory import Memory

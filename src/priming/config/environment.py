@@ -32,11 +32,10 @@ else:
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import field
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
+from priming.config.store_urls import Location, parse_url, url_of
 from priming.config.values import dataclass
 from priming.errors import ParamError
 
@@ -44,7 +43,6 @@ FILE, SETTINGS = "memory.db", "config.toml"
 VERSION = "0.1.0"
 """The version of the package, as in ``pyproject.toml``."""
 DEFAULT_PATH = Path(".priming") / FILE
-SYNCHRONOUS = ("normal", "full")
 ACTOR, USER = "PRIMING_ACTOR", "user"
 UNATTENDED = "PRIMING_UNATTENDED"
 OTHERS = (
@@ -54,22 +52,7 @@ OTHERS = (
 """Variables that are not settings: a key, a permission, switches of hooks, where benchmark sets are, the caller."""
 
 _LONGEST_ACTOR = 120
-_POSTGRES = "postgresql", "postgres"
-_SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
-_PASSWORD = re.compile(r"(://[^:/@]{0,200}:)[^@/]{1,500}(?=@)")
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A parsed store URL: ``path`` is None for a store in memory, and ``url`` for one in a file."""
-
-    scheme: str
-    path: Path | None
-    synchronous: str = "normal"
-    url: str | None = None
-    schema: str = "priming"
-    pool: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +221,6 @@ def runtime_folder() -> Path:
     return Path(folder, "priming") if folder else Path(tempfile.gettempdir(), f"priming-{os.getuid()}")
 
 
-def url_of(path: Path) -> str:
-    """The URL of a store in a file; ``locate`` gives the path back."""
-    return f"sqlite:///{quote(str(path))}"
-
-
 def locate(url: str | None) -> Location:
     """The store that ``url`` names; None: ``PRIMING_URL``, ``ARC_DB_PATH``, else the ``memory.db`` of the project.
 
@@ -254,48 +232,7 @@ def locate(url: str | None) -> Location:
     url = os.environ.get("PRIMING_URL", arc_store()) if url is None else url
     if url is None:
         return Location("sqlite", project_folder() / FILE)
-    parts = urlsplit(url)
-    if parts.scheme in _POSTGRES:
-        return _postgres(url, parts)
-    if parts.scheme != "sqlite" or parts.netloc:
-        raise ParamError(
-            "url",
-            without_password(url),
-            "must be sqlite:///relative.db, sqlite:////absolute.db, sqlite:// or postgresql://USER@HOST/DATABASE",
-        )
-    options = dict(parse_qsl(parts.query))
-    synchronous = options.pop("synchronous", "normal").lower()
-    if options or synchronous not in SYNCHRONOUS:
-        raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
-    path = unquote(parts.path)
-    if path == "/:memory:":
-        raise ParamError("url", url, "would be a file of that name: a store in memory is sqlite://")
-    if "\x00" in path:
-        raise ParamError("url", url, "must not contain the NUL character")
-    return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
-
-
-def _postgres(url: str, parts: SplitResult) -> Location:
-    """A store in PostgreSQL: ``?schema=`` and ``?pool=`` are ours, all else is libpq's."""
-    options = parse_qsl(parts.query, keep_blank_values=True)
-    own = dict(pair for pair in options if pair[0] in ("schema", "pool"))
-    schema, pool = own.get("schema", "priming"), own.get("pool", "0")
-    if not _SCHEMA.fullmatch(schema):
-        raise ParamError("url", without_password(url), "must have a ?schema= of letters, digits and _")
-    if not pool.isascii() or not pool.isdecimal() or ("pool" in own and not 1 <= int(pool[:6]) <= 10_000):
-        raise ParamError("url", without_password(url), "must have a ?pool= from 1 to 10000")
-    others = urlencode([pair for pair in options if pair[0] not in own])
-    plain = urlunsplit(("postgresql", parts.netloc, parts.path, others, ""))
-    return Location("postgresql", None, url=plain, schema=schema, pool=int(pool) or None)
-
-
-def without_password(url: str) -> str:
-    """A URL as it may be shown.
-
-    >>> without_password("postgresql://ann:secret@db/team")
-    'postgresql://ann:***@db/team'
-    """
-    return _PASSWORD.sub(r"\1***", url)
+    return parse_url(url)
 
 
 def arc_store() -> str | None:

@@ -29,6 +29,7 @@ from priming.config.settings_files import (
     checked,
     nearest,
 )
+from priming.config.store_urls import url_of
 from priming.config.values import dataclass
 from priming.errors import ParamError, violation
 
@@ -345,7 +346,7 @@ def _beside(file: File, url: str) -> str:
         return url
     if path is None or path.is_absolute():
         return url
-    return environment.url_of(file.path.parent.absolute() / path) + url[url.find("?") :] * ("?" in url)
+    return url_of(file.path.parent.absolute() / path) + url[url.find("?") :] * ("?" in url)
 
 
 def _check_agents(reading: _Reading) -> None:

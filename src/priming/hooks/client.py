@@ -19,8 +19,8 @@ from typing import Any
 
 import priming
 from priming.config import environment
-from priming.config.environment import Location
 from priming.config.params.hooks import HOOK
+from priming.config.store_urls import Location, url_of
 from priming.errors import ParamError, PrimingError
 from priming.hooks import agents, databases
 from priming.operations import local_socket as places
@@ -185,7 +185,7 @@ def enter(folder: str | None) -> None:
 
 def database_of(url: str | None) -> Path | None:
     """The database that hooks in the working directory ask first; None where there is none."""
-    everywhere = None if url is not None else environment.url_of(environment.global_store())
+    everywhere = None if url is not None else url_of(environment.global_store())
     if url is None and environment.settings_mention("url"):
         from priming.config import settings
 

@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from priming.config import environment, private_files
-from priming.config.environment import Location
 from priming.config.params.hooks import HOOK
-from priming.operations import local_socket
+from priming.config.store_urls import Location, without_password
 
 _FOLDER, _STORE, _AWAY = "databases", "store", ".away"
 
@@ -28,7 +27,7 @@ def place_of(location: Location) -> Path:
     """
     from hashlib import blake2b
 
-    name = environment.without_password(local_socket.url_of(location))
+    name = without_password(location.as_url())
     digest = blake2b(name.encode(), digest_size=8).hexdigest()
     path = environment.global_folder().absolute() / _FOLDER / digest / _STORE
     if not path.exists():
@@ -39,7 +38,7 @@ def place_of(location: Location) -> Path:
 
 def hook_url(location: Location) -> str:
     """The URL of a store that gives up a connection in time for a hook."""
-    url = local_socket.url_of(location)
+    url = location.as_url()
     if "connect_timeout=" in url:
         return url
     return f"{url}{'&' if '?' in url else '?'}connect_timeout={HOOK.connect}"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
-from priming.config.environment import Location
 from priming.config.params.server import SOCKET
+from priming.config.store_urls import Location, url_of
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.hooks import databases
 from priming.hooks.client import database_at, is_store
@@ -39,7 +39,7 @@ class Hosts:
         if service is None:
             from priming.operations.service import LocalService
 
-            url = databases.hook_url(location) if location.path is None else places.url_of(location)
+            url = databases.hook_url(location) if location.path is None else location.as_url()
             service = LocalService(url, profile=profile, settings=settings)
         self._services[greeting] = service
         while len(self._services) > _MOST_OPEN:
@@ -153,7 +153,7 @@ class HookStore:
         """Create the file of a new store."""
         from priming.memory import Memory
 
-        with Memory.open(places.url_of(self._location)) as empty, empty.writing():
+        with Memory.open(self._location.as_url()) as empty, empty.writing():
             pass  # the first write creates it
 
     def warm(self) -> None:
@@ -240,7 +240,7 @@ def find_stores(
     """
     urls = [settings["store.url"]]
     if not project_only:
-        urls.append(environment.url_of(environment.global_store()))
+        urls.append(url_of(environment.global_store()))
     stores: list[HookStore] = []
     for url in urls:
         place = database_at(url)
@@ -261,7 +261,7 @@ def place_of_new_store(settings: Settings) -> Location | None:
     if location is None or location.path is None or is_store(location.path):
         return None
     chosen = settings["store.url"] is not None
-    return location if chosen else places.real(environment.url_of(_root() / environment.DEFAULT_PATH))
+    return location if chosen else places.real(url_of(_root() / environment.DEFAULT_PATH))
 
 
 def _root() -> Path:

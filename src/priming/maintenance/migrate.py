@@ -7,8 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priming.config.environment import locate, url_of
+from priming.config.environment import locate
 from priming.config.params.store import STORE
+from priming.config.store_urls import url_of
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from priming.config import environment
 from priming.config.ids import uuid7
 from priming.config.params.server import SOCKET
+from priming.config.store_urls import url_of
 from priming.errors import Conflict, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
@@ -61,7 +62,7 @@ class Client:
         connection: ServerConnection,
         settings: Settings | None = None,
     ) -> None:
-        database = environment.url_of(Path(expected["database"]))
+        database = url_of(Path(expected["database"]))
         self._url = f"{database}?synchronous={expected['synchronous']}"
         self._path, self._expected, self._settings = path, expected, settings
         self._lock = Lock()

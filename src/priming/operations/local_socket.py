@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from priming.config import environment, private_files
-from priming.config.environment import VERSION, Location
+from priming.config.environment import VERSION
+from priming.config.store_urls import Location
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:
@@ -53,16 +54,7 @@ def real(url: str | None) -> Location | None:
 def absolute_url(url: str | None) -> str | None:
     """The URL of a store that means the same in every working directory."""
     location = None if url is None else real(url)
-    return url if location is None or location.path is None else url_of(location)
-
-
-def url_of(location: Location) -> str:
-    """The URL of a location in a file or in a database."""
-    if location.url is not None:
-        pool = "" if location.pool is None else f"&pool={location.pool}"
-        return f"{location.url}{'&' if '?' in location.url else '?'}schema={location.schema}{pool}"
-    assert location.path is not None
-    return f"{environment.url_of(location.path)}?synchronous={location.synchronous}"
+    return url if location is None or location.path is None else location.as_url()
 
 
 def socket_path(database: Path, ending: str = ".sock") -> Path:
@@ -143,7 +135,7 @@ def greeting(
     from priming.embedding import registry
 
     if where.path is None:
-        which = {"database": url_of(where)}
+        which = {"database": where.as_url()}
     else:
         status = where.path.stat()
         file = f"{status.st_dev}:{status.st_ino}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from priming.config.environment import Location
 from priming.config.params.store import POSTGRES
+from priming.config.store_urls import Location
 from priming.errors import MissingExtra
 from priming.storage.sqlite.store import SqliteStore
 

@@ -12,7 +12,7 @@ from priming import Memory
 from priming.config.params.recall import RelevanceParams
 from priming.recall.relevance.hits import Judged, breadth, least_worth, led_to, recall_weight
 
-LAW = RelevanceParams(recall_weight=8.0, broad=20.0, few=200)
+LAW = RelevanceParams(recall_weight=8.0, broad=20.0, few=200, spoken=1.5)
 
 
 def expected_measure(returned, every, weight):
@@ -70,12 +70,18 @@ def test_no_hit_needs_none():
     assert least_worth(np.zeros(0), 8.0, 0.03) == 0.03
 
 
-def test_the_breadth_is_the_mean_number_of_memories_with_a_word_of_the_cue():
+def test_the_breadth_rises_with_the_mean_number_of_memories_with_a_word_of_the_cue():
     counts, memories = [50, 200], 1000
     rarities = {f"word-{count}": math.log(memories / count) for count in counts}
-    assert breadth(rarities, memories, LAW) == pytest.approx(math.sqrt(50 * 200) / 20)
-    assert breadth({"rare": math.log(1000)}, memories, LAW) == 1.0
-    assert breadth({}, memories, LAW) == 1.0
+    assert breadth(rarities, memories, params=LAW) == pytest.approx((math.sqrt(50 * 200) / 20) ** 1.5)
+    assert breadth({"rare": math.log(1000)}, memories, params=LAW) == 1.0
+    assert breadth({}, memories, params=LAW) == 1.0
+
+
+def test_a_cue_to_a_conversation_is_a_little_broad():
+    rare, common = {"rare": math.log(1000)}, {"common": math.log(5)}
+    assert breadth(rare, 1000, spoken=True, params=LAW) == breadth({}, 1000, spoken=True, params=LAW) == 1.5
+    assert breadth(common, 1000, spoken=True, params=LAW) == pytest.approx(10**1.5)
 
 
 @pytest.mark.parametrize(

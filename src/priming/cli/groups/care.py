@@ -284,9 +284,15 @@ def config(
 
 
 def _masked(setting: Resolved) -> Resolved:
-    """The setting; of a secret only that it is set."""
-    from priming.config.settings import SECRET
+    """The setting; of a secret only that it is set, and of the store's URL all but its password."""
+    from priming.config.settings import SECRET, STORE
+    from priming.config.store_urls import without_password
 
+    if setting.name == STORE:
+        values = [(source, url and without_password(url)) for source, url in setting.shadows]
+        return replace(
+            setting, value=setting.value and without_password(setting.value), shadows=tuple(values)
+        )
     is_secret = setting.name == SECRET and setting.value is not None
     return replace(setting, value="set") if is_secret else setting
 

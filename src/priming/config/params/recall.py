@@ -219,7 +219,7 @@ class RelevanceParams(Checked):
         doc="smallest share of the best hit's activation that leads on from it over links, if the cue is open",
     )
     led_well: float = param(
-        0.0145,
+        0.0135,
         low=0.0,
         high=1.0,
         doc="such a share that is enough by itself, if the cue is open; the smallest, if it is not",
@@ -244,7 +244,7 @@ class RelevanceParams(Checked):
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
     recall_weight: float = param(
-        8.0,
+        9.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
@@ -260,6 +260,9 @@ class RelevanceParams(Checked):
         low=1.0,
         unit="memories",
         doc="a cue is broad whose words are in more memories than this, each on (geometric) average",
+    )
+    spoken: float = param(
+        1.5, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
     )
     floor: float = param(
         0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"

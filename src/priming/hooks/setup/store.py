@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from priming.config import environment
-from priming.config.environment import Location
+from priming.config.store_urls import Location
 from priming.errors import StoreError
 from priming.hooks.client import is_store
 from priming.hooks.stores import place_of_new_store
@@ -41,7 +41,7 @@ def create(location: Location) -> None:
     """
     from priming.memory import Memory
 
-    with Memory.open(places.url_of(location)) as empty, empty.writing():
+    with Memory.open(location.as_url()) as empty, empty.writing():
         pass  # the first write creates it
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config.environment import Location
+from priming.config.store_urls import Location
 from priming.config.values import dataclass
 from priming.hooks.setup import clients, files, store
 

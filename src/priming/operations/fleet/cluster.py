@@ -12,7 +12,8 @@ from io import StringIO
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from priming.config.environment import locate, without_password
+from priming.config.environment import locate
+from priming.config.store_urls import without_password
 from priming.errors import MissingExtra, ParamError, StoreError
 from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 from priming.operations.fleet.workers import Finished

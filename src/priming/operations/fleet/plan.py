@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config.environment import default_actor, locate, url_of, without_password
+from priming.config.environment import default_actor, locate
 from priming.config.ids import derived, uuid7
+from priming.config.store_urls import url_of, without_password
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import Conflict, ParamError

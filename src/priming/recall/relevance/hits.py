@@ -18,6 +18,8 @@ from priming.recall.ranking import Ranked
 
 _FEW = 5
 """The smallest namespace that was fitted: smaller ones count as one of this size."""
+_RISE = 1.5
+"""How fast a cue's breadth rises with the number of memories that its words are in."""
 _SURE = 0.999
 """The largest confidence whose odds count; the smallest is what is missing to 1."""
 
@@ -40,31 +42,31 @@ class Judged:
         return ~(self.relevance < self.least) | self.stays
 
 
-def breadth(rarities: Mapping[str, float], memories: int, params: RelevanceParams = RELEVANCE) -> float:
-    """How broad a cue is: the number of memories that a word of it is in, as a multiple of ``params.broad``.
+def breadth(
+    rarities: Mapping[str, float], memories: int, spoken: bool = False, params: RelevanceParams = RELEVANCE
+) -> float:
+    """How broad a cue is, by the number of memories that a word of it is in.
 
-    breadth = max(1, n·e^−r / broad), r the mean idf of the cue's words. Where each word of a cue is in many memories,
-    many answer a part of it, and none is likely.
+    breadth = max(1, n·e^−r / broad)^1.5, r the mean idf of the cue's words; ``params.spoken`` at least for a
+    conversation. Where each word of a cue is in many memories, many answer a part of it, and none is likely.
 
     Parameters
     ----------
-    rarities : the idf of each word of the cue.
-    memories : n, the number of memories of the namespace.
-    params : ``broad``.
-
-    Returns
-    -------
-    A number from 1.
+    rarities, memories : the idf of each word of the cue, and n, the number of memories of the namespace.
+    spoken : whether the best hit is a turn of a conversation: what is said once comes up again in other turns.
 
     Examples
     --------
-    >>> round(breadth({"flow": 2.0, "heat": 3.0}, 1400, RelevanceParams(broad=20.0)), 3)
-    5.746
+    >>> round(breadth({"flow": 2.0, "heat": 3.0}, 1400, params=RelevanceParams(broad=20.0)), 3)
+    13.773
+    >>> breadth({"flow": 5.0}, 1400, spoken=True, params=RelevanceParams(spoken=1.5))
+    1.5
     """
+    least = params.spoken if spoken else 1.0
     if not rarities:
-        return 1.0
+        return least
     shared = memories * math.exp(-math.fsum(rarities.values()) / len(rarities))
-    return max(1.0, shared / params.broad)
+    return max(least, math.pow(shared / params.broad, _RISE))
 
 
 def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVANCE) -> float:
@@ -75,9 +77,7 @@ def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVAN
 
     Parameters
     ----------
-    broad : the breadth of the cue (``breadth``).
-    memories : n, the number of memories of the namespace.
-    params : ``recall_weight`` and ``few``.
+    broad, memories : the breadth of the cue, and n, the number of memories of the namespace.
 
     Examples
     --------
@@ -102,16 +102,10 @@ def least_worth(relevance: Floats, weight: float, floor: float) -> float:
     weight : β² (``recall_weight``).
     floor : the relevance below which no hit is returned.
 
-    Returns
-    -------
-    A number in [0, 1].
-
     Examples
     --------
     >>> least_worth(np.array([0.9, 0.05, 0.05]), 9.0, 0.03)
     0.09
-    >>> least_worth(np.array([0.2, 0.2, 0.2]), 9.0, 0.03) < 0.2
-    True
     """
     ordered = np.sort(relevance)[::-1]
     returned = np.arange(1, len(ordered) + 1)
@@ -122,8 +116,6 @@ def least_worth(relevance: Floats, weight: float, floor: float) -> float:
 def hits_above(ranked: Ranked, judged: Judged, floor: float | None, most: int) -> tuple[Ranked, Floats]:
     """The first ``most`` hits above the floor, or by default those of the answer, and their relevance."""
     above = np.flatnonzero(judged.above(floor))[:most]
-    if len(above) == len(ranked.rows):
-        return ranked, judged.relevance
     components = {name: values[above] for name, values in ranked.components.items()}
     first = Ranked(ranked.rows[above], ranked.scores[above], components, ranked.activation)
     return first, judged.relevance[above]
@@ -192,7 +184,7 @@ def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams
 
 def confidence_figures(evidence: Priors, ranked: Ranked) -> Figures | None:
     """The evidence for the best hit; None if no hit has a text there."""
-    if not len(ranked.rows) or evidence.working.document[ranked.rows[0]] < 0:
+    if _best(evidence, ranked) == NONE:
         return None
     return _figures(evidence, ranked, 0, _rivalry(evidence))
 
@@ -325,7 +317,7 @@ def judged(
     leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
     stays = leads | _of_the_date(evidence, ranked) | proved
     memories = evidence.working.memories
-    broad = breadth(evidence.rarities, memories, params)
+    broad = breadth(evidence.rarities, memories, is_spoken(evidence, ranked), params)
     weight = recall_weight(broad, memories, params)
     least = least_worth(own[: params.width], weight, params.floor / broad)
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
@@ -338,8 +330,18 @@ def left_open(evidence: Priors, ranked: Ranked, params: RelevanceParams = RELEVA
     """
     if evidence.working.memories < params.few:
         return 1.0
-    best = int(evidence.working.document[ranked.rows[0]]) if len(ranked.rows) else NONE
+    best = _best(evidence, ranked)
     return 1.0 if best == NONE else 1.0 - _share(evidence, best)
+
+
+def is_spoken(evidence: Priors, ranked: Ranked) -> bool:
+    """Whether the best hit is a turn of a conversation."""
+    best = _best(evidence, ranked)
+    return best != NONE and bool(evidence.turns[best])
+
+
+def _best(evidence: Priors, ranked: Ranked) -> int:
+    return int(evidence.working.document[ranked.rows[0]]) if len(ranked.rows) else NONE
 
 
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
@@ -365,7 +367,6 @@ def led_to(
     own : the relevance of each hit by its figures, the best first.
     shares : the activation that reached each hit over links, as a share of the best hit's.
     left : the share of the cue that the best hit leaves open: where it is small, larger shares are needed.
-    params : ``sure``, ``open``, ``led``, ``led_well``, ``led_surely`` and ``led_near``.
 
     Returns
     -------

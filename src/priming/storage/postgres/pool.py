@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import md5
+from itertools import cycle
 from threading import Event, Lock, Thread
 from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Conninfo
 from psycopg_pool import ConnectionPool
 
 from priming.config.params.store import POSTGRES
+from priming.config.store_urls import without_password
+from priming.errors import ParamError, StoreError
 from priming.storage.postgres.migrations.runner import prepare
 from priming.storage.postgres.schema import PostgresMigration
 from priming.storage.postgres.translation import translate_error
@@ -46,11 +50,19 @@ def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> Connec
     settings: dict[str, Any] = {
         "autocommit": True,
         "application_name": f"priming {process}",
-        "connect_timeout": conninfo_to_dict(url).get("connect_timeout", POSTGRES.connect_timeout),
-        "options": f"-c search_path={_quoted(schema)},public,extensions",
+        "connect_timeout": _parts(url).get("connect_timeout", POSTGRES.connect_timeout),
     }
+    path = f"SET search_path = {_quoted(schema)}, public, extensions".encode()
+
+    def configure(connection: psycopg.Connection[Any]) -> None:
+        connection.execute(path)
+        with suppress(psycopg.ProgrammingError):  # a database without the extension
+            register_vector(connection)
+
     try:
         with psycopg.connect(url, **settings) as connection:
+            connection.execute(path)
+            _check_encoding(connection, place_of(url))
             prepare(connection, schema, place_of(url), steps)
     except psycopg.Error as error:
         raise translate_error(error, place_of(url)) from error
@@ -60,7 +72,7 @@ def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> Connec
         max_size=most,
         max_idle=POSTGRES.idle_after,
         open=True,
-        configure=_configure,
+        configure=configure,
         reset=_roll_back,
         kwargs=settings,
     )
@@ -79,10 +91,13 @@ def release_pool(key: PoolKey) -> None:
     pool.close()
 
 
-def _configure(connection: psycopg.Connection[Any]) -> None:
-    """Vectors as arrays, where the extension exists."""
-    with suppress(psycopg.ProgrammingError):
-        register_vector(connection)
+def _check_encoding(connection: psycopg.Connection[Any], place: str) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{place} is encoded in {encoding}, which cannot hold every text: create one with ENCODING 'UTF8'"
+            " TEMPLATE template0"
+        )
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:
@@ -96,10 +111,26 @@ def _quoted(schema: str) -> str:
 
 def place_of(url: str) -> str:
     """The database as errors name it: without a password."""
-    parts = conninfo_to_dict(url)
-    host = parts.get("host") or "the local socket"
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"the PostgreSQL database {parts.get('dbname') or ''!r} on {host}{port}"
+    defaults = {option.keyword.decode(): (option.val or b"").decode() for option in Conninfo.get_defaults()}
+    parts = defaults | {name: str(value) for name, value in _parts(url).items() if value}
+    database = parts.get("dbname") or parts.get("user") or ""
+    if not parts.get("host") or parts["host"].startswith("/"):
+        return f"the PostgreSQL database {database!r} on the local socket"
+    ports = cycle(parts.get("port", "").split(","))
+    hosts = [
+        f"{host}:{port}".rstrip(":") for host, port in zip(parts["host"].split(","), ports, strict=False)
+    ]
+    return f"the PostgreSQL database {database!r} on {', '.join(hosts)}"
+
+
+def _parts(url: str) -> Mapping[str, Any]:
+    """What a URL says, by libpq's names."""
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        shown = without_password(url)
+        why = f": {error}" if shown == url else ""  # what libpq quotes may be a password
+        raise ParamError("url", shown, f"must be as libpq takes it{why}") from None
 
 
 def why_unreachable(url: str) -> psycopg.Error | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 from psycopg import errors
 
 from priming.errors import Busy, Conflict, ParamError, PrimingError, SchemaTooNew, StoreError
 
 _LOST = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException)
+_REFUSAL = "{place} refuses the connection ({text}): check the user, the password and the database in the URL"
 _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[PrimingError], str], ...] = (
     ((errors.UniqueViolation,), Conflict, "a row with the same identity exists ({text})"),
     (
@@ -56,16 +59,25 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], type[PrimingError], str]
     (
         (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InvalidCatalogName),
         StoreError,
-        "{place} refuses the connection ({text}): check the user, the password and the name in the URL",
+        _REFUSAL,
     ),
 )
+_REFUSED = re.compile(
+    r"authentication failed|no password supplied|no pg_hba\.conf entry|not permitted to log in"
+    r'|permission denied for database|(?:role|database) "[^"]*" does not exist'
+)
+"""What libpq says of a connection that was refused; it says it without the code of the error."""
 
 
 def is_lost(error: Exception) -> bool:
     """Whether the connection is gone, or the server is starting or stopping: a later attempt may succeed."""
     if isinstance(error, _LOST):
         return True
-    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not _is_refused(error)
+
+
+def _is_refused(error: psycopg.OperationalError) -> bool:
+    return error.sqlstate is None and _REFUSED.search(str(error)) is not None
 
 
 def lost_commit(place: str) -> StoreError:
@@ -81,6 +93,8 @@ def translate_error(error: Exception, place: str) -> PrimingError:
     for kinds, translated, message in _TRANSLATIONS:
         if isinstance(error, kinds):
             return translated(message.format(place=place, text=text))
+    if isinstance(error, psycopg.OperationalError) and _is_refused(error):
+        return StoreError(_REFUSAL.format(place=place, text=text))
     if isinstance(error, (errors.IntegrityError, errors.InvalidTextRepresentation)):
         return ParamError("row", text, "must hold values of the right types")
     if isinstance(error, (psycopg.DataError, UnicodeEncodeError, OverflowError)):

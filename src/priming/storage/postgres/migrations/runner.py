@@ -247,19 +247,39 @@ def prepare(
             with _alone(connection, schema, place, patience):
                 version = version_of(connection, schema)
                 migrator = Migrator(connection, schema, place, shares=version > 0)
-                _create(connection, schema)
+                _create(connection, schema, place)
                 for step in steps:
                     if step.number > version:
                         migrator.carry_out(step)
             version = version_of(connection, schema)
     except errors.InsufficientPrivilege as error:
         raise StoreError(
-            f"{place} has no store yet, or an older one, and this role may not make it"
-            f" ({error.diag.message_primary}): open it once as a role that may create the schema {schema!r}"
+            f"{place} {_forbidden(connection, schema)} ({error.diag.message_primary})"
         ) from error
     except psycopg.Error as error:
         raise translate_error(error, place) from error
     check_version(version, newest, place)
+
+
+def _forbidden(connection: psycopg.Connection[Any], schema: str) -> str:
+    """What a role may not do, and who may."""
+    role = repr(connection.info.user)
+    rights = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = %s"
+    match connection.execute(rights, (schema,)).fetchall():
+        case [(False,)]:
+            return (
+                f"has a schema {schema!r} that the role {role} may not use: let its owner grant what"
+                " docs/postgresql.md lists, or connect as another role"
+            )
+        case [(True,)]:
+            return (
+                f"has a schema {schema!r} in which the role {role} may not do this: open it once as the role"
+                " that made it, which migrates it, and grants what docs/postgresql.md lists"
+            )
+    return (
+        f"has no schema {schema!r}, and the role {role} may not make a store: open it once as a role that may create"
+        " schemas in it"
+    )
 
 
 def version_of(connection: psycopg.Connection[Any], schema: str) -> int:
@@ -273,10 +293,16 @@ def version_of(connection: psycopg.Connection[Any], schema: str) -> int:
     return int(number)
 
 
-def _create(connection: psycopg.Connection[Any], schema: str) -> None:
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+def _create(connection: psycopg.Connection[Any], schema: str, place: str) -> None:
     if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        try:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        except errors.InsufficientPrivilege as error:
+            raise StoreError(
+                f"{place} lacks the extension pgvector, which the role {connection.info.user!r} may not add"
+                f" ({error.diag.message_primary}): let a superuser run CREATE EXTENSION vector in it"
+            ) from error
+    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
     connection.execute(_VERSIONS)
 
 

@@ -1,0 +1,67 @@
+"""What a store's URL names, and what of it is shown."""
+
+import pytest
+
+from priming import ParamError
+from priming.config.store_urls import parse_url, without_password
+
+
+@pytest.mark.parametrize(
+    ("url", "plain"),
+    [
+        ("postgresql:///plants", "postgresql:///plants"),
+        ("postgresql://", "postgresql://"),
+        ("postgresql://?schema=garden", "postgresql://"),
+        ("postgres://kim@greenhouse/plants", "postgresql://kim@greenhouse/plants"),
+        ("PostgreSQL://greenhouse", "postgresql://greenhouse"),
+        ("postgresql://kim@[fe80::1%25eth0]:5433/plants", "postgresql://kim@[fe80::1%25eth0]:5433/plants"),
+        ("postgresql://a:5432,b:5433/plants", "postgresql://a:5432,b:5433/plants"),
+        ("postgresql://%2Fvar%2Frun/plants?pool=3", "postgresql://%2Fvar%2Frun/plants"),
+        (
+            "postgresql:///pot%20plants?options=-c%20a%3D1+1",
+            "postgresql:///pot%20plants?options=-c%20a%3D1+1",
+        ),
+        (
+            "postgresql://kim:%40%3A%2F@h/p?schema=a&sslmode=require&pool=9",
+            "postgresql://kim:%40%3A%2F@h/p?sslmode=require",
+        ),
+    ],
+)
+def test_what_is_not_ours_reaches_libpq_as_it_was_written(url, plain):
+    assert parse_url(url).url == plain
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:plants",
+        "postgresql:/plants",
+        "postgresql://kim@h/pot plants",
+        "postgresql://kim@h/plants\n",
+        "postgresql://[::1:5432/plants",
+        "postgresql://h:port/plants",
+        "postgresql://h/plants#1",
+        "postgresql://h/plants?bare",
+        "postgresql://ann:bee's knees@h/plants",
+        "postgresql://ann:bee's@knees@h/plants",
+        "postgresql://ann:bee's/knees@h/plants",
+        "postgresql://ann:bee's?knees@h/plants",
+        "postgresql://ann:bee's#knees@h/plants",
+        "postgresql://ann:bee's:knees@h:x/plants",
+        "postgresql://ann@h/plants?password=bee's&pool=0",
+        "postgresql://ann@h/plants?pass%77ord=bee's&pool=0",
+        "postgresql://ann@h/plants?sslpassword=bee's%20knees&schema=-",
+        "postgres+psycopg://ann:bee's@h/plants",
+        "sqlite://[x/y",
+    ],
+)
+def test_a_url_that_names_nothing_is_refused_with_the_rule_and_without_its_password(url):
+    with pytest.raises(ParamError, match="must") as refused:
+        parse_url(url)
+    assert "bee" not in str(refused.value)
+    assert "knees" not in str(refused.value)
+
+
+def test_what_is_no_password_is_shown():
+    for url in ("postgresql://ann@h:5432/plants?sslmode=require", "sqlite:////home/ann/a:b@c.db", "notes.db"):
+        assert without_password(url) == url
