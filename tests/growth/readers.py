@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from priming import serialization
 from priming.cli import parse
-from priming.config import keys, relations
+from priming.config import keys, relations, store_urls
 from priming.core import similarity, when
 from priming.core.arguments import checks, measured
 from priming.embedding.hashed import HashedEmbedder
@@ -309,6 +309,10 @@ READERS = (
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
     _reader("key of a text", keys.slug, "config.keys"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
+    _reader(
+        "URL of a database", lambda text: store_urls.parse_url(f"postgresql://{text}"), "config.store_urls"
+    ),
+    _reader("URL as it is shown", store_urls.without_password, "config.store_urls"),
     _reader("moment", lambda text: parse.moment("since", text), "cli.parse"),
     _reader("duration", lambda text: parse.duration("within", text), "cli.parse"),
     _reader("filter", parse.filters, "cli.parse"),
@@ -475,12 +479,12 @@ OF_OUR_OWN = {
     "priming.server.mcp.stdio": "a line, limited in bytes",
     "priming.server.openapi": "its own page",
     "priming.storage.damage.scan": "rows of its own database",
-    "priming.config.environment": "the URL that its user chose",
     "priming.storage.rows": "rows of its own",
     "priming.storage.log_rows": "keys, as literals",
     "priming.operations.fleet.journal": "its own record of a run",
     "priming.operations.fleet.plan": "patterns that its user chose",
     "priming.storage.columns": "rows of its own",
+    "priming.storage.postgres.translation": "errors of the database that its user chose",
     "priming.storage.postgres.migrations.runner": "migrations of its own",
     "priming.storage.postgres.schema": "migrations of its own",
     "priming.storage.sql_store": "sessions of its own",

@@ -16,8 +16,8 @@ _SHAPE = re.compile(
 )
 _HOST = re.compile(r"(?:\[[\w:.%]+\]|[^\[\]:]*)(?::\d{0,5})?", re.IGNORECASE)
 _SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
-_PASSWORD = re.compile(r"(://[^:/@]{0,200}:).+(?=@)", re.DOTALL)
-_PARAMETER = re.compile(r"(?<=[?&])([^=&]+)=[^&]*")
+_PASSWORD = re.compile(r"(://[^:/@]{0,200}:).+", re.DOTALL)
+_PARAMETER = re.compile(r"(?<=[?&])([^=&?]+)=[^&]*")
 _SECRET = "password", "sslpassword"
 _MOST_CONNECTIONS = 10_000
 
@@ -57,7 +57,8 @@ def without_password(url: str) -> str:
     def shown(parameter: re.Match[str]) -> str:
         return f"{parameter[1]}=***" if unquote(parameter[1]) in _SECRET else parameter[0]
 
-    return _PARAMETER.sub(shown, _PASSWORD.sub(r"\1***", url))
+    user, at, rest = url.rpartition("@")
+    return _PARAMETER.sub(shown, _PASSWORD.sub(r"\1***", user) + at + rest)
 
 
 def parse_url(url: str) -> Location:
