@@ -36,7 +36,8 @@ _NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
 def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
-        counts = memory.store.counts(memory.namespace)
+        counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
+        answers = own in memory.store.latest_generations(memory.namespace)
         weights = {
             row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
         }
@@ -48,7 +49,7 @@ def stats(memory: Namespace) -> Stats:
         operations=counts.operations,
         traces=counts.traces,
         bytes=counts.bytes if memory.store.exists else 0,
-        generation=counts.generation,
+        generation=own if answers else counts.generation,
         weights=weights,
         reason=reason,
     )
