@@ -144,7 +144,7 @@ def test_the_first_change_rolls_back_to_what_the_vectors_say(open_memory, url):
     assert answering(open_memory, url) == before
 
 
-@pytest.mark.parametrize("own, other", [("wordllama", "semantic"), ("semantic", "wordllama")])
+@pytest.mark.parametrize(("own", "other"), [("wordllama", "semantic"), ("semantic", "wordllama")])
 def test_vectors_that_were_only_computed_choose_no_embedder(open_memory, url, own, other):
     with Memory.open(url, embedder=own) as memory:
         memory.remember("We sing.")
