@@ -93,8 +93,13 @@ def _embedding_advice(memory: Namespace) -> str | None:
 
 def validate(memory: Namespace) -> list[Finding]:
     """List the inconsistencies of the namespace, each with its remedy; an empty list means there are none."""
+    return inconsistencies(memory, words=False)
+
+
+def inconsistencies(memory: Namespace, *, words: bool) -> list[Finding]:
+    """The findings of ``validate``; with ``words`` each text is read, and compared with the words that find it."""
     with memory.lock:
-        findings = memory.store.check(memory.namespace)
+        findings = memory.store.check(memory.namespace, words=words)
         if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):

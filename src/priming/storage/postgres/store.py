@@ -97,10 +97,10 @@ class PostgresStore(
     def _scan(self) -> PostgresScan:
         return PostgresScan(self._db)
 
-    def check(self, namespace: str) -> list[Finding]:
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         with self.transaction(write=False):
-            return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace)
+            return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace, words=words)
 
     def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
         """Hold the right to long work on a namespace while the block runs; ``Busy`` names who has it."""
