@@ -113,9 +113,9 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
         return nullcontext()
 
-    def description(self) -> tuple[str, str | None]:
+    def description(self) -> tuple[str, list[tuple[str, str]]]:
         """The file, in words; nothing is unsafe about it."""
-        return self.place, None
+        return self.place, []
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
