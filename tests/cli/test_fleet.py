@@ -1,5 +1,6 @@
 """The commands of ``fleet`` that end before any worker begins; those that go on are in tests/operations/fleet."""
 
+import json
 import sys
 
 import pytest
@@ -15,6 +16,8 @@ import pytest
         (["fleet", "verify", "--at-once", "0"], "at_once"),
         (["fleet", "verify", "--run", "0198"], "no unfinished run"),
         (["fleet", "verify", "--stores", "nosuch.txt"], "cannot be read"),
+        (["fleet", "verify", "--namespaces", "typo*"], "there is none"),
+        (["fleet", "verify", "--address", "ray://127.0.0.1:10001"], "auto or HOST:PORT"),
     ],
 )
 def test_a_wrong_option_is_refused_with_its_rule(shell, words, rule):
@@ -34,3 +37,10 @@ def test_a_store_without_namespaces_is_done_at_once(shell):
     done = shell.run("fleet", "verify")
     assert done.exit_code == 0
     assert "0 of 0 namespaces" in done.stdout
+
+
+def test_a_run_says_its_id_when_it_begins(shell):
+    shell.run("remember", "Ann likes tea.")
+    done = shell.run("--json", "fleet", "verify")
+    assert done.stderr == f"run {json.loads(done.stdout)['run']}\n"
+    assert shell.run("fleet", "runs").stdout == "no run is unfinished\n"

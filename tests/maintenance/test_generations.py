@@ -144,6 +144,32 @@ def test_the_first_change_rolls_back_to_what_the_vectors_say(open_memory, url):
     assert answering(open_memory, url) == before
 
 
+@pytest.mark.parametrize(("own", "other"), [("wordllama", "semantic"), ("semantic", "wordllama")])
+def test_vectors_that_were_only_computed_choose_no_embedder(open_memory, url, own, other):
+    with Memory.open(url, embedder=own) as memory:
+        memory.remember("We sing.")
+        before = memory.embedder.generation
+    with Memory.open(url, embedder="auto") as memory:
+        assert memory.embedder.generation == before
+        for to in (other, "hashed:24"):
+            assert not change_embedder(memory, to, switch=False).switched
+        with pytest.raises(NotFound, match="never changed"):
+            roll_back_embedder(memory)
+        assert (memory.stats().generation, memory.status().advice) == (before, None)
+    assert answering(open_memory, url) == before
+
+
+def test_a_build_that_a_crash_ended_chooses_no_embedder(open_memory, url, monkeypatch):
+    with Memory.open(url, embedder="wordllama") as memory:
+        memory.remember_many([{"content": f"The choir sings song {i}."} for i in range(40)])
+        before = memory.embedder.generation
+    with Memory.open(url, embedder="auto") as memory:
+        monkeypatch.setattr("priming.maintenance.generations.compare_embedders", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            change_embedder(memory, "semantic")
+    assert answering(open_memory, url) == before
+
+
 def test_namespaces_choose_by_themselves_and_a_named_embedder_wins(judged_third, open_memory, url):
     change_embedder(judged_third, "hashed:16", switch=True)
     other = open_memory(url, namespace="other", embedder="auto")

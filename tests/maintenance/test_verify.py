@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 
+import psycopg
 import pytest
 
 from priming import Cue, HashedEmbedder
@@ -181,3 +182,33 @@ def test_a_namespace_is_verified_by_itself(open_memory, url):
     theirs.remember("They sing.")
     change(url, "DELETE FROM links WHERE namespace = 'ours'", "DELETE FROM vectors WHERE namespace = 'ours'")
     assert theirs.verify().findings == ()
+
+
+def test_a_text_that_is_indexed_by_other_words_is_named_in_a_file(open_memory, url):
+    memory = open_memory(url)
+    memory.remember("Ada moved to 大阪府.", key="ada")
+    memory.remember("Bob stayed.", key="bob")
+    for pairs in ("''", "'東京'", "NULL"):
+        change(url, f"UPDATE versions SET bigrams = {pairs} WHERE content LIKE 'Ada moved%'")
+        assert [(one.rule, one.subject) for one in memory.verify().findings] == [
+            ("stale-words", "version 1 of ada")
+        ]
+    change(url, "UPDATE versions SET bigrams = 'x'")
+    assert {one.subject for one in memory.verify().findings} >= {"version 1 of ada", "version 1 of bob"}
+
+
+def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memory, postgres):
+    memory = open_memory(f"{postgres}&schema=other_words")
+    for name in ("ada", "bob"):
+        memory.remember(f"{name} moved to 大阪府.", key=name, heading="Moves")
+    memory.supersede("bob", "Bob came back.")
+    assert memory.verify().findings == ()
+    with psycopg.connect(postgres) as connection:
+        for words in ("''", "$$'move':1 'ada':2$$", "NULL"):
+            connection.execute("SET search_path = other_words, public")
+            connection.execute("SET priming.namespace = 'default'")
+            connection.execute(f"UPDATE versions SET words = {words} WHERE heading = 'Moves'".encode())
+            connection.commit()
+            assert [(one.rule, one.subject) for one in memory.verify().findings] == [
+                ("stale-words", f"version {which}") for which in ("1 of ada", "1 of bob", "2 of bob")
+            ]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, Option, echo
 
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import AgentOptions, StoreOptions
-from priming.cli.output import DIM, ERROR, OK, WARN, Part, count, line, progress
+from priming.cli.output import DIM, ERROR, OK, WARN, Part, Table, count, line, progress, timestamp
 from priming.cli.parse import complete, complete_embedders, complete_importers
 from priming.config.values import dataclass
 from priming.config.words import STAGES
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
+    from priming.operations.fleet.journal import UnfinishedRun
     from priming.operations.fleet.plan import FleetPlan, FleetRequest
     from priming.operations.fleet.run import FleetReport
     from priming.operations.fleet.workers import Workers
@@ -41,7 +42,7 @@ class FleetOptions:
         Option(
             "--address",
             metavar="ADDR",
-            help="A Ray cluster: auto for the one of this machine, HOST:PORT or ray://…; by default this machine's"
+            help="A Ray cluster that this machine is part of: auto, or HOST:PORT; by default this machine's"
             " processors, without Ray",
         ),
     ] = None
@@ -170,6 +171,31 @@ def verify(store: StoreOptions, *, fleet: FleetOptions) -> Answer:
     return _answer(store, fleet, "verify", {})
 
 
+@command(app)
+def runs(_: StoreOptions) -> Answer:
+    """List the runs of this machine that are not done, the latest first: interrupted, at work, or with failures."""
+    from priming.operations.fleet.journal import unfinished
+
+    records = unfinished()
+    return Answer(records, tuple(_listed(records)) if records else (line("no run is unfinished"),))
+
+
+def _listed(records: Sequence[UnfinishedRun]) -> Iterator[Part]:
+    rows = [
+        (
+            record.run,
+            record.verb,
+            timestamp(record.at),
+            f"{record.done:,} of {record.namespaces:,}",
+            f"{record.failed:,}",
+            _named(record.stores),
+        )
+        for record in records
+    ]
+    yield Table(("run", "verb", "begun", "done", "failed", "store"), tuple(rows))
+    yield line(("priming fleet VERB --run ID continues one, with the same stores", DIM))
+
+
 def _answer(
     store: StoreOptions,
     fleet: FleetOptions,
@@ -189,6 +215,8 @@ def _answer(
     request = _request(store, fleet, verb, arguments, agent)
     with closing(_workers(fleet.address, request, at_once)) as workers:
         plan = planning.begin(request) if fleet.run is None else planning.resume(request, fleet.run)
+        if plan.tasks:
+            echo(f"run {plan.journal.header.run}", err=True)
         try:
             with progress(f"{verb} of {count(len(plan.journal.header.names), 'namespace')}") as step:
                 report = run_fleet(plan, workers, at_once=at_once, progress=step)
@@ -259,9 +287,8 @@ def _workers(address: str | None, request: FleetRequest, at_once: int) -> Worker
 
 def _lines(report: FleetReport) -> Iterator[Part]:
     """What a run did, and what failed."""
-    stores = report.stores[0] if len(report.stores) == 1 else count(len(report.stores), "store")
     total = f"{report.done:,} of {count(report.namespaces, 'namespace')}"
-    yield line((report.verb, OK), f"  {total} of {stores} in {report.seconds:.1f} s")
+    yield line((report.verb, OK), f"  {total} of {_named(report.stores)} in {report.seconds:.1f} s")
     if report.counts:
         counted = ", ".join(f"{number:,} {name}" for name, number in report.counts.items())
         yield line(counted, indent=2)
@@ -277,3 +304,7 @@ def _lines(report: FleetReport) -> Iterator[Part]:
         yield line((f"… and {len(report.failed) - _SHOWN:,} more: --json lists all", DIM), indent=2)
     if report.failed:
         yield line((f"priming fleet {report.verb} --run {report.run} tries these again", DIM), indent=2)
+
+
+def _named(stores: Sequence[str]) -> str:
+    return stores[0] if len(stores) == 1 else count(len(stores), "store")

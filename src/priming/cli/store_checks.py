@@ -79,13 +79,13 @@ def _database(store: StoreOptions) -> Iterator[Check]:
     from priming.storage.opening import database_check
 
     try:
-        detail, warning = database_check(environment.locate(store.location()))
+        detail, unsafe = database_check(environment.locate(store.location()))
     except PrimingError as error:
         yield Check("store", FAIL, str(error), "check the URL, and that the server is running")
         return
     yield Check("store", OK, detail)
-    if warning:
-        yield Check("role", WARN, warning, "connect as a role that is no superuser")
+    for problem, remedy in unsafe:
+        yield Check("database", WARN, problem, remedy)
     yield from _validity(store)
 
 

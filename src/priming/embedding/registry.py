@@ -80,6 +80,12 @@ def automatic(latest: Callable[[], Collection[str]]) -> tuple[Embedder, Embedder
     return _shared(SEMANTIC), None
 
 
+def automatic_name(embedder: Embedder) -> str | None:
+    """The name of one of the embedders that ``automatic`` chooses among; None for any other."""
+    names = (WORDS, SEMANTIC) if model_files.installed() else (WORDS,)
+    return next((name for name in names if _shared(name).generation == embedder.generation), None)
+
+
 @cache
 def _shared(name: str) -> Embedder:
     return named(name)

@@ -11,7 +11,7 @@ from priming.config.values import dataclass
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_text
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import AUTO, automatic, is_auto, named
+from priming.embedding.registry import AUTO, automatic, automatic_name, is_auto, named
 from priming.errors import NotFound, ParamError
 from priming.learning.ablation import AblationQuery, JudgedSample, judged_sample
 from priming.learning.metrics import reciprocal_rank
@@ -21,6 +21,7 @@ from priming.storage.protocol import Logged, Store
 from priming.types import Progress
 
 OPERATION = "reembed"
+_STAYS = "it answers until another is chosen"
 _DEPTHS = 1, 5
 
 
@@ -87,6 +88,7 @@ def change_embedder(
     new = named(to)
     if new.generation == old.generation:
         raise ParamError("to", to, f"answers already: the embedder is {old.generation}")
+    _stay(memory)
     vectors = embed_missing(memory, new, progress)
     comparison = compare_embedders(memory, new)
     switched, reason = _decision(switch, comparison)
@@ -116,10 +118,10 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 
     """
     with memory.lock:
-        choices = [logged.message or AUTO for logged in _choices(memory.store, memory.namespace, 2)]
-    if not choices:
+        choices = _choices(memory.store, memory.namespace)
+    if not _changes(choices):
         raise NotFound("the embedder was never changed: priming reembed --to EMBEDDER changes it")
-    to, old = (choices[1] if len(choices) > 1 else AUTO), memory.embedder
+    to, old = (_name(choices[1]) if len(choices) > 1 else AUTO), memory.embedder
     new = _first_embedder(memory, old) if is_auto(to) else named(to)
     vectors = embed_missing(memory, new, progress)
     reason = "rolled back"
@@ -130,8 +132,8 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 def latest_choice(memory: Namespace) -> str | None:
     """The embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
     with memory.lock:
-        choices = _choices(memory.store, memory.namespace, 1)
-    return (choices[0].message or AUTO) if choices else None
+        changes = _changes(_choices(memory.store, memory.namespace))
+    return _name(changes[0]) if changes else None
 
 
 def _first_embedder(memory: Namespace, old: Embedder) -> Embedder:
@@ -142,10 +144,30 @@ def _first_embedder(memory: Namespace, old: Embedder) -> Embedder:
     return automatic(lambda: generations)[0]
 
 
-def _choices(store: Store, namespace: str, limit: int) -> Sequence[Logged]:
-    """The latest choices of an embedder that are in effect, newest first."""
+def _choices(store: Store, namespace: str) -> Sequence[Logged]:
+    """The choices of an embedder that are in effect, newest first."""
     operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
-    return [logged for logged in operations if logged.undone_by is None][:limit]
+    return [logged for logged in operations if logged.undone_by is None]
+
+
+def _changes(choices: Sequence[Logged]) -> Sequence[Logged]:
+    return [logged for logged in choices if logged.reason != _STAYS]
+
+
+def _name(choice: Logged) -> str:
+    return choice.message or AUTO
+
+
+def _stay(memory: Namespace) -> None:
+    """Choose the embedder that answers, where the vectors that are there decided so far: others are to join them."""
+    name = automatic_name(memory.embedder)
+    if name is None:
+        return
+    with memory.writing() as now:
+        choices = _choices(memory.store, memory.namespace)
+        if not choices or is_auto(_name(choices[0])):
+            memory.write(OPERATION, now, (), message=name, reason=_STAYS, source=EMBEDDER_CHOICE)
+            memory.better = None
 
 
 def _choose(memory: Namespace, name: str, embedder: Embedder, reason: str) -> Logged:

@@ -15,7 +15,7 @@ from priming.core.arguments.checks import check_path
 from priming.embedding.model_files import EXTRA, installed
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import SEMANTIC
-from priming.errors import Conflict, NotFound, ParamError
+from priming.errors import NotFound, ParamError
 from priming.graph.traversal import cycles
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
@@ -36,7 +36,8 @@ _NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
 def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
-        counts = memory.store.counts(memory.namespace)
+        counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
+        answers = own in memory.store.latest_generations(memory.namespace)
         weights = {
             row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
         }
@@ -48,7 +49,7 @@ def stats(memory: Namespace) -> Stats:
         operations=counts.operations,
         traces=counts.traces,
         bytes=counts.bytes if memory.store.exists else 0,
-        generation=counts.generation,
+        generation=own if answers else counts.generation,
         weights=weights,
         reason=reason,
     )
@@ -92,8 +93,13 @@ def _embedding_advice(memory: Namespace) -> str | None:
 
 def validate(memory: Namespace) -> list[Finding]:
     """List the inconsistencies of the namespace, each with its remedy; an empty list means there are none."""
+    return inconsistencies(memory, words=False)
+
+
+def inconsistencies(memory: Namespace, *, words: bool) -> list[Finding]:
+    """The findings of ``validate``; with ``words`` each text is read, and compared with the words that find it."""
     with memory.lock:
-        findings = memory.store.check(memory.namespace)
+        findings = memory.store.check(memory.namespace, words=words)
         if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):
@@ -232,7 +238,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         path: the file; None means a name from the time, in the folder ``<database>.backups``.
 
     Raises:
-        ParamError: a store in memory needs a path.
+        ParamError: a store that is no file needs a path.
         NotFound: there is no store yet.
         Conflict: the file exists.
         StoreError: the file cannot be written.
@@ -241,7 +247,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
     with memory.lock:
         file = _free_path(memory, memory.now()) if path is None else check_path(path)
         if file is None:
-            raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
+            raise ParamError("path", None, "must be given: only a store in a file has a folder for backups")
         if not memory.store.exists:
             raise NotFound(
                 "there is no store yet, so there is nothing to back up: the first write creates it"
@@ -250,7 +256,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         return file
 
 
-def restore_backup(memory: Namespace, path: str | Path) -> Path:
+def restore_backup(memory: Namespace, path: str | Path, previous: str | Path | None = None) -> Path:
     """Replace the whole store, with all its namespaces, by a backup, in one step.
 
     The present store is backed up first, and the path of that backup is returned: restoring it undoes the step.
@@ -258,29 +264,33 @@ def restore_backup(memory: Namespace, path: str | Path) -> Path:
 
     Args:
         path: a file that ``backup`` wrote, or that a migration left beside the store.
+        previous: the file to which the present store is backed up; None means one in the folder
+            ``<database>.backups``, which only a store in a file has.
 
     Raises:
-        ParamError: the file does not exist.
-        Conflict: the file is the store itself, or this store is in memory.
+        ParamError: the file does not exist, or ``previous`` is needed.
+        Conflict: the file is the store itself, ``previous`` exists, or the store is in memory.
         Corrupt, SchemaTooNew: the file is no backup of a Priming store, or is one of a newer version.
 
     """
     file = check_path(path)
     with memory.lock:
         with memory.writing() as now:
-            previous = _free_path(memory, now)
-            if previous is None:
-                raise Conflict(
-                    "a store in memory has no folder for the backup that is made first: open one in a file"
+            saved = _free_path(memory, now) if previous is None else check_path(previous)
+            if saved is None:
+                rule = (
+                    "must name a file, to which the present store is backed up first: only a store in a file has a"
+                    " folder for backups, and one in memory is not put back"
                 )
-            memory.store.backup(previous)
+                raise ParamError("previous", None, rule)
+            memory.store.backup(saved)
             try:
                 memory.store.restore_backup(file, _restore_operations(memory, now, f"put back {file}"))
             except BaseException:
-                previous.unlink(missing_ok=True)
+                saved.unlink(missing_ok=True)
                 raise
         memory.drop_snapshot()
-    return previous
+    return saved
 
 
 def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
@@ -304,7 +314,7 @@ def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[
 
 
 def _free_path(memory: Namespace, now: datetime) -> Path | None:
-    """The path of a new file in the folder of backups, named by the time; None for a store in memory."""
+    """The path of a new file in the folder of backups, named by the time; None for a store that is no file."""
     folder = memory.store.backups
     if folder is None:
         return None

@@ -11,10 +11,11 @@ from priming.config.params.store import STORE
 from priming.index.comparison import differences
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import WorkingSet
-from priming.maintenance.health import DAMAGE, validate
+from priming.maintenance.health import DAMAGE, inconsistencies
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
+from priming.storage.damage.contradictions import STALE_WORDS
 from priming.storage.fingerprints import RowSums, bucket_of, fingerprint
 from priming.storage.protocol import Logged, Store
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VectorRow, VersionRow, identity
@@ -41,6 +42,7 @@ VERIFICATION_RULES = {
         "the text is not the text that its digest was computed from",
         "restore a backup, or supersede the memory with its text",
     ),
+    "stale-words": STALE_WORDS,
     "bad-vector": (
         "the vector is not a unit vector of the length that its generation has",
         "restore a backup, or export the namespace and import it into a new store, which computes the vectors anew",
@@ -64,7 +66,7 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
 
     """
     with memory.lock, memory.store.transaction(write=False):
-        findings = list(validate(memory))
+        findings = inconsistencies(memory, words=True)
         store, name = memory.store, memory.namespace
         if any(finding.rule in DAMAGE for finding in findings):
             return Verified(name, 0, 0, 0, False, tuple(findings), memory.empty_reason())

@@ -264,7 +264,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "restore_backup",
         "Path",
-        ("path",),
+        ("path", "previous"),
         writes=True,
         destructive=True,
         local="it replaces the whole store, all of its namespaces, by a file",

@@ -15,7 +15,7 @@ from priming.config.environment import locate
 from priming.config.params.checked import rule_of
 from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
-from priming.errors import Busy, NotFound, ParamError
+from priming.errors import Busy, NotFound, ParamError, StoreError
 from priming.storage.opening import open_store
 from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
@@ -106,12 +106,18 @@ class Tokens:
         return row[0]
 
     def set_read_only(self, namespace: str, *, on: bool) -> tuple[str, ...]:
-        """Let nobody write to a namespace, or everybody who may; returns the namespaces that are read-only."""
+        """Let nobody write to a namespace, or everybody who may; returns the namespaces that are read-only.
+
+        A role of PostgreSQL that may not list the namespaces learns of this one alone.
+        """
         if check_name("namespace", namespace) is None or namespace == EVERYWHERE:
             raise ParamError("namespace", namespace, "must name one namespace")
         with self._lock:
             self._store.set_read_only(namespace, on=on)
-            return tuple(self._store.all_read_only())
+            try:
+                return tuple(self._store.all_read_only())
+            except StoreError:
+                return tuple(self._store.all_read_only(namespace))
 
     def read_only(self) -> tuple[str, ...]:
         """The namespaces that nobody may write to."""

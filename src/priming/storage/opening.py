@@ -25,7 +25,7 @@ def open_store(location: Location) -> SqliteStore | PostgresStore:
     return PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)
 
 
-def database_check(location: Location) -> tuple[str, str | None]:
-    """What a database is and holds, and what is unsafe about it, in words."""
+def database_check(location: Location) -> tuple[str, list[tuple[str, str]]]:
+    """What a database is and holds, in words; and what is unsafe about it, with the remedies."""
     with closing(open_store(location)) as store:
         return store.description()

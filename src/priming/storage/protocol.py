@@ -396,5 +396,5 @@ class Store(Protocol):
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that can be read, and belong to memories that can; errors of decoding do not end it."""
 
-    def check(self, namespace: str) -> list[Finding]:
-        """Problems of the database itself: damaged pages, dangling references, a stale text index."""
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
+        """Problems of the database: damaged pages, dangling references, with ``words`` those of each text as well."""

@@ -1,6 +1,7 @@
 """Runs in this process: bounds, retries, records, and what is reported."""
 
 import json
+import os
 from collections import Counter
 
 import pytest
@@ -9,6 +10,7 @@ from priming import Conflict, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.params.fleet import FleetParams
 from priming.config.settings import load
 from priming.operations.fleet import plan
+from priming.operations.fleet.journal import unfinished
 from priming.operations.fleet.plan import FleetRequest
 from priming.operations.fleet.run import run_fleet
 from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
@@ -82,6 +84,14 @@ def test_globs_choose_namespaces(url):
 
 
 @pytest.mark.usefixtures("teams")
+@pytest.mark.parametrize(("globs", "rule"), [(("typo*",), "such as ann, bea and 1 more"), (("a*", "z"), "z")])
+def test_a_glob_that_matches_no_namespace_is_refused(url, home, globs, rule):
+    with pytest.raises(ParamError, match=rule):
+        plan.begin(request(url, globs=globs))
+    assert records(home) == []
+
+
+@pytest.mark.usefixtures("teams")
 def test_at_most_so_many_are_at_work_in_a_store(url, tmp_path):
     other = f"sqlite:///{tmp_path}/other.db"
     with Memory.open(other, namespace="dee") as memory:
@@ -136,6 +146,40 @@ def test_two_entries_for_a_namespace_or_a_file_in_place_of_the_folder_are_refuse
         plan.import_files(tmp_path)
     with pytest.raises(ParamError, match="must be a folder"):
         plan.import_files(tmp_path / "ann.md")
+
+
+def test_an_import_refuses_what_is_no_file_or_folder_of_its_folder(tmp_path, url):
+    folder, outside = tmp_path / "in", tmp_path / "secret.jsonl"
+    folder.mkdir()
+    outside.write_text('{"content": "The code of the safe is 4711."}\n')
+    ask = request(url, "import", arguments={"source": "jsonl", "path": str(folder)})
+    (folder / "own.jsonl").write_text('{"content": "We sing."}\n')
+    (folder / "also.jsonl").symlink_to(folder / "own.jsonl")
+    for make in (
+        lambda path: path.symlink_to(outside),
+        lambda path: path.symlink_to(tmp_path),
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.symlink_to(folder / "nothing"),
+        os.mkfifo,
+    ):
+        make(folder / "team")
+        with pytest.raises(ParamError, match=r"link out of the folder|must be a file or a folder"):
+            plan.begin(ask)
+        (folder / "team").unlink()
+    assert run_fleet(plan.begin(ask), WorkersHere()).done == 2
+
+
+def test_the_runs_that_are_not_done_are_listed_the_latest_first(url, teams, home):
+    first = run_fleet(plan.begin(request(url)), WorkersHere(bea=9), params=FleetParams(attempts=1))
+    second = plan.begin(request(url, "sleep"))
+    (home / "fleet" / "broken.jsonl").write_text('{"run": 3}\n')
+    (home / "fleet" / "empty.jsonl").write_text("")
+    assert [(run.run, run.verb, run.namespaces, run.done, run.failed) for run in unfinished()] == [
+        (second.journal.header.run, "sleep", len(teams), 0, 0),
+        (first.run, "verify", len(teams), len(teams) - 1, 1),
+    ]
+    run_fleet(second, WorkersHere())
+    assert [run.run for run in unfinished()] == [first.run]
 
 
 @pytest.mark.usefixtures("teams")
@@ -264,7 +308,7 @@ def test_a_change_and_a_return_whose_worker_ends_after_it_are_made_once(judged):
     assert set(answering(judged).values()) == {16}
     with Memory.open(judged, namespace="quiet") as memory:
         choices = [each.message for each in memory.log(limit=100) if each.kind == "reembed"]
-        assert choices == ["hashed:16", "hashed:32", "hashed:16"]
+        assert choices == ["hashed:16", "hashed:32", "hashed:16", "semantic"]
 
 
 @pytest.mark.slow

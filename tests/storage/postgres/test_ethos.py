@@ -9,6 +9,7 @@ import pytest
 from pgvector.psycopg import register_vector
 
 from priming import FixedClock, HashedEmbedder, Memory
+from priming.maintenance.generations import change_embedder
 from priming.storage.postgres.search import index_vectors
 
 from ..making import NOW
@@ -126,6 +127,76 @@ def test_a_link_of_a_memory_that_is_not_there_is_refused_by_name(memory, sql):
             "INSERT INTO memory_graph_links VALUES ('episode', %s, 'fact', 'nobody', 'similarity', .5)",
             (note.id,),
         )
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        (("first", "first", "causes", 0.5), "must differ from from_id"),
+        (("first", "second", "causes", 1.5), "weight = 1.5: must be from 0 to 1"),
+        (("first", "second", "causes", "NaN"), "weight = NaN: must be from 0 to 1"),
+        (("first", "second", " ", 0.5), "must be one printable line"),
+        (("first", "second", "causes\nharm", 0.5), "must be one printable line"),
+        (("first", "second", "x" * 513, 0.5), "must be one printable line"),
+    ],
+)
+def test_a_link_that_the_engine_would_refuse_is_refused(memory, sql, values, rule):
+    notes = {key: memory.remember(f"The {key} disk is full.", key=key).id for key in ("first", "second")}
+    source, target, *rest = values
+    before = memory.links(), memory.log()
+    with pytest.raises(psycopg.errors.RaiseException, match=rule):
+        sql.execute(
+            "INSERT INTO memory_graph_links VALUES ('fact', %s, 'fact', %s, %s, %s)",
+            (notes[source], notes[target], *rest),
+        )
+    sql.rollback()
+    assert (memory.links(), memory.log()) == before
+
+
+def test_a_read_only_namespace_takes_no_link(memory, sql):
+    first, second = (memory.remember(text) for text in ("The disk is full.", "The export failed."))
+    memory.store.set_read_only("default", on=True)
+    with pytest.raises(psycopg.errors.RaiseException, match='"default" is read-only'):
+        sql.execute(
+            "INSERT INTO memory_graph_links VALUES ('fact', %s, 'fact', %s, 'causes', .5)",
+            (first.id, second.id),
+        )
+    sql.rollback()
+    assert memory.links(first.key) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ("NULL", "must be given"),
+        ("'[1,2,3]'", "query has 3 dimensions, and no vectors"),
+        ("%(cue)s, top => -1", "from 0 to 10000"),
+        ("%(cue)s, top => NULL", "must be given"),
+        ("%(cue)s, iterations => 1000000", "iterations from 0 to 10"),
+        ("%(cue)s, anchor_top_k_facts => -1", "from 0 to 10000"),
+    ],
+)
+def test_a_search_with_a_wrong_argument_is_refused_with_the_rule(memory, sql, arguments, rule):
+    memory.remember("The disk is full.")
+    (cue,) = EMBEDDER.embed(["disk"])
+    with pytest.raises(psycopg.errors.RaiseException, match=rule):
+        sql.execute(f"SELECT * FROM ethos_search({arguments})".encode(), {"cue": cue})
+
+
+def test_a_search_without_a_namespace_says_how_to_set_one(memory, sql):
+    memory.remember("The disk is full.")
+    sql.execute("RESET priming.namespace")
+    with pytest.raises(psycopg.errors.RaiseException, match="no namespace is set"):
+        searched(sql, "disk")
+
+
+def test_a_search_reads_the_vectors_that_fit_its_cue_beside_those_of_another_embedder(memory, sql):
+    memory.remember_many({"content": text} for text in TEXTS)
+    before = searched(sql, "the export of May")
+    assert not change_embedder(memory, "hashed:16", switch=False).switched
+    assert searched(sql, "the export of May") == before
+    sql.execute("SET priming.namespace = 'empty'")
+    assert searched(sql, "the export of May") == []
 
 
 def test_an_index_of_vectors_is_made_from_a_size_on_and_reports_its_recall(memory, sql):

@@ -74,7 +74,7 @@ def test_a_full_disk_leaves_no_backup(store: SqliteStore, tmp_path: Path) -> Non
 
 def test_a_store_in_memory_is_not_copied_in_the_middle_of_a_write(tmp_path: Path) -> None:
     store = SqliteStore(None)
-    with store.transaction(), pytest.raises(StoreError, match="end the transaction first"):
+    with store.transaction(), pytest.raises(Conflict, match="during a write"):
         store.backup(tmp_path / "backup.db")
     assert contents(tmp_path) == {}
     store.close()

@@ -96,7 +96,10 @@ def backup(
     store: StoreOptions,
     path: Annotated[
         Path | None,
-        Argument(metavar="[PATH]", help="File to write; by default a new file in the folder of backups"),
+        Argument(
+            metavar="[PATH]",
+            help="File to write; by default a new file in the folder of backups, which a store in PostgreSQL lacks",
+        ),
     ] = None,
 ) -> Answer:
     """Copy the whole store, with all its namespaces, to a file."""
@@ -109,6 +112,15 @@ def backup(
 def restore_backup(
     store: StoreOptions,
     path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
+    previous: Annotated[
+        Path | None,
+        Option(
+            "--previous",
+            metavar="PATH",
+            help="File to write the current store to; by default a new file in the folder of backups, which a"
+            " store in PostgreSQL lacks",
+        ),
+    ] = None,
     yes: Yes = False,
 ) -> Answer:
     """Replace the whole store by a backup. The current store is backed up first."""
@@ -118,7 +130,7 @@ def restore_backup(
         if not yes and not confirm(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
             typer.echo("nothing was replaced", err=True)
             raise typer.Exit(FAILURE)
-        saved = memory.restore_backup(path)
+        saved = memory.restore_backup(path, previous)
     restored = line(("restored", OK), f"  {path}")
     return Answer(
         {"path": str(path), "backup": str(saved)},

@@ -19,6 +19,8 @@ from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_o
 from priming.operations.fleet.workers import Finished
 
 _LOCAL = ("localhost", "127.", "::1", "/")
+_CLIENT = "ray://"
+"""Ray's own client, for machines that are not part of the cluster."""
 _PATIENCE = 5.0
 """Seconds in which a cluster must accept a connection."""
 _FIRST = 200
@@ -29,6 +31,9 @@ class RayWorkers:
     """The machines of a cluster: a task a processor, at most ``window`` of them handed over at once."""
 
     def __init__(self, address: str, window: int) -> None:
+        if address.startswith(_CLIENT):
+            rule = "must be auto or HOST:PORT, on a machine of the cluster: Ray's client is not supported"
+            raise ParamError("--address", address, rule)
         self._ray, self._window = _ray(), window
         self._running: dict[Any, int] = {}
         self._quiet = ExitStack()

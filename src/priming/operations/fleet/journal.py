@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,19 @@ class RunRecord:
             raise StoreError(f"the record of the run, {self.path}, cannot be written: {error}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedRun:
+    """A run of this machine that is not done: how many of its namespaces are, and how many failed."""
+
+    run: str
+    verb: str
+    at: datetime | None
+    stores: tuple[str, ...]
+    namespaces: int
+    done: int
+    failed: int
+
+
 def begin(header: RunHeader) -> RunRecord:
     """Begin the record of a run; of those never continued only the latest stay."""
     folder = _folder()
@@ -82,27 +96,50 @@ def resume(run: str, verb: str) -> RunRecord:
         Conflict: it is a run of another verb.
 
     """
-    path = _folder() / f"{run}.jsonl"
-    try:
-        lines = path.read_text("utf-8").splitlines() if time_of(run) is not None else []
-    except OSError:
-        lines = []
-    values = [*_parsed(lines)]
-    if not values:
+    record = _record(_folder() / f"{run}.jsonl") if time_of(run) is not None else None
+    if record is None:
         raise NotFound(
             f"there is no unfinished run {run!r} of this machine{_others()}: leave --run out to begin"
         )
-    first, *rest = values
-    header = RunHeader(
-        first["run"],
-        first["verb"],
-        first["arguments"],
-        tuple(first["stores"]),
-        tuple((store, name) for store, name in first["names"]),
+    if record.header.verb != verb:
+        raise Conflict(f"{run} is a run of 'fleet {record.header.verb}': continue it with that")
+    return record
+
+
+def unfinished() -> list[UnfinishedRun]:
+    """The runs of this machine that have a record, the latest first."""
+    records = [_record(path) for path in sorted(_folder().glob("*.jsonl"), reverse=True)]
+    return [_listed(record) for record in records if record is not None]
+
+
+def _listed(record: RunRecord) -> UnfinishedRun:
+    header, done = record.header, len(record.done)
+    return UnfinishedRun(
+        header.run,
+        header.verb,
+        time_of(header.run),
+        header.stores,
+        len(header.names),
+        done,
+        len(record.outcomes) - done,
     )
-    if header.verb != verb:
-        raise Conflict(f"{run} is a run of 'fleet {header.verb}': continue it with that")
-    outcomes: dict[int, Mapping[str, Any]] = {value.pop("task"): value for value in rest}
+
+
+def _record(path: Path) -> RunRecord | None:
+    """The record in a file; None if the file has none."""
+    try:
+        values = [*_parsed(path.read_text("utf-8").splitlines())]
+        first, *rest = values
+        header = RunHeader(
+            first["run"],
+            first["verb"],
+            first["arguments"],
+            tuple(first["stores"]),
+            tuple((store, name) for store, name in first["names"]),
+        )
+        outcomes: dict[int, Mapping[str, Any]] = {value.pop("task"): value for value in rest}
+    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
+        return None
     return RunRecord(path, header, outcomes)
 
 

@@ -50,11 +50,8 @@ def begin(request: FleetRequest) -> FleetPlan:
     """Plan a new run: a task a namespace."""
     urls = tuple(portable(url) for url in request.urls)
     _check(request.verb, urls)
-    names = tuple(
-        (store, name)
-        for store, url in enumerate(urls)
-        for name in _names(request, url)
-        if not request.globs or any(fnmatchcase(name, glob) for glob in request.globs)
+    names = _chosen(
+        request.globs, [(store, name) for store, url in enumerate(urls) for name in _names(request, url)]
     )
     run = uuid7(SystemClock().now())
     header = RunHeader(run, request.verb, request.arguments, _shown(urls), names)
@@ -108,6 +105,18 @@ def _arguments(request: FleetRequest, name: str) -> Mapping[str, Any]:
     return {**values, "path": str(import_files(Path(values["path"]))[name])}
 
 
+def _chosen(globs: Sequence[str], names: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    """The namespaces that a glob matches, or all; a glob that matches none is a mistake."""
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for _, name in names):
+            all_names = sorted({name for _, name in names})
+            listed = f"there are {len(all_names):,}, such as {_few(all_names)}" if names else "there is none"
+            raise ParamError("--namespaces", glob, f"must match a namespace: {listed}")
+    return tuple(
+        (store, name) for store, name in names if not globs or any(fnmatchcase(name, glob) for glob in globs)
+    )
+
+
 def _names(request: FleetRequest, url: str) -> Collection[str]:
     """The namespaces of a store, or those that the files of an import name."""
     if request.verb == "import":
@@ -124,12 +133,25 @@ def import_files(folder: Path) -> dict[str, Path]:
     for path in sorted(folder.resolve().iterdir()):
         if path.name.startswith("."):
             continue
-        name = str(check_name("namespace", path.stem if path.is_file() else path.name))
+        _check_entry(path)
+        name = str(check_name("namespace", path.name if path.is_dir() else path.stem))
         if name in files:
             rule = f"has two entries for the namespace {name!r}: {files[name].name} and {path.name}"
             raise ParamError("path", str(folder), rule)
         files[name] = path
     return files
+
+
+def _check_entry(path: Path) -> None:
+    """Refuse what is no file or folder of the folder itself."""
+    if path.is_symlink() and path.parent not in path.resolve().parents:
+        rule = (
+            "is a symbolic link out of the folder, which is not followed: move what it names into the folder"
+        )
+        raise ParamError("path", str(path), rule)
+    if not path.is_file() and not path.is_dir():
+        rule = "must be a file or a folder; a pipe, a device or a link to nothing is none: remove it"
+        raise ParamError("path", str(path), rule)
 
 
 def _check(verb: str, urls: Sequence[str]) -> None:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from priming.results import Finding
 from priming.storage.columns import TABLES
+from priming.storage.damage.contradictions import REIMPORT, listed_findings, stale_words
 from priming.storage.damage.scan import RowScan
 from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.schema import NO_NAMESPACE
+from priming.storage.postgres.text_index import text_vector
+from priming.text.quotation import label
 
-_MAX_SHOWN = 20
-_REIMPORT = "export the namespace and import it into a new store"
+_BATCH = 500
 _STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = %(namespace)s"
 _PACKED = _STORED.replace("adjacency", "packed_links")
+_TEXTS = (
+    "SELECT memory, revision, heading, content FROM versions WHERE namespace = %(namespace)s ORDER BY 1, 2"
+)
+_OTHERS = (
+    "SELECT DISTINCT m.number, m.key, v.version"
+    " FROM unnest(%(memories)s::bigint[], %(revisions)s::bigint[], %(words)s::text[]) AS e(memory, revision, words)"
+    " JOIN versions v ON v.namespace = %(namespace)s AND v.memory = e.memory AND v.revision = e.revision"
+    " JOIN memories m ON m.namespace = v.namespace AND m.number = v.memory"
+    " WHERE v.words IS DISTINCT FROM e.words::tsvector ORDER BY m.number, v.version"
+)
 _RULES = (
     (
         "self-link",
@@ -58,7 +71,7 @@ _RULES = (
         " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
         " AND v.version = x.version)",
         "the vector belongs to no version",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "stale-adjacency",
@@ -94,12 +107,27 @@ def namespace_bytes(db: PostgresConnection, namespace: str) -> int:
     return int(db.run(namespace, f"SELECT {sizes}")[0][0])
 
 
-def findings(db: PostgresConnection, namespace: str) -> list[Finding]:
-    """Rows that contradict one another."""
+def findings(db: PostgresConnection, namespace: str, *, words: bool) -> list[Finding]:
+    """Rows that contradict one another; ``words``: also texts that are indexed by other words."""
     problems: list[Finding] = []
     for rule, query, detail, remedy in _RULES:
         subjects = [str(subject) for (subject,) in db.run(namespace, query)]
-        problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_MAX_SHOWN]]
-        if subjects[_MAX_SHOWN:]:
-            problems.append(Finding(rule, f"and {len(subjects) - _MAX_SHOWN:,} more", detail, remedy))
+        problems += listed_findings(rule, subjects, detail, remedy)
+    if words:
+        problems += stale_words([*_stale_words(db, namespace)])
     return problems
+
+
+def _stale_words(db: PostgresConnection, namespace: str) -> Iterator[str]:
+    """The versions whose words are not those of their text."""
+    texts = db.each(namespace, _TEXTS)
+    while batch := [*islice(texts, _BATCH)]:
+        values = {
+            "memories": [memory for memory, _, _, _ in batch],
+            "revisions": [revision for _, revision, _, _ in batch],
+            "words": [
+                text_vector(f"{heading}\n{text}" if heading else text) for _, _, heading, text in batch
+            ],
+        }
+        for _, key, version in db.run(namespace, _OTHERS, values):
+            yield f"version {version} of {label(key)}"

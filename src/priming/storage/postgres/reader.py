@@ -316,9 +316,9 @@ class PostgresReader:
             generation=generation[0][0] if generation else None,
         )
 
-    def check(self, namespace: str) -> list[Finding]:
-        """Problems of the database itself."""
-        return findings(self._db, namespace)
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
+        """Problems of the database itself; ``words``: also texts that are indexed by other words."""
+        return findings(self._db, namespace, words=words)
 
 
 def as_bytes(vector: Any) -> bytes:

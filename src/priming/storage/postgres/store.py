@@ -97,25 +97,34 @@ class PostgresStore(
     def _scan(self) -> PostgresScan:
         return PostgresScan(self._db)
 
-    def check(self, namespace: str) -> list[Finding]:
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         with self.transaction(write=False):
-            return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace)
+            return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace, words=words)
 
     def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
         """Hold the right to long work on a namespace while the block runs; ``Busy`` names who has it."""
         return self._db.lease(namespace, work)
 
-    def description(self) -> tuple[str, str | None]:
-        """The server, its extension and the schema, in words; and why row-level security does not hold, if so."""
-        ((server, vectors, role, is_free),) = self._db.run(
+    def description(self) -> tuple[str, list[tuple[str, str]]]:
+        """The server, its extension and the schema, in words; and what is unsafe about them, with the remedies."""
+        ((server, vectors, role, is_free, acknowledged, is_synced),) = self._db.run(
             EVERY_NAMESPACE,
             "SELECT current_setting('server_version'),"
             " (SELECT extversion FROM pg_extension WHERE extname = 'vector'), current_user,"
-            " (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
+            " (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),"
+            " current_setting('synchronous_commit'), current_setting('fsync') = 'on'",
         )
         detail = f"{self.place}, PostgreSQL {server}, pgvector {vectors}, schema {migrations()[-1].number}"
-        return detail, f"row-level security does not hold for the role {role!r}" if is_free else None
+        unsafe = []
+        if is_free:
+            problem = f"row-level security does not hold for the role {role!r}"
+            unsafe.append((problem, "connect as a role that is no superuser"))
+        if acknowledged == "off" or not is_synced:
+            name = "synchronous_commit" if is_synced else "fsync"
+            problem = f"{name} is off: a crash of the server can lose writes that were acknowledged"
+            unsafe.append((problem, f"turn it on for this database: {name} = on"))
+        return detail, unsafe
 
     def close(self) -> None:
         """Release the connections; a second call does nothing."""

@@ -11,9 +11,12 @@ from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
 from priming.storage.columns import TABLES
+from priming.storage.damage.contradictions import REIMPORT, listed_findings, stale_words
+from priming.storage.spaceless import cjk_pairs
 from priming.storage.sqlite.connection import Connection, make_folder
 from priming.storage.sqlite.files import examine_file, migrate, migrations
 from priming.storage.sqlite.translation import ErrorTranslation
+from priming.text.quotation import label
 
 NAMESPACE_TABLES = tuple(table for table in TABLES if table != "generations")
 """Those whose rows belong to namespaces."""
@@ -98,8 +101,6 @@ def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
 
 
 _RESTORE = "restore the file from a backup"
-_MAX_SHOWN = 20
-_REIMPORT = "export the namespace and import it into a new store"
 _RULES = (
     (
         "dangling-link",
@@ -107,14 +108,14 @@ _RULES = (
         " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.source) OR NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.target))",
         "the link leads to or from a memory that does not exist",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "dangling-verdict",
         "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
         "the verdict is on a memory that does not exist",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "dangling-pair",
@@ -122,7 +123,7 @@ _RULES = (
         " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
         "the pair names a memory that does not exist",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "self-link",
@@ -152,7 +153,7 @@ _RULES = (
         "SELECT v.number FROM versions v WHERE v.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = v.namespace AND number = v.memory)",
         "the version belongs to no memory",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "overlapping-versions",
@@ -170,16 +171,27 @@ _RULES = (
         " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
         " AND v.version = x.version)",
         "the vector belongs to no version",
-        _REIMPORT,
+        REIMPORT,
     ),
     (
         "stale-text-index",
         "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
         " WHERE v.namespace = :namespace AND (v.retired_at IS NULL) <> (d.id IS NOT NULL)",
         "the text index does not contain the current texts",
-        _REIMPORT,
+        REIMPORT,
     ),
 )
+
+
+def _stale_words(db: Connection, namespace: str) -> Iterator[str]:
+    """The versions whose pairs of characters, in what is written without spaces, are not those of their text."""
+    sql = (
+        "SELECT m.key, v.version, v.heading, v.content, v.bigrams FROM versions v JOIN memories m"
+        " ON m.namespace = v.namespace AND m.number = v.memory WHERE v.namespace = ? ORDER BY v.number"
+    )
+    for key, version, heading, content, pairs in db.each(sql, (namespace,)):
+        if pairs != cjk_pairs(f"{heading}\n{content}" if heading else content):
+            yield f"version {version} of {label(key)}"
 
 
 _COLUMNS = (
@@ -205,8 +217,8 @@ def namespace_bytes(db: Connection, namespace: str) -> int:
     return total
 
 
-def file_findings(db: Connection, namespace: str) -> list[Finding]:
-    """Find damaged pages, dangling references and a stale text index."""
+def file_findings(db: Connection, namespace: str, *, words: bool) -> list[Finding]:
+    """Find damaged pages, dangling references and a stale text index; ``words``: also the words of each text."""
     try:
         problems = [
             Finding("integrity", str(db.path), message, _RESTORE)
@@ -215,9 +227,9 @@ def file_findings(db: Connection, namespace: str) -> list[Finding]:
         ]
         for rule, query, detail, remedy in _RULES:
             subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
-            problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_MAX_SHOWN]]
-            if subjects[_MAX_SHOWN:]:
-                problems.append(Finding(rule, f"and {len(subjects) - _MAX_SHOWN:,} more", detail, remedy))
+            problems += listed_findings(rule, subjects, detail, remedy)
+        if words:
+            problems += stale_words([*_stale_words(db, namespace)])
     except Corrupt as error:
         return [Finding("integrity", str(db.path), str(error), _RESTORE)]
     return problems

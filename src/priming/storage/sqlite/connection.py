@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from priming.config import private_files
 from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
-from priming.errors import Busy, StoreError
+from priming.errors import Busy, Conflict, StoreError
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.files import (
     Migration,
@@ -278,7 +278,7 @@ class Connection:
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
                 reader.backup(other)
         elif self._depth and self._writes:
-            raise StoreError("a store in memory cannot be copied during a write: end the transaction first")
+            raise Conflict("a store in memory is not put back, nor copied during a write: open one in a file")
         else:
             self._sqlite.backup(other)
 

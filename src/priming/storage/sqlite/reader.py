@@ -322,6 +322,6 @@ class SqliteReader:
             generation=generation[0][0] if generation else None,
         )
 
-    def check(self, namespace: str) -> list[Finding]:
-        """Problems of the database itself."""
-        return file_findings(self._db, namespace)
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
+        """Problems of the database itself; ``words``: also texts that are indexed by other words."""
+        return file_findings(self._db, namespace, words=words)

@@ -100,22 +100,22 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
         with self._db.errors:
             yield from super().whole_rows(namespace)
 
-    def check(self, namespace: str) -> list[Finding]:
+    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
         """Problems of the database itself, damaged rows first."""
         try:
             with self._db.transaction(write=False):  # the log and the rows of one state
                 damaged = list(self._scan.damage(namespace))
         except sqlite3.Error:
             damaged = []  # a damaged page, which the check of the file finds
-        return damage_findings(damaged) + super().check(namespace)
+        return damage_findings(damaged) + super().check(namespace, words=words)
 
     def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:  # noqa: ARG002 - as ``Store``
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
         return nullcontext()
 
-    def description(self) -> tuple[str, str | None]:
+    def description(self) -> tuple[str, list[tuple[str, str]]]:
         """The file, in words; nothing is unsafe about it."""
-        return self.place, None
+        return self.place, []
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""

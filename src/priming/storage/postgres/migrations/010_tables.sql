@@ -323,8 +323,18 @@ BEGIN
         RAISE EXCEPTION 'from_id = %, to_id = %: both must be memories of the namespace "%"', NEW.from_id, NEW.to_id, here
             USING HINT = 'SET LOCAL priming.namespace names the namespace; remember the memories first';
     END IF;
+    IF from_row = to_row THEN
+        RAISE EXCEPTION 'to_id = %: must differ from from_id', NEW.to_id;
+    END IF;
     IF NEW.weight IS NULL OR NOT NEW.weight BETWEEN 0 AND 1 THEN
         RAISE EXCEPTION 'weight = %: must be from 0 to 1', NEW.weight;
+    END IF;
+    IF name !~ '[^[:space:]]' OR length(name) > 512 OR name ~ '[[:cntrl:]]' THEN
+        RAISE EXCEPTION 'relation = %: must be one printable line of 1 to 512 characters', quote_literal(left(name, 100));
+    END IF;
+    IF EXISTS (SELECT FROM read_only WHERE namespace = here) THEN
+        RAISE EXCEPTION 'the namespace "%" is read-only', here
+            USING HINT = 'priming token read-only NAMESPACE --off accepts writes again';
     END IF;
     SELECT * INTO former FROM links
         WHERE namespace = here AND source = from_row AND relation = name AND target = to_row;
@@ -401,8 +411,25 @@ DECLARE
         ' WHERE x.namespace = %1$L AND x.generation = %2$s AND m.status = ''active'' AND v.retired_at IS NULL'
         ' AND v.valid_to IS NULL AND (m.kind = ''episode'') = %4$L ORDER BY (x.vector::vector(%3$s)) <=> $1 LIMIT %5$s';
 BEGIN
-    SELECT max(x.generation) INTO latest FROM vectors x WHERE x.namespace = here;
-    IF latest IS NULL THEN
+    IF coalesce(here, '') = '' THEN
+        RAISE EXCEPTION 'no namespace is set' USING HINT = 'SET priming.namespace = ''default''';
+    END IF;
+    IF query IS NULL OR num_nulls(top, spreading_strength, iterations, weight_similarity, weight_activation,
+            weight_structural, anchor_top_k_episodes, anchor_top_k_facts, most_links) > 0 THEN
+        RAISE EXCEPTION 'every argument of ethos_search must be given, and query be the vector of the cue';
+    END IF;
+    IF least(top, iterations, anchor_top_k_episodes, anchor_top_k_facts, most_links) < 0
+            OR greatest(top, anchor_top_k_episodes, anchor_top_k_facts) > 10000 OR iterations > 10 THEN
+        RAISE EXCEPTION 'top and the anchors must be from 0 to 10000, iterations from 0 to 10, most_links 0 or more';
+    END IF;
+    -- Vectors of another embedder may be beside those that answer: the latest of the size of the cue's are read.
+    SELECT g.generation INTO latest FROM generations g WHERE g.namespace = here AND vector_dims(query) =
+        (SELECT vector_dims(x.vector) FROM vectors x WHERE x.namespace = here AND x.generation = g.generation LIMIT 1)
+        ORDER BY g.generation DESC LIMIT 1;
+    IF latest IS NULL AND EXISTS (SELECT FROM vectors x WHERE x.namespace = here) THEN
+        RAISE EXCEPTION 'query has % dimensions, and no vectors of the namespace "%" have', vector_dims(query), here
+            USING HINT = 'compute it with the embedder that priming status names';
+    ELSIF latest IS NULL THEN
         RETURN;
     END IF;
     -- An index gives the nearest of all; those that are forgotten or superseded must not use up the anchors.
