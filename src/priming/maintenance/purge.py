@@ -25,7 +25,7 @@ _DERIVING = (_SOURCE_OF, CONSOLIDATED, MERGED)
 _OTHERS = (
     "exports, packs and copies that were written elsewhere, and what servers and agents logged",
     "texts that call it by a name that is no alias here: 'priming aliases' lists them",
-    "other namespaces of this store",
+    "other namespaces of this store, and of a PostgreSQL server its journal, standbys and dumps",
 )
 
 

@@ -41,6 +41,7 @@ from priming.storage.rows import (
     pack,
     unpack,
 )
+from priming.types import Token
 
 FETCHED = 100
 """The number of rows in memory: a piece of the log may be large."""
@@ -187,7 +188,7 @@ class SqlStore(Store):
         yield from self._scan.whole_rows(namespace)
 
     def _erase_mentions(self, namespace: str, names: Collection[str]) -> dict[str, int]:
-        """Erase what mentions names beside memories: recalls, sessions of the loop, cues of verdicts, remarks."""
+        """Erase what names somebody beside memories: recalls, loops, cues of verdicts, remarks, names of tokens."""
         is_named = mentions_any(names)
         recalls = [row.recall_id for row in self.part(namespace, Trace) if is_named([row.cue, row.session])]
         sql = "DELETE FROM traces WHERE namespace = {namespace} AND recall_id = {id}"
@@ -206,7 +207,19 @@ class SqlStore(Store):
             *self._nameless_log(namespace, is_named),
         ]:
             self._change_of(namespace, sql, values)
-        return {"traces": len(recalls), "loop_sessions": len(sessions)}
+        tokens = [
+            token.id
+            for token in self._readable_tokens()
+            if token.namespace == namespace and is_named(token.name)
+        ]
+        for token_id in tokens:
+            sql = "UPDATE tokens SET name = NULL WHERE namespace = {namespace} AND id = {id}"
+            self._change_of(namespace, sql, {"id": token_id})
+        return {"traces": len(recalls), "loop_sessions": len(sessions), "token_names": len(tokens)}
+
+    def _readable_tokens(self) -> list[Token]:
+        """The tokens, or none where they are withheld."""
+        return self.tokens()
 
     def _nameless_rows(
         self, namespace: str, is_named: Callable[[Any], bool]

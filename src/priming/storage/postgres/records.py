@@ -312,6 +312,11 @@ class PostgresTokens:
         sql = f"SELECT {TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id"
         return [stored_token(*row) for row in self._db.run(NO_NAMESPACE, sql)]
 
+    def _readable_tokens(self) -> list[Token]:
+        """The tokens, or none if the role may not change them."""
+        sql = "SELECT has_table_privilege('tokens', 'SELECT') AND has_table_privilege('tokens', 'UPDATE')"
+        return self.tokens() if self._db.run(NO_NAMESPACE, sql)[0][0] else []
+
     def any_token(self) -> bool:
         """Whether a token was ever created."""
         return bool(self._db.run(NO_NAMESPACE, "SELECT 1 FROM tokens LIMIT 1"))

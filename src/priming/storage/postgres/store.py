@@ -208,7 +208,7 @@ class PostgresStore(
             erased["changes"] = self._erase_from_log(namespace, ids)
             erased["traces"] = self._erase_traces(namespace, ids)
             for table, number in self._erase_mentions(namespace, names).items() if names else ():
-                erased[table] += number
+                erased[table] = erased.get(table, 0) + number
             self._log(changes, ids)
         return erased
 

@@ -192,7 +192,7 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
             erased["changes"] = self._erase_from_log(namespace, ids)
             erased["traces"] = self._erase_traces(namespace, ids)
             for table, number in self._erase_mentions(namespace, names).items() if names else ():
-                erased[table] += number
+                erased[table] = erased.get(table, 0) + number
             self._log(changes, ids)
             # Until its segments are merged, the text index still has the words of erased texts.
             self._db.change("INSERT INTO words (words) VALUES ('optimize')")
