@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from priming.config.private_files import create_file, make_folder, write_text
+from priming.config.private_files import create_file, make_folder, open_file, read_text, write_text
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o277], ids=oct)
@@ -52,3 +52,20 @@ def test_a_text_that_replaces_a_file_others_could_read_is_private(tmp_path):
     file.chmod(0o666)
     write_text(file, "new")
     assert (mode(file), file.read_text("utf-8")) == (0o600, "new")
+
+
+@pytest.mark.parametrize(
+    "place", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.mkdir()]
+)
+def test_what_is_no_file_is_neither_waited_for_nor_read(tmp_path, place):
+    place(tmp_path / "x")
+    for read in (open_file, read_text):
+        with pytest.raises(OSError, match="is no file"):
+            read(tmp_path / "x")
+
+
+def test_a_text_that_is_too_long_is_not_read(tmp_path):
+    with (tmp_path / "x").open("wb") as file:
+        file.truncate((1 << 24) + 1)
+    with pytest.raises(ValueError, match="more than 16,777,216 bytes"):
+        read_text(tmp_path / "x")

@@ -33,6 +33,7 @@ from priming.recall.files import law
 from priming.remember import drafts, entity_resolution
 from priming.rules import pack_file
 from priming.server import ethos, responses
+from priming.server.mcp import limits
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
 from priming.storage import mentions
@@ -190,6 +191,8 @@ READERS = (
         lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
         "serialization",
     ),
+    _reader("id of a message", lambda text: limits.number_of(_bytes(text)), "server.mcp.limits"),
+    _reader("message of an agent", lambda text: limits.refusal_of(_bytes(text)), "server.mcp.limits"),
     _reader("message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "server.ethos"),
     _reader("frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "server.ethos"),
     _reader(

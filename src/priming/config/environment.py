@@ -35,6 +35,7 @@ import os
 from dataclasses import field
 from pathlib import Path
 
+from priming.config import private_files
 from priming.config.store_urls import Location, parse_url, url_of
 from priming.config.values import dataclass
 from priming.errors import ParamError
@@ -113,7 +114,7 @@ def settings_mention(key: str) -> bool:
         path = folder / SETTINGS
         if os.path.exists(path):
             try:
-                if key in path.read_text("utf-8"):
+                if key in private_files.read_text(path):
                     return True
             except (OSError, ValueError):
                 return True

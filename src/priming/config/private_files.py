@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 FOLDER, FILE = 0o700, 0o600
 _CREATING = threading.Lock()
+_LONGEST = 1 << 24
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 
 
 def make_folder(folder: Path) -> None:
@@ -34,6 +38,35 @@ def create_file(path: Path) -> None:
             os.fchmod(handle, FILE)
         finally:
             os.close(handle)
+
+
+def open_file(path: Path, *, buffering: int = -1) -> BinaryIO:
+    """Open what has to be a file, to read it: a pipe would be waited for, and a device has no end.
+
+    Raises:
+        OSError: there is none, or it is none.
+
+    """
+    handle = os.open(path, os.O_RDONLY | _AT_ONCE | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "is no file", str(path))
+    return os.fdopen(handle, "rb", buffering)
+
+
+def read_text(path: Path) -> str:
+    """The text of a small file in UTF-8.
+
+    Raises:
+        OSError: there is none, or it is none.
+        ValueError: it is too long, or in another encoding.
+
+    """
+    with open_file(path) as file:
+        data = file.read(_LONGEST + 1)
+    if len(data) > _LONGEST:
+        raise ValueError(f"{path} has more than {_LONGEST:,} bytes")
+    return data.decode("utf-8")
 
 
 def write_text(path: Path, text: str) -> None:

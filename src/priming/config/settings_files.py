@@ -10,7 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.params.checked import rule_of
 from priming.config.values import dataclass
 from priming.config.words import PROFILES, TOOL_GROUPS
@@ -36,7 +36,7 @@ class File:
         if not os.path.exists(self.path):  # false also in a folder without permission
             return False
         try:
-            with self.path.open("rb") as file:
+            with private_files.open_file(self.path) as file:
                 data = file.read(LONGEST + 1)
         except OSError as error:
             violations.append(

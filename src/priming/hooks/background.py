@@ -69,7 +69,7 @@ def launch(database: Path, folder: Path, store: Mapping[str, str | None]) -> Non
 def is_running(database: Path) -> bool:
     """Whether a server of the store runs, or is about to."""
     try:
-        handle = os.open(folder_of(database) / SERVER_LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(folder_of(database) / SERVER_LOCK, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -86,7 +86,7 @@ def state(database: Path) -> dict[str, Any] | None:
 def process_of(database: Path) -> int | None:
     """The process of the server of a store, by its lock; None where none runs."""
     with suppress(OSError, ValueError):
-        number = int((folder_of(database) / SERVER_LOCK).read_text("ascii"))
+        number = int(private_files.read_text(folder_of(database) / SERVER_LOCK))
         return number if is_running(database) else None
     return None
 

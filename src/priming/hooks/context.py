@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from priming.config import private_files
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
@@ -127,7 +128,7 @@ def project_of(folder: Path) -> Path:
 def branch_of(project: Path) -> str:
     """The words of the branch that a repository is on; nothing on a main branch or without a repository."""
     try:
-        head = (project / ".git" / "HEAD").read_text("utf-8").strip()
+        head = private_files.read_text(project / ".git" / "HEAD").strip()
     except (OSError, ValueError):
         return ""
     name = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else ""
@@ -181,7 +182,7 @@ def _log_end(git: Path) -> int:
 def _has_commit(git: Path, start: int = 0, since: float = 0.0) -> bool:
     """Whether git's log of its HEAD has a commit after ``start``, not before the time ``since``."""
     try:
-        with _head_log(git).open("rb") as log:
+        with private_files.open_file(_head_log(git)) as log:
             log.seek(start)
             entries = _COMMIT_ENTRY.findall(log.read())
     except OSError:
@@ -201,7 +202,7 @@ def _git_folder(folder: Path) -> Path | None:
             return git
         if git.is_file():
             with suppress(OSError, ValueError):
-                return candidate / git.read_text("utf-8").removeprefix("gitdir:").strip()
+                return candidate / private_files.read_text(git).removeprefix("gitdir:").strip()
     return None
 
 

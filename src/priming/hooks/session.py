@@ -220,7 +220,7 @@ def _lock(handle: int) -> None:
 def _read(path: Path) -> SessionState:
     names = {column.name for column in fields(SessionState)}
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = json.loads(private_files.read_text(path))
         session = SessionState(**{name: value for name, value in values.items() if name in names})
         return session if _is_valid(session) else SessionState(since=time.time())
     except (OSError, ValueError, TypeError, AttributeError):

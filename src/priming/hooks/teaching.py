@@ -82,7 +82,7 @@ def left_behind(database: Path, call: str) -> Iterator[Queued]:
         for path in sorted(folder_of(database).glob(f"*{QUEUED}")):
             with suppress(OSError, ValueError, TypeError):
                 if path.stem != call and path.stat().st_mtime < oldest:
-                    yield Queued(**json.loads(path.read_text("utf-8")))
+                    yield Queued(**json.loads(private_files.read_text(path)))
 
 
 def learn(

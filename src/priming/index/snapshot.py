@@ -195,7 +195,7 @@ def _write(file: Any, facts: Mapping[str, Any], arrays: ArrayMap) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-    with path.open("rb") as file:
+    with private_files.open_file(path) as file:
         head = file.readline(64)
         check, length = head.split()
         body = file.read(min(int(length), path.stat().st_size))

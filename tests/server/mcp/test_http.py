@@ -105,3 +105,26 @@ def test_a_client_names_its_groups_of_tools_in_the_query(process):
     answer = httpx2.post(f"{server.at}/v1/default/mcp?tools=nights", json={})
     assert answer.status_code == 400
     assert "one or several of core, rules, time" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x" * 4_000_000}).encode(),
+            "at most 128 characters",
+        ),
+        (b'{"id": 1, "method": "ping", "params": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "at most 64 deep"),
+        (b"[" + b"1," * 2_000_000 + b"1]", "at most 1,048,576 values"),
+    ],
+)
+def test_a_hostile_message_gets_a_short_answer(process, body, rule):
+    answer = httpx2.post(
+        f"{process().at}/v1/default/mcp",
+        content=body,
+        headers={"Content-Type": "application/json"},
+        timeout=30,
+    )
+    assert answer.status_code == 400
+    assert rule in answer.json()["error"]["message"]
+    assert len(answer.content) < 600

@@ -100,6 +100,48 @@ def test_requests_that_are_sent_at_once_are_all_answered(tmp_path: Any) -> None:
         assert all("result" in reply for reply in replies)
 
 
+LONG = "x" * 4_000_000
+CALL = b'{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "recall", "arguments": {"text": %b}}, "id": 7}'
+HOSTILE = {
+    "a method that is too long": (
+        json.dumps({"id": 7, "method": LONG}).encode(),
+        7,
+        "at most 128 characters",
+    ),
+    "too many values": (CALL % (b"[" + b"1," * 4_000_000 + b"1]"), 7, "at most 1,048,576 values"),
+    "too deep": (CALL % (b"[" * 100_000 + b"]" * 100_000), 7, "at most 64 deep"),
+    "no JSON": (b'{"id": "seven", "method": [}', "seven", "must be JSON"),
+    "too long a line": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "' + LONG.encode() * 5 + b'"}',
+        7,
+        "must be JSON",
+    ),
+    "a nested id": (b'{"method": "ping", "params": {"id": 8', None, "must be JSON"),
+}
+
+
+def test_hostile_messages_get_a_short_answer_and_the_next_is_answered(tmp_path: Any) -> None:
+    with started(tmp_path) as talk:
+        talk.begin()
+        for message, number, rule in HOSTILE.values():
+            assert talk.process.stdin is not None
+            talk.process.stdin.write(message + b"\n\n")
+            talk.process.stdin.flush()
+            reply = talk.read()
+            assert reply["id"] == number
+            assert rule in reply["error"]["message"]
+            assert len(reply["error"]["message"]) < 400
+            assert talk.ask("ping", number=1)["result"] == {}
+        for method, params in (
+            ("tools/call", {"name": LONG}),
+            ("prompts/get", {"name": LONG}),
+            ("resources/read", {"uri": f"priming://{LONG}"}),
+            ("resources/read", {"uri": f"priming://memory/{LONG}"}),
+        ):
+            assert len(json.dumps(talk.ask(method, params))) < 5_000
+        assert talk.end() == ""
+
+
 @pytest.mark.parametrize("calls", [0, 1])
 def test_an_interruption_ends_it_in_silence(tmp_path: Any, calls: int) -> None:
     with started(tmp_path) as talk:

@@ -228,3 +228,12 @@ def test_damage_that_shows_only_later_is_named_then(tmp_path: Path) -> None:
     with pytest.raises(Corrupt, match="restore it from a backup"):
         dump(store)
     store.close()
+
+
+def test_a_pipe_in_place_of_the_journal_is_named_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path).close()
+    execute(path, "CREATE TABLE there (id)")
+    os.mkfifo(tmp_path / "memory.db-wal")
+    with pytest.raises(StoreError, match=r"memory\.db-wal cannot be read: is no file"):
+        SqliteStore(path)

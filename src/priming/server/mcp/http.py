@@ -16,7 +16,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
-from priming.core.arguments.measured import check_json
 from priming.errors import ParamError
 from priming.operations.op import Op
 from priming.operations.service import LocalService
@@ -24,6 +23,7 @@ from priming.operations.table import tools
 from priming.server.auth import context_of
 from priming.server.http import Mount
 from priming.server.limits import check_waiting
+from priming.server.mcp.limits import check_message
 from priming.server.mcp.protocol import Context, server
 from priming.server.responses import Refused, refusal
 
@@ -83,7 +83,7 @@ class _NamespacedApp:
                 raise refusal(error, everywhere=context.everywhere) from None
         body = await request.body()
         try:
-            check_json("body", body, context.limits.values)
+            check_message(body, context.limits)
         except ParamError as error:
             raise refusal(error, everywhere=context.everywhere) from None
         with self._lane(namespace) as threads:

@@ -200,7 +200,9 @@ class _Handlers:
     ) -> types.GetPromptResult:
         """A prompt, filled in."""
         if params.name not in PROMPTS:
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}: there are {', '.join(PROMPTS)}")
+            raise MCPError(
+                types.INVALID_PARAMS, f"no prompt {shown(params.name)}: there are {', '.join(PROMPTS)}"
+            )
         if params.name == "reflect":
             return _prompt(REFLECT)
         question = (params.arguments or {}).get("question", "")

@@ -126,12 +126,20 @@ class _Wire:
         """The lines of the client, the first answered before the next is read."""
         from anyio import sleep, to_thread
 
+        from priming.server.mcp.limits import refusal_of
+
         for line in self._first:
+            if refused := refusal_of(line):
+                _write(self._output, refused + b"\n")
+                continue
             yield _decoded(line)
             while self._answered is not None:
                 await sleep(0)
         while (rest := await to_thread.run_sync(self._lines.get, abandon_on_cancel=True)) is not None:
-            yield _decoded(rest)
+            if refused := refusal_of(rest):
+                _write(self._output, refused + b"\n")
+            else:
+                yield _decoded(rest)
 
     async def write(self, text: str) -> None:
         """Write a message, unless it is the second answer to the first request."""

@@ -15,10 +15,11 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import resources
-from io import SEEK_CUR, RawIOBase
+from io import SEEK_CUR
 from pathlib import Path
+from typing import BinaryIO
 
-from priming.config.private_files import create_file
+from priming.config.private_files import create_file, open_file
 from priming.config.values import dataclass
 from priming.errors import Corrupt, SchemaTooNew, StoreError
 
@@ -52,7 +53,7 @@ def examine_file(path: Path, newest: int) -> None:
                 f"{path} is damaged or truncated ({shortage}): restore it from a backup; it was not changed"
             )
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+        raise StoreError(f"{error.filename or path} cannot be read: {error.strerror}") from error
 
 
 def _shortage(path: Path, newest: int) -> str | None:
@@ -99,7 +100,7 @@ def primary_code(error: Exception) -> int:
 def _journal(path: Path) -> _Journal:
     """Read the committed part of a write-ahead log; only the salt is compared, not the checksums."""
     try:
-        with path.open("rb", buffering=0) as log:
+        with open_file(path, buffering=0) as log:
             head = log.read(_JOURNAL_HEADER)
             if len(head) < _JOURNAL_HEADER:
                 return _Journal()
@@ -109,7 +110,7 @@ def _journal(path: Path) -> _Journal:
         return _Journal()
 
 
-def _committed(log: RawIOBase, size: int, salt: bytes) -> _Journal:
+def _committed(log: BinaryIO, size: int, salt: bytes) -> _Journal:
     journal, pages, first = _Journal(), set[int](), None
     frame = log.read(_FRAME_HEADER + _HEADER) or b""
     while len(frame) == _FRAME_HEADER + _HEADER:

@@ -61,7 +61,7 @@ def give_way(path: Path, patience: float) -> None:
     if fcntl is None:
         return
     try:
-        descriptor = os.open(_turn(path), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(_turn(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # nobody ever waited for long
     try:
