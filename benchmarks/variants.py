@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from priming.config.profiles import Profile
+from priming.config.profiles import PRIMING, Profile
 
 _PARTS = ("recall", "spread", "links")
 """The parts of a profile whose values may be changed."""
@@ -38,6 +38,11 @@ def _steps(group: str, name: str, why: str, *values: Any) -> tuple[Variant, ...]
 
 def _one(group: str, name: str, why: str, *off: str, **changed: Any) -> Variant:
     return Variant(group, name, why, changed, off)
+
+
+def _relations(*factors: tuple[str, float]) -> dict[str, Any]:
+    """Other factors of some relations, beside those of the default."""
+    return {"by_relation": tuple({**dict(PRIMING.links.by_relation), **dict(factors)}.items())}
 
 
 TERM = "terms"
@@ -119,25 +124,25 @@ SPREAD = (
     _one("spread", "neither names nor `next`", "nothing but given links", "names", "next"),
 )
 LINKS = (
-    *_steps("links", "similar", "links between near-duplicates, as in many designs", 0.2, 0.5),
+    *_steps("links", "similar", "links between near-duplicates, as in many designs", 0.0, 0.02, 0.2),
     *_steps("links", "terms", "links through rare words, as in entity graphs without names", 0.2, 1.0),
     Variant(
         "links",
         "`part-of` .2",
         "links to the session as a whole",
-        {"by_relation": (("part-of", 0.2), ("next-but-one", 0.5))},
+        _relations(("part-of", 0.2)),
     ),
     Variant(
         "links",
         "`part-of` .5",
         "the same, stronger",
-        {"by_relation": (("part-of", 0.5), ("next-but-one", 0.5))},
+        _relations(("part-of", 0.5)),
     ),
     Variant(
         "links",
-        "`next` .4",
+        "`next` .1",
         "weaker links to the turns beside",
-        {"by_relation": (("part-of", 0.0), ("next", 0.4), ("next-but-one", 0.2))},
+        _relations(("next", 0.1), ("next-but-one", 0.05)),
     ),
     *_steps(
         "links", "titled_mention", "how much the mention of another's heading counts", 1.0, 4.0, 8.0, 16.0

@@ -131,8 +131,8 @@ def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clo
     assert worth.low > 0.0
     assert worth.worse == 0
     assert {one.term for one in found.terms if one.low > 0.0} <= {"date", "prior"}
-    # Without the date the memories tie, and stand in the order in which they were told: place i + 1, of ten.
-    assert without == pytest.approx(sum(1.0 / (i + 1) for i in range(10)) / 12)
+    # Without the date the memories are alike, and what is first has nothing to do with the cue: each of ten places.
+    assert without == pytest.approx(sum(1.0 / (i + 1) for i in range(10)) / 12, abs=0.03)
 
 
 def test_a_term_that_does_nothing_has_an_interval_around_nothing(memory, clock):

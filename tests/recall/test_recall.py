@@ -89,12 +89,30 @@ def test_what_a_given_link_joins_is_reached_over_it(memory):
     assert steps(found["c"]) == [("a", "requires", "b"), ("b", "because of", "c")]
 
 
-def test_similarity_found_by_rule_carries_nothing_and_given_similarity_does(memory):
+def test_similarity_found_by_rule_carries_next_to_nothing_and_given_similarity_counts(memory):
+    def carried():
+        first, second = memory.recall("walls", ablate=WORDS_ALONE).hits
+        assert (first.memory.key, steps(second)) == ("a", [("a", "similar-to", "b")])
+        return second.components["activation"] / first.components["activation"]
+
     tell(memory, a="red green blue walls", b="red green blue snow")
     assert memory.stats().links == {"similar-to": 1}
-    assert keys(memory.recall("walls", ablate=WORDS_ALONE)) == ["a"]
+    by_rule = carried()
     memory.link("b", "a")
-    assert keys(memory.recall("walls", ablate=WORDS_ALONE)) == ["a", "b"]
+    assert 0.0 < by_rule < 0.01 < 0.1 < carried()
+
+
+def test_similarity_of_turns_found_by_rule_carries_nothing(memory):
+    talk = ("red green blue walls", "Are they?", "red green blue snow", "I see.", "It melts.", "Does it?")
+    for i, text in enumerate(talk):
+        memory.remember(text, key=f"turn-{i}", speaker=("Ada", "Bob")[i % 2], session="talk")
+    assert ("turn-0", "turn-2") in {
+        tuple(sorted((link.source, link.target)))
+        for link in memory.links("turn-0")
+        if link.relation == "similar-to"
+    }
+    hits = memory.recall("walls", floor=0, ablate=(*WORDS_ALONE, "next", "names")).hits
+    assert [hit.memory.key for hit in hits if hit.components["activation"] > 0] == ["turn-0"]
 
 
 def test_two_memories_and_a_link_share_what_flows(memory):
@@ -130,10 +148,11 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
 
 def test_where_nothing_is_linked_spreading_changes_no_order(memory):
     rng = random.Random(6)
-    words = [f"word{letter}" for letter in "abcdefghijkl"]
+    words = [f"word{first}{second}" for first in "abcd" for second in "abcdefghijkl"]
     for _ in range(30):
         memory.remember(" ".join(rng.sample(words, 4)))
-    for cue in ("wordb wordc wordd", "wordh", "wordl worda"):
+    assert memory.stats().links == {}
+    for cue in ("wordab wordac wordad", "wordbh", "wordcl wordda"):
         assert keys(memory.recall(cue, floor=0)) == keys(memory.recall(cue, floor=0, spread=False))
 
 

@@ -54,7 +54,10 @@ def test_every_operation_and_each_of_its_arguments_is_tried():
 
 
 FILES = {
-    **{key: {"path", "salvage"} for key in ("export", "import_", "backup", "restore_backup", "pack_install")},
+    **{
+        key: {"path", "previous", "salvage"}
+        for key in ("export", "import_", "backup", "restore_backup", "pack_install")
+    },
     **{
         key: {"yes", "deliberate", "max_attempts", "budget_minutes", "answer"}
         for key in ("loop_run", "loop_think", "loop_resume")

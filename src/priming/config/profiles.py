@@ -105,7 +105,7 @@ PRIMING = Profile(
             ),
             *FILES,
         ),
-        similar=0.0,
+        similar=0.003,
         terms=0.0,
         no_turn=0.1,
         fan_out_names=True,

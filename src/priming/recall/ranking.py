@@ -240,8 +240,9 @@ class WeightedGraph:
         code = topology.relation[link]
         weight: Floats = topology.weight[link] * self._by_code[code] if len(link) else np.zeros(0)
         if topology.has_relation(SIMILAR) and factors.similar != 1.0:
-            by_rule = (code == topology.code(SIMILAR)) & ~topology.explicit[link]
-            weight[by_rule] *= factors.similar
+            by_rule = np.flatnonzero((code == topology.code(SIMILAR)) & ~topology.explicit[link])
+            turns = self._is_turn(topology.source[link[by_rule]])
+            weight[by_rule] *= np.where(turns, 0.0, factors.similar)
         if factors.no_turn != 1.0:
             by_rule = np.flatnonzero(topology.has_any(code, FOLLOWING) & ~topology.explicit[link])
             turns = self._is_turn(topology.source[link[by_rule]])

@@ -204,7 +204,7 @@ class RelevanceParams(Checked):
     behind: float = param(
         -1.29, doc="weight of the score below the best, times the log-odds of the confidence"
     )
-    activation: float = param(0.305, doc="weight of the log of the activation, outside of conversations")
+    activation: float = param(0.27, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
     open: float = param(
         0.5,
@@ -244,7 +244,7 @@ class RelevanceParams(Checked):
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
     recall_weight: float = param(
-        9.0,
+        8.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
@@ -262,7 +262,7 @@ class RelevanceParams(Checked):
         doc="a cue is broad whose words are in more memories than this, each on (geometric) average",
     )
     spoken: float = param(
-        1.5, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
+        1.7, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
     )
     floor: float = param(
         0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"
