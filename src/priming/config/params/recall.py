@@ -284,7 +284,10 @@ class LinkFactors(Checked):
     by_relation: tuple[tuple[str, float], ...] = param((), doc="factor of each relation named here")
     others: float = param(1.0, low=0.0, doc="factor of every other relation")
     similar: float = param(
-        1.0, low=0.0, doc="factor of `similar-to` links made by rule; links made by hand count whole"
+        1.0,
+        low=0.0,
+        doc="factor of `similar-to` links made by rule; other than 1, it is 0 for those of turns; links made by hand"
+        " count whole",
     )
     no_turn: float = param(
         1.0,
