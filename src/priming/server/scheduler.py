@@ -37,7 +37,7 @@ class SleepScheduler:
     def _sleeps(self, name: str) -> bool:
         """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
-            with self._service.memory(name) as memory:
+            with self._service.memory(name) as memory, memory.lock:
                 if memory.store.all_read_only(name):
                     return False
             count = self._count(name)

@@ -1,7 +1,7 @@
 """Several users of one store in PostgreSQL: connections, and real processes."""
 
 from collections.abc import Callable, Iterator
-from threading import Event
+from threading import Event, Thread
 
 import psycopg
 import pytest
@@ -55,6 +55,28 @@ def test_who_holds_the_lock_is_named(open_store: Open) -> None:
         remember(mine, whole("a"))
         with pytest.raises(Busy, match=r"locked by priming \d+ \(server process \d+\), which is writing"):
             remember(theirs, whole("b"))
+
+
+def test_a_transaction_is_of_one_thread(open_store: Open) -> None:
+    store = open_store()
+    ended: list[str] = []
+
+    def outlive() -> None:
+        with store.transaction(write=False):
+            ended.extend(row.id for row in store.memories("mine"))
+            reading.set()
+            ending.wait(30)
+
+    reading, ending, other = Event(), Event(), Thread(target=outlive)
+    with store.transaction():
+        remember(store, whole("a"))
+        other.start()
+        assert reading.wait(30)
+    ending.set()
+    other.join()
+    assert ended == [], "the other thread sees no write that is not committed"
+    remember(store, whole("b"))
+    assert [row.id for row in store.memories("mine")] == ["a", "b"]
 
 
 def test_a_memory_that_stays_open_learns_of_what_others_write_without_a_call(postgres: str) -> None:

@@ -7,6 +7,8 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import local
 from typing import Any, TypeVar
 
 import psycopg
@@ -26,33 +28,46 @@ from priming.storage.postgres.pool import (
     why_unreachable,
 )
 from priming.storage.postgres.schema import (
+    END_LEASE,
     EVERY_NAMESPACE,
     HOLDER,
+    LOCK,
+    MAY_LIST,
     NO_NAMESPACE,
+    TRY_LEASE,
     WRITE,
     PostgresMigration,
     lock_key,
     migrations,
 )
-from priming.storage.postgres.translation import is_lost, lost_commit, translate_error
+from priming.storage.postgres.translation import is_lost, lost_commit, translate_error, translated
 
 T = TypeVar("T")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SCOPE = "SELECT set_config('priming.namespace', %(namespace)s, true)"
-_LOCK = (
-    "SELECT set_config('priming.namespace', %(namespace)s, true), set_config('lock_timeout', %(patience)s, true),"
-    " pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
-)
-_TRY_LEASE = "SELECT pg_try_advisory_lock(hashtextextended(%(key)s, 0))"
-_END_LEASE = "SELECT pg_advisory_unlock(hashtextextended(%(key)s, 0))"
-_MAY_LIST = (
-    "SELECT NOT row_security_active('namespaces') OR EXISTS (SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r(role)"
-    " WHERE p.polrelid = 'namespaces'::regclass AND p.polname = 'of_store' AND pg_has_role(r.role, 'USAGE'))"
-)
+
+
+@dataclass(slots=True)
+class _Transaction:
+    """A transaction in progress, of one thread."""
+
+    connection: psycopg.Connection[Any]
+    writes: bool
+    patience: float
+    lock_name: str
+    has_failed: bool = False
+    scope: str | None = None
+    locks: set[tuple[str, str]] = field(default_factory=set)
+
+
+class _Thread(local):
+    """What a thread is in the middle of: its statements, and no other thread's, are part of its transaction."""
+
+    transaction: _Transaction | None = None
 
 
 class PostgresConnection:
-    """The connection of one store: a connection of the process's pool for each transaction.
+    """The connection of one store: a connection of the process's pool for each transaction of each thread.
 
     A statement names the namespace whose rows it may see: row-level security hides all others, whatever it says. In
     a transaction that writes, the first statement of a namespace takes its lock, which lasts until the end.
@@ -75,12 +90,7 @@ class PostgresConnection:
         self._key: PoolKey = os.getpid(), url, schema, pool
         self._pool = shared_pool(self._key, steps)
         self.newest = (steps or migrations())[-1].number
-        self._connection: psycopg.Connection[Any] | None = None
-        self._depth, self._writes, self._failed = 0, False, False
-        self._patience = busy_timeout
-        self._scope: str | None = None
-        self._lock_name = WRITE
-        self._locks: set[tuple[str, str]] = set()
+        self._thread = _Thread()
         self._is_closed = False
         self._listener: Listener | None = None
 
@@ -95,15 +105,16 @@ class PostgresConnection:
     def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
         named = {"namespace": namespace, **(values or {})}
-        if self._depth:
-            return self._in_transaction(
-                namespace, lambda connection: connection.execute(sql, named, binary=True).fetchall()
+        transaction = self._thread.transaction
+        if transaction is not None:
+            return self._sent(
+                transaction, namespace, lambda each: each.execute(sql, named, binary=True).fetchall()
             )
         return self._retried(lambda connection: _read_once(connection, namespace, sql, named))
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
-        if self.run(NO_NAMESPACE, _MAY_LIST) != [(True,)]:
+        if self.run(NO_NAMESPACE, MAY_LIST) != [(True,)]:
             raise StoreError(
                 f"this role of {self.place} may not list the namespaces: connect as the role that made the store, or"
                 " as a member of it"
@@ -113,8 +124,10 @@ class PostgresConnection:
     def change(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> int:
         """Execute one statement that writes; the number of rows it changed."""
         named = {"namespace": namespace, **(values or {})}
-        with self.transaction():
-            return self._in_transaction(namespace, lambda connection: connection.execute(sql, named).rowcount)
+        with self.transaction() as transaction:
+            return self._sent(
+                transaction, namespace, lambda connection: connection.execute(sql, named).rowcount
+            )
 
     def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:
         """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
@@ -127,21 +140,22 @@ class PostgresConnection:
                 cursor.executemany(sql, listed)
                 return max(0, cursor.rowcount)
 
-        with self.transaction():
-            return self._in_transaction(namespace, send)
+        with self.transaction() as transaction:
+            return self._sent(transaction, namespace, send)
 
     def each(
         self, namespace: str, sql: str, values: Mapping[str, Any] | None = None, *, batch: int = 2000
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
         named = {"namespace": namespace, **(values or {})}
-        if self._depth:
-            cursor = self._in_transaction(namespace, lambda connection: _batches(connection, sql, named))
+        transaction = self._thread.transaction
+        if transaction is not None:
+            cursor = self._sent(transaction, namespace, lambda connection: _batches(connection, sql, named))
             yield from self._fetched(cursor, batch)
             return
         with self._taken(begin=_READ) as connection:
             try:
-                with self._translated():
+                with translated(self.place):
                     connection.execute(_SCOPE, named)
                     cursor = _batches(connection, sql, named)
                 yield from self._fetched(cursor, batch)
@@ -152,7 +166,7 @@ class PostgresConnection:
     def _fetched(self, cursor: psycopg.ServerCursor[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         try:
             while True:
-                with self._translated():
+                with translated(self.place):
                     rows = cursor.fetchmany(batch)
                 if not rows:
                     return
@@ -173,7 +187,7 @@ class PostgresConnection:
 
     def administer(self, sql: str) -> None:
         """Execute a statement that no transaction may hold, such as one that builds an index."""
-        with self._taken() as connection, self._translated():
+        with self._taken() as connection, translated(self.place):
             connection.execute(sql.encode())
 
     @contextmanager
@@ -181,38 +195,34 @@ class PostgresConnection:
         """Hold the right to long work on a namespace, over many transactions; ``Busy`` names who has it."""
         key = {"key": f"{self.schema} {work} {namespace}"}
         with self._taken() as connection:
-            with self._translated():
-                ((is_ours,),) = connection.execute(_TRY_LEASE, key).fetchall()
+            with translated(self.place):
+                ((is_ours,),) = connection.execute(TRY_LEASE, key).fetchall()
             if not is_ours:
                 raise Busy(f"{self._who(key['key'])} {work}: wait for it to finish, or stop it")
             try:
                 yield
             finally:
                 with suppress(psycopg.Error):  # a lost connection has released it
-                    connection.execute(_END_LEASE, key)
+                    connection.execute(END_LEASE, key)
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
-        connection = self._connection
-        if connection is None or (namespace, name) in self._locks:
+        transaction = self._thread.transaction
+        if transaction is None or (namespace, name) in transaction.locks:
             return
         key = lock_key(self.schema, name, namespace)
         try:
-            patience = f"{max(1, round(self._patience * 1000))}ms"
-            connection.execute(_LOCK, {"namespace": namespace, "patience": patience, "key": key})
+            patience = f"{max(1, round(transaction.patience * 1000))}ms"
+            transaction.connection.execute(LOCK, {"namespace": namespace, "patience": patience, "key": key})
         except errors.LockNotAvailable as error:
-            raise self._holder(namespace, key) from error
+            raise Busy(
+                f"the namespace {namespace!r} of {self.place} is locked by {self._who(key)}, which is writing; waited"
+                f" {transaction.patience:g} s: try again when it has finished"
+            ) from error
         except psycopg.Error as error:
             raise translate_error(error, self.place) from error
-        self._scope = namespace
-        self._locks.add((namespace, name))
-
-    def _holder(self, namespace: str, key: str) -> Busy:
-        """The error of a lock that another holds."""
-        return Busy(
-            f"the namespace {namespace!r} of {self.place} is locked by {self._who(key)}, which is writing; waited"
-            f" {self._patience:g} s: try again when it has finished"
-        )
+        transaction.scope = namespace
+        transaction.locks.add((namespace, name))
 
     def _who(self, key: str) -> str:
         """Who holds a lock, as far as the server says so."""
@@ -225,22 +235,23 @@ class PostgresConnection:
     @contextmanager
     def transaction(
         self, *, write: bool = True, patience: float | None = None, lock: str = WRITE
-    ) -> Iterator[None]:
+    ) -> Iterator[_Transaction]:
         """Hold the locks of the namespaces that are touched, or read one state; nested blocks join the outermost.
 
-        ``patience`` is the time in seconds to wait for a lock; None: ``busy_timeout``.
+        It is the transaction of the calling thread. ``patience`` is the time in seconds to wait for a lock; None:
+        ``busy_timeout``.
         """
-        if self._depth:
-            with self._nested(write):
-                yield
+        outer = self._thread.transaction
+        if outer is not None:
+            with _nested(outer, write):
+                yield outer
             return
-        self._patience = self.busy_timeout if patience is None else patience
-        self._lock_name = lock
         with self._taken(begin="BEGIN" if write else _READ) as connection:
-            self._connection, self._depth, self._writes, self._failed = connection, 1, write, False
+            begun = _Transaction(connection, write, self.busy_timeout if patience is None else patience, lock)
+            self._thread.transaction = begun
             try:
-                yield
-                if self._failed:
+                yield begun
+                if begun.has_failed:
                     raise StoreError("an earlier write in this transaction failed: nothing of it was written")
                 self._commit(connection, write)
             except BaseException:
@@ -248,8 +259,7 @@ class PostgresConnection:
                     connection.execute("ROLLBACK")
                 raise
             finally:
-                self._connection, self._depth, self._scope = None, 0, None
-                self._locks.clear()
+                self._thread.transaction = None
 
     def _commit(self, connection: psycopg.Connection[Any], write: bool) -> None:
         """Commit. Of a commit whose answer is lost, the server is asked what became of it."""
@@ -257,7 +267,7 @@ class PostgresConnection:
             with suppress(psycopg.Error):  # what was read was read
                 connection.execute("ROLLBACK")
             return
-        with self._translated():
+        with translated(self.place):
             ((transaction,),) = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchall()
         try:
             connection.execute("COMMIT")
@@ -276,7 +286,7 @@ class PostgresConnection:
         deadline = time.monotonic() + self.busy_timeout
         while True:
             try:
-                with self._taken() as other, self._translated():
+                with self._taken() as other, translated(self.place):
                     ((status,),) = other.execute(sql, {"transaction": transaction}).fetchall()
             except StoreError:
                 return None
@@ -284,32 +294,19 @@ class PostgresConnection:
                 return None if status is None else str(status)
             time.sleep(POSTGRES.retry_pause)
 
-    @contextmanager
-    def _nested(self, write: bool) -> Iterator[None]:
-        """A nested block. After an error in one that writes, the outermost block cannot commit."""
-        if write and not self._writes:
-            raise StoreError("a transaction that only reads cannot write: begin one that writes")
-        self._depth += 1
-        try:
-            yield
-        except BaseException:
-            self._failed = self._failed or write
-            raise
-        finally:
-            self._depth -= 1
-
-    def _in_transaction(self, namespace: str, send: Callable[[psycopg.Connection[Any]], T]) -> T:
-        connection = self._connection
-        assert connection is not None, "a transaction holds a connection"
-        if self._failed:
+    def _sent(
+        self, transaction: _Transaction, namespace: str, send: Callable[[psycopg.Connection[Any]], T]
+    ) -> T:
+        """Send a statement of a transaction, in the scope of a namespace."""
+        if transaction.has_failed:
             raise StoreError("an earlier write in this transaction failed: end it, nothing of it was written")
-        with self._translated():
-            if self._writes and namespace not in (NO_NAMESPACE, EVERY_NAMESPACE):
-                self.lock(namespace, self._lock_name)
-            if self._scope != namespace:
-                connection.execute(_SCOPE, {"namespace": namespace})
-                self._scope = namespace
-            return send(connection)
+        with translated(self.place):
+            if transaction.writes and namespace not in (NO_NAMESPACE, EVERY_NAMESPACE):
+                self.lock(namespace, transaction.lock_name)
+            if transaction.scope != namespace:
+                transaction.connection.execute(_SCOPE, {"namespace": namespace})
+                transaction.scope = namespace
+            return send(transaction.connection)
 
     def _retried(self, send: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Send a read, again if its connection is lost."""
@@ -364,12 +361,17 @@ class PostgresConnection:
         except PoolClosed as error:
             raise StoreError(f"{self.place} was closed: open it again") from error
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
-            raise translate_error(error, self.place) from error
+
+@contextmanager
+def _nested(outer: _Transaction, write: bool) -> Iterator[None]:
+    """A nested block. After an error in one that writes, the outermost block cannot commit."""
+    if write and not outer.writes:
+        raise StoreError("a transaction that only reads cannot write: begin one that writes")
+    try:
+        yield
+    except BaseException:
+        outer.has_failed = outer.has_failed or write
+        raise
 
 
 def _read_once(

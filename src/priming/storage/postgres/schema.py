@@ -31,7 +31,18 @@ HOLDER = (
     " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
 )
 """Who holds an advisory lock: its server process, name and address."""
-
+LOCK = (
+    "SELECT set_config('priming.namespace', %(namespace)s, true), set_config('lock_timeout', %(patience)s, true),"
+    " pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
+)
+"""Takes an advisory lock until the transaction ends, and scopes what follows to its namespace."""
+TRY_LEASE = "SELECT pg_try_advisory_lock(hashtextextended(%(key)s, 0))"
+END_LEASE = "SELECT pg_advisory_unlock(hashtextextended(%(key)s, 0))"
+MAY_LIST = (
+    "SELECT NOT row_security_active('namespaces') OR EXISTS (SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r(role)"
+    " WHERE p.polrelid = 'namespaces'::regclass AND p.polname = 'of_store' AND pg_has_role(r.role, 'USAGE'))"
+)
+"""Whether the role of the connection sees the namespaces of a store in ``EVERY_NAMESPACE``."""
 _STEP = re.compile(r"^-- step: *(.*?) *$", re.MULTILINE)
 _BACKFILL = re.compile(r"backfill (\w+) \((\w+(?:, \w+)*)\)")
 _INDEX = re.compile(r"CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)

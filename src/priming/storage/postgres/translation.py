@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 from psycopg import errors
@@ -102,3 +104,12 @@ def translate_error(error: Exception, place: str) -> PrimingError:
     if is_lost(error):
         return StoreError(f"{place} cannot be reached ({text}): nothing was changed; is the server running?")
     return StoreError(f"{place}: {text}")
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """A block whose errors of PostgreSQL, and of what cannot be sent to it, become those of ``priming.errors``."""
+    try:
+        yield
+    except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
+        raise translate_error(error, place) from error
