@@ -57,8 +57,10 @@ class Places:
 
     recall: float
     first: float
+    precision: float
+    """The share of its first hits that are gold."""
     foreign: float
-    """The share of its first hits that are of another set."""
+    """The share of them that are of another set."""
 
 
 def material(name: str, of: Sequence[BenchSet], count: int) -> Material:
@@ -103,7 +105,9 @@ def asked(memory: Memory, one: Material, ablate: Sequence[str] = ()) -> list[Pla
         keys = [hit.memory.key for hit in memory.recall(query.text, limit=HITS, ablate=ablate).hits]
         ranked = [labels.get(key, "") for key in keys]
         foreign = sum(not label for label in ranked[:K]) / max(1, len(ranked[:K]))
-        found.append(Places(recall_at(query.gold, ranked, K), reciprocal_rank(query.gold, ranked), foreign))
+        right = sum(label in query.gold for label in ranked[:K]) / max(1, len(ranked[:K]))
+        places = recall_at(query.gold, ranked, K), reciprocal_rank(query.gold, ranked), right, foreign
+        found.append(Places(*places))
     return found
 
 
@@ -133,9 +137,9 @@ def compared(of: Sequence[Material], without: Sequence[str]) -> Iterator[dict[st
 
 
 def figures(one: Material, alone: Sequence[Places], beside: Sequence[Places]) -> dict[str, Any]:
-    """R@10 and MRR of a set alone, and their paired differences beside the others."""
+    """R@10, MRR and precision of a set alone, and their paired differences beside the others."""
     row: dict[str, Any] = {"set": one.name, "memories": len(one.items), "questions": len(one.queries)}
-    for name, field in (("recall_at_10", "recall"), ("mrr", "first")):
+    for name, field in (("recall_at_10", "recall"), ("mrr", "first"), ("precision", "precision")):
         before, after = ([getattr(places, field) for places in some] for some in (alone, beside))
         change = paired_difference(after, before, np.random.default_rng(len(before)))
         row |= {name: float(np.mean(before)), f"{name}_change": [change.mean, change.low, change.high]}
@@ -153,6 +157,8 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
         "change",
         "95 %",
         "MRR change",
+        "precision",
+        "change",
         "foreign in 10",
     ):
         table.add_column(name)
@@ -167,6 +173,8 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
             f"[{colour}]{100 * change[0]:+.1f}[/]",
             f"{100 * change[1]:+.1f} … {100 * change[2]:+.1f}",
             f"{100 * first[0]:+.1f}",
+            f"{100 * row['precision']:.1f}",
+            f"{100 * row['precision_change'][0]:+.1f}",
             f"{K * row['foreign']:.1f}",
         )
     Console().print(table)

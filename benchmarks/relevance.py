@@ -65,6 +65,7 @@ ENDING = (
     "sure",
     "recall_weight",
     "few",
+    "alike",
     "broad",
     "spoken",
     "floor",
@@ -155,7 +156,7 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
             led, left = led_shares(evidence, ranked), left_open(evidence, ranked)
             spoken = is_spoken(evidence, ranked)
-            broad = breadth(evidence.rarities, working.memories, spoken)
+            broad = breadth(evidence.bm25, spoken)
             seen = (led, confidence, left, broad, working.memories)
             yield Case(name, size, query.text, labels, gold, table, *seen)
 

@@ -439,12 +439,15 @@ def mixed() -> str:
             _percent(one["recall_at_10"]),
             _interval(*one["recall_at_10_change"]),
             _interval(*one["mrr_change"]),
+            _percent(one["precision"]),
+            _interval(*one["precision_change"]),
             f"{10 * one['foreign']:.1f}",
         )
         for one in read("mixed", "mixed")["sets"]
     ]
     heads = ("set", "memories", "questions", "R@10 alone", "change of R@10", "change of MRR")
-    return table((*heads, "of ten hits, of other sets"), rows)
+    precision = ("precision alone", "change of precision")
+    return table((*heads, *precision, "of ten hits, of other sets"), rows)
 
 
 def _interval(mean: float, low: float, high: float) -> str:

@@ -53,6 +53,7 @@ from priming.text import (
     word_values,
 )
 from priming.text.corrections import change, polarity, small_words
+from priming.text.name_forms import software_kinds
 from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
 
 
@@ -212,6 +213,11 @@ READERS = (
     _reader("terms", tokens.terms, "text.tokens"),
     _reader("spellings", tokens.spelled, "text.tokens"),
     _reader("bigrams", tokens.bigrams, "text.tokens"),
+    _reader(
+        "software sought",
+        lambda text: software_kinds.sought_terms(f"Which cache? {text}", "english"),
+        "text.name_forms.software_kinds",
+    ),
     _reader("language of a text", tokens.language_of, "text.tokens"),
     _reader("specificity", tokens.specificity, "text.tokens", "text.dates"),
     _reader("dates", dates.dates, "text.dates"),

@@ -50,6 +50,28 @@ def test_the_note_that_names_such_software_comes_first(team, cue, name):
     assert name in team.recall(cue).hits[0].memory.content
 
 
+@pytest.mark.parametrize(
+    ("cue", "name"),
+    [
+        ("Which cache do we run?", "Dragonfly"),
+        ("what message broker are we using?", "Kafka"),
+        ("Which CI do we run?", "Buildkite"),
+        ("Welchen Message Broker nutzen wir?", "Kafka"),
+        ("Quelle base de données utilisons-nous ?", "CockroachDB"),
+        ("¿Qué base de datos usamos?", "CockroachDB"),
+    ],
+)
+def test_what_else_one_runs_or_uses_is_not_asked_for(team, cue, name):
+    team.remember("Backups run at three, as they did when Nutzen, Utilisons and Usamos were our mascots.")
+    found = [hit.memory.content for hit in team.recall(cue).hits]
+    assert name in found[0]
+    assert not any("marathon" in text or "printer" in text or "Backups" in text for text in found)
+
+
+def test_a_kind_that_nothing_is_of_is_not_found_by_its_verb(team):
+    assert not team.recall("Which package manager do we use?").hits
+
+
 def test_a_name_of_two_words_counts_where_they_stand_together(team):
     team.remember("The actions of the board are on GitHub, for whoever asks.")
     contents = [hit.memory.content for hit in team.recall("which CI do we use?").hits]

@@ -24,7 +24,7 @@ from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
 from priming.recall.fusion import fuse
-from priming.text.name_forms.software_kinds import kinds_of_software
+from priming.text.name_forms.software_kinds import kinds_of_software, sought_terms
 from priming.text.names import find
 from priming.text.tokens import language_of, spelled, terms
 
@@ -76,12 +76,11 @@ class CueTerms:
     codes: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str, working: WorkingSet, language: str) -> CueTerms:
-        """Read a cue against the words of a namespace."""
-        ordered = tuple(terms(text, language))
+    def of(cls, ordered: Sequence[str], working: WorkingSet) -> CueTerms:
+        """Read the terms of a cue against the words of a namespace."""
         lexicon = working.lexicon
         codes = [lexicon.code(term) for term in dict.fromkeys(ordered)]
-        return cls(ordered, tuple(code for code in codes if code is not None and lexicon.df[code]))
+        return cls(tuple(ordered), tuple(code for code in codes if code is not None and lexicon.df[code]))
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,13 @@ class Retrieval:
     @cached_property
     def terms(self) -> CueTerms:
         """The cue's terms."""
-        return CueTerms.of(self.text, self.working, self.language)
+        read = sought_terms if self._reads_kinds else terms
+        return CueTerms.of(read(self.text, self.language), self.working)
+
+    @property
+    def _reads_kinds(self) -> bool:
+        """Whether a kind of software that the cue names counts as a kind."""
+        return bool(self.params.kind) and "near" not in self.ablate
 
     @cached_property
     def literal(self) -> Floats:
@@ -147,6 +152,7 @@ class Retrieval:
         expansions = [
             self._expansion(lexicon.code(term), neighbours.get(word), software.get(term, ()))
             for term, word in words.items()
+            if term in self.terms.ordered
         ]
         return tuple(expansion for expansion in expansions if expansion is not None)
 
@@ -165,7 +171,7 @@ class Retrieval:
 
         The name of a software that is also a word counts only where the namespace has it as a name.
         """
-        if not self.params.kind or "near" in self.ablate:
+        if not self._reads_kinds:
             return {}
         lexicon, entities = self.working.lexicon, self.working.entities
         software = {}

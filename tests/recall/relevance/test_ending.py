@@ -1,7 +1,6 @@
 """Where an answer ends by default: it depends on all hits, on the cue, and on what the best hit leads to."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from priming import Memory
 from priming.config.params.recall import RelevanceParams
 from priming.recall.relevance.hits import Judged, breadth, least_worth, led_to, recall_weight
 
-LAW = RelevanceParams(recall_weight=8.0, broad=20.0, few=200, spoken=1.5)
+LAW = RelevanceParams(recall_weight=8.0, alike=0.3, broad=40.0, few=200, spoken=1.5)
 
 
 def expected_measure(returned, every, weight):
@@ -70,18 +69,33 @@ def test_no_hit_needs_none():
     assert least_worth(np.zeros(0), 8.0, 0.03) == 0.03
 
 
-def test_the_breadth_rises_with_the_mean_number_of_memories_with_a_word_of_the_cue():
-    counts, memories = [50, 200], 1000
-    rarities = {f"word-{count}": math.log(memories / count) for count in counts}
-    assert breadth(rarities, memories, params=LAW) == pytest.approx((math.sqrt(50 * 200) / 20) ** 1.5)
-    assert breadth({"rare": math.log(1000)}, memories, params=LAW) == 1.0
-    assert breadth({}, memories, params=LAW) == 1.0
+def test_the_breadth_rises_with_the_number_of_memories_that_match_alike():
+    best, near, far = [10.0], [3.0] * 119, [2.9] * 10_000
+    assert breadth(np.array([*best, *near, *far]), params=LAW) == pytest.approx(3.0**2)
+    assert breadth(np.array([*best, *far]), params=LAW) == 1.0
+    assert breadth(np.zeros(10_000), params=LAW) == breadth(np.zeros(0), params=LAW) == 1.0
 
 
 def test_a_cue_to_a_conversation_is_a_little_broad():
-    rare, common = {"rare": math.log(1000)}, {"common": math.log(5)}
-    assert breadth(rare, 1000, spoken=True, params=LAW) == breadth({}, 1000, spoken=True, params=LAW) == 1.5
-    assert breadth(common, 1000, spoken=True, params=LAW) == pytest.approx(10**1.5)
+    assert breadth(np.array([5.0]), spoken=True, params=LAW) == 1.5
+    assert breadth(np.zeros(0), spoken=True, params=LAW) == 1.5
+    assert breadth(np.full(80, 5.0), spoken=True, params=LAW) == 4.0
+
+
+def test_unlike_material_beside_an_answer_does_not_lengthen_it():
+    cue = "Who repaired the crane of the harbour that morning, north of the quay where the ship took coal?"
+    words = itertools.combinations(("harbour", "coal", "ship", "north", "morning", "quay"), 2)
+    with Memory.open("sqlite://") as memory:
+        memory.remember("Elif repaired the crane of the harbour, north of the quay.", key="crane")
+        memory.remember("Elif ordered a crane for the depot.", key="depot")
+        for wagon in range(200):
+            memory.remember(f"Wagon {wagon} waits for a brake at platform {wagon % 4}.")
+        alone = memory.recall(cue)
+        logs = zip(range(600), itertools.cycle(words), strict=False)
+        memory.remember_many([{"content": f"Log {log}: {one} and {other}."} for log, (one, other) in logs])
+        beside = memory.recall(cue)
+    assert beside.floor == pytest.approx(alone.floor, rel=0.25)
+    assert [hit.memory.key for hit in beside.hits] == [hit.memory.key for hit in alone.hits]
 
 
 @pytest.mark.parametrize(

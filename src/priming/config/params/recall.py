@@ -255,14 +255,17 @@ class RelevanceParams(Checked):
         unit="memories",
         doc="in smaller ones recall counts more, by the root of how much smaller, and a cue is open",
     )
+    alike: float = param(
+        0.3,
+        low=0.0,
+        high=1.0,
+        doc="share of the best BM25 from which a memory counts among those that match a cue alike",
+    )
     broad: float = param(
-        20.0,
-        low=1.0,
-        unit="memories",
-        doc="a cue is broad whose words are in more memories than this, each on (geometric) average",
+        40.0, low=1.0, unit="memories", doc="a cue is broad that more memories than this match alike"
     )
     spoken: float = param(
-        1.7, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
+        2.0, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
     )
     floor: float = param(
         0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"

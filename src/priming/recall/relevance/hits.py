@@ -18,8 +18,8 @@ from priming.recall.ranking import Ranked
 
 _FEW = 5
 """The smallest namespace that was fitted: smaller ones count as one of this size."""
-_RISE = 1.5
-"""How fast a cue's breadth rises with the number of memories that its words are in."""
+_RISE = 2.0
+"""How fast a cue's breadth rises with the number of memories that match it about as well as the best."""
 _SURE = 0.999
 """The largest confidence whose odds count; the smallest is what is missing to 1."""
 
@@ -42,31 +42,32 @@ class Judged:
         return ~(self.relevance < self.least) | self.stays
 
 
-def breadth(
-    rarities: Mapping[str, float], memories: int, spoken: bool = False, params: RelevanceParams = RELEVANCE
-) -> float:
-    """How broad a cue is, by the number of memories that a word of it is in.
+def breadth(match: Floats, spoken: bool = False, params: RelevanceParams = RELEVANCE) -> float:
+    """How broad a cue is, by the number of memories that match it about as well as the best one does.
 
-    breadth = max(1, n·e^−r / broad)^1.5, r the mean idf of the cue's words; ``params.spoken`` at least for a
-    conversation. Where each word of a cue is in many memories, many answer a part of it, and none is likely.
+    breadth = max(1, m / broad)², m the memories whose match is at least ``params.alike`` times the best;
+    ``params.spoken`` at least for a conversation. Where many answer a part of a cue, none is likely. What has but
+    a common word of the cue, of which a large store has more, is below that.
 
     Parameters
     ----------
-    rarities, memories : the idf of each word of the cue, and n, the number of memories of the namespace.
+    match : BM25 of each memory.
     spoken : whether the best hit is a turn of a conversation: what is said once comes up again in other turns.
 
     Examples
     --------
-    >>> round(breadth({"flow": 2.0, "heat": 3.0}, 1400, params=RelevanceParams(broad=20.0)), 3)
-    13.773
-    >>> breadth({"flow": 5.0}, 1400, spoken=True, params=RelevanceParams(spoken=1.5))
+    >>> law = RelevanceParams(alike=0.3, broad=40.0, spoken=1.5)
+    >>> breadth(np.full(100, 6.0), params=law), breadth(np.array([20.0, *[5.0] * 99]), params=law)
+    (6.25, 1.0)
+    >>> breadth(np.zeros(100), spoken=True, params=law)
     1.5
     """
     least = params.spoken if spoken else 1.0
-    if not rarities:
+    best = float(match.max(initial=0.0))
+    if not best:
         return least
-    shared = memories * math.exp(-math.fsum(rarities.values()) / len(rarities))
-    return max(least, math.pow(shared / params.broad, _RISE))
+    alike = np.count_nonzero(match >= params.alike * best)
+    return max(least, math.pow(alike / params.broad, _RISE))
 
 
 def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVANCE) -> float:
@@ -317,7 +318,7 @@ def judged(
     leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
     stays = leads | _of_the_date(evidence, ranked) | proved
     memories = evidence.working.memories
-    broad = breadth(evidence.rarities, memories, is_spoken(evidence, ranked), params)
+    broad = breadth(evidence.bm25, is_spoken(evidence, ranked), params)
     weight = recall_weight(broad, memories, params)
     least = least_worth(own[: params.width], weight, params.floor / broad)
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from priming.config.values import dataclass
 from priming.text.tokens import terms
@@ -11,6 +13,9 @@ from priming.text.word_lists import read_lines
 
 _LIST = "kinds_of_software"
 _ENGLISH = "english"
+_WORD = re.compile(r"\w+")
+_OPENING = 3
+"""The words at the beginning of a text among which one may ask."""
 
 Terms = tuple[str, ...]
 
@@ -54,6 +59,45 @@ def kinds_of_software(
                 at += size - 1
                 break
         at += 1
+
+
+def sought_terms(text: str, language: str) -> list[str]:
+    """The terms of a text, in order; where it asks for a kind of software, without verbs that one merely has it by.
+
+    "Which cache do we run?" asks for the cache, and not for what runs.
+
+    Parameters
+    ----------
+    text : any text; one of its first three words has to ask.
+    language : the language of the text.
+
+    Examples
+    --------
+    >>> sought_terms("Which message broker do we run?", "english")
+    ['messag', 'broker']
+    >>> sought_terms("Run the message broker first", "english")
+    ['run', 'messag', 'broker', 'first']
+    """
+    ordered = terms(text, language)
+    opening = {word[0].lower() for word in islice(_WORD.finditer(text), _OPENING)}
+    if opening.isdisjoint(_row("interrogatives", language)):
+        return ordered
+    kinds = {term for kind, _ in kinds_of_software(ordered, language) for term in kind}
+    idle = _having(language) - kinds if kinds else frozenset[str]()
+    return [term for term in ordered if term not in idle]
+
+
+@cache
+def _having(language: str) -> frozenset[str]:
+    """The terms of a language that say no more of a software than that one has it."""
+    return frozenset(terms(" ".join(_row("having_verbs", language)), language))
+
+
+@cache
+def _row(name: str, language: str) -> tuple[str, ...]:
+    """The words of a language in a list with a line for each."""
+    lines = (line.partition(": ") for line in read_lines(name))
+    return next((tuple(words.split()) for line, _, words in lines if line == language), ())
 
 
 @cache
