@@ -33,7 +33,7 @@ from priming.recall.ranking import RankingQuery
 from priming.recall.relevance.hits import confidence_figures
 from priming.types import Cue
 
-FIGURES = ("score", "covered", "cosine", "rivalry")
+FIGURES = ("score", "covered", "cosine", "rivalry", "asks")
 HITS = 20
 UNSAID = 3.0
 """How much more a question about what was never said weighs than one whose answer was taken out."""

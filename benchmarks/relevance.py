@@ -38,18 +38,16 @@ from priming.learning.metrics import auc
 from priming.memory import Memory
 from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.designs import rank
+from priming.recall.fusion import breadth, least_worth, recall_weight
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
 from priming.recall.relevance.hits import (
     answer_confidence,
-    breadth,
     hit_figures,
     is_spoken,
-    least_worth,
     led_shares,
     led_to,
     left_open,
-    recall_weight,
     relevance,
 )
 from priming.types import Cue

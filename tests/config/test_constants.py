@@ -72,8 +72,8 @@ def test_a_table_changes_the_names_that_it_has_and_leaves_the_others():
     found = load(constants={"priming.links.by_relation": ("{requires = 2}", "--set")}).profiles["priming"]
     assert dict(found.links.by_relation) == {
         "part-of": 0.0,
-        "next": 0.25,
-        "next-but-one": 0.125,
+        "next": 0.3,
+        "next-but-one": 0.15,
         "mentions": 0.25,
         "touches": 0.15,
         "removed-in": 0.0,

@@ -87,7 +87,7 @@ def weighed(settled, tmp_path_factory):
     folder = tmp_path_factory.mktemp("weighed") / "store"
     copytree(settled, folder)
     clock = FixedClock(LATER)
-    few = {term: WEIGHTS[term] for term in ("cosine", "context", "session")}
+    few = {term: WEIGHTS[term] for term in ("cosine", "context", "conversation")}
     with (
         pytest.MonkeyPatch.context() as patch,
         Memory.open(f"sqlite:///{folder}/memory.db", embedder=HashedEmbedder(256), clock=clock) as memory,
@@ -130,7 +130,7 @@ def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clo
     worth = by_term(found)["date"]
     assert worth.low > 0.0
     assert worth.worse == 0
-    assert {one.term for one in found.terms if one.low > 0.0} <= {"date", "prior"}
+    assert {one.term for one in found.terms if one.low > 0.0} <= {"date"}
     # Without the date the memories are alike, and what is first has nothing to do with the cue: each of ten places.
     assert without == pytest.approx(sum(1.0 / (i + 1) for i in range(10)) / 12, abs=0.03)
 
@@ -138,9 +138,9 @@ def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clo
 def test_a_term_that_does_nothing_has_an_interval_around_nothing(memory, clock):
     for i, cue in enumerate(dated(memory, 8)):
         judge(memory, clock, cue, f"day-{i}")
-    (found,) = memory.ablate(["question"], propose=False).terms
+    (found,) = memory.ablate(["information"], propose=False).terms
     assert (found.worth, found.low, found.high, found.better, found.worse) == (0.0, 0.0, 0.0, 0, 0)
-    assert found.weights == {"question": RecallParams().question}
+    assert found.weights == {"information": RecallParams().information}
 
 
 @pytest.mark.parametrize(("drawn", "is_nothing"), [(["told"], False), (["told", "near"], True)])
@@ -164,9 +164,8 @@ def test_a_verdict_does_not_vouch_for_itself(memory, clock):
     assert [memory.recall(cue, floor=0.0).hits[0].memory.key for cue in cues] == [
         f"day-{11 - i}" for i in range(6)
     ]
-    for term in ("positive_feedback", "negative_feedback"):
-        (worth,) = memory.ablate([term], propose=False).terms
-        assert (worth.worth, worth.better, worth.worse) == (0.0, 0, 0)
+    (worth,) = memory.ablate(["feedback"], propose=False).terms
+    assert (worth.worth, worth.better, worth.worse) == (0.0, 0, 0)
 
 
 def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clock):
@@ -179,10 +178,10 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
             judge(memory, clock, cue, f"day-{11 - i}")
     # What is used for a cue tells as much by its base level.
     write_weights(memory, memory.profile, {"base": 0.0}, {"base": RecallParams().base}, clock.at)
-    found = memory.ablate(["positive_feedback"], propose=False)
+    found = memory.ablate(["feedback"], propose=False)
     assert (found.recalls, found.cues) == (12, 6)
-    assert by_term(found)["positive_feedback"].better == 6
-    assert by_term(found)["positive_feedback"].low > 0.0
+    assert by_term(found)["feedback"].better == 6
+    assert by_term(found)["feedback"].low > 0.0
 
 
 def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
@@ -190,7 +189,7 @@ def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
         memory.remember("The barges were loaded.", occurred_at=START - timedelta(days=i + 1), key=f"day-{i}")
     found = memory.recall("barges kestrel", limit=100, floor=0.0)
     memory.feedback(found.recall_id, used=["day-11"])
-    (worth,) = memory.ablate(["positive_feedback"], propose=False).terms
+    (worth,) = memory.ablate(["feedback"], propose=False).terms
     assert worth.worth == 0.0
 
 

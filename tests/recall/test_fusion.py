@@ -86,24 +86,23 @@ def hits(draw):
     return scores, held, worth, group, rng.random(count) < 0.7
 
 
-@given(hits(), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 40))
-def test_what_gives_way_keeps_the_best_loses_nothing_and_never_rises(given_hits, covered, repeated, count):
+@given(hits(), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(1, 12))
+def test_what_gives_way_keeps_the_best_loses_nothing_and_never_rises(given_hits, words, weight, count):
     scores, held, worth, group, alone = given_hits
-    order, after, parts = give_way(scores, held, worth, group, alone, covered, repeated, count)
+    order, after, repeated = give_way(scores, held, worth, group, alone, words, weight, count)
     assert sorted(order.tolist()) == list(range(len(scores)))
     assert after[order].tolist() == sorted(after.tolist(), reverse=True)
     assert (after <= scores).all()
     assert (order[0], after[0]) == (0, scores[0])
-    taken = covered * parts["covered"] + repeated * parts["repeated"]
-    assert after == pytest.approx(scores - taken)
-    assert not parts["covered"][~alone].any()
-    assert all(0 <= value <= 1 for part in parts.values() for value in part)
+    assert after == pytest.approx(scores - weight * repeated)
+    assert not repeated[~alone & (group == -1)].any()
+    assert all(0 <= value <= 1 for value in repeated)
 
 
 @given(hits())
 def test_nothing_gives_way_at_no_strength(given_hits):
     scores, held, worth, group, alone = given_hits
-    order, after, _ = give_way(scores, held, worth, group, alone, 0.0, 0.0, 20)
+    order, after, _ = give_way(scores, held, worth, group, alone, 1.0, 0.0, 20)
     assert order.tolist() == list(range(len(scores)))
     assert after.tolist() == scores.tolist()
 
@@ -111,17 +110,16 @@ def test_nothing_gives_way_at_no_strength(given_hits):
 def test_a_hit_is_covered_by_what_its_words_are_worth():
     held = np.array([[True, False, True], [True, True, False], [False, False, False]])
     scores, worth, alone = np.array([0.9, 0.8, 0.1]), np.array([3.0, 1.0, 5.0]), np.full(3, True)
-    _, after, parts = give_way(scores, held, worth, np.full(3, -1), alone, 0.2, 0.0, 3)
-    assert parts["covered"].tolist() == pytest.approx([0.0, 0.75, 1.0])
+    _, after, repeated = give_way(scores, held, worth, np.full(3, -1), alone, 1.0, 0.4, 3)
+    assert repeated.tolist() == pytest.approx([0.0, 0.75 / 2, 1.0 / 2])
     assert after.tolist() == pytest.approx([0.9, 0.65, -0.1])
 
 
 def test_each_further_hit_of_a_heading_yields_by_half_of_what_is_left():
     group = np.array([7, 7, -1, 7, -1])
     held, alone = np.ones((5, 0), np.bool_), np.full(5, True)
-    _, _, parts = give_way(np.zeros(5), held, np.zeros(0), group, alone, 0.2, 0.4, 5)
-    assert sorted(parts["repeated"].tolist()) == [0.0, 0.0, 0.0, 0.5, 0.75]
-    assert parts["covered"].tolist() == [0.0] * 5
+    _, _, repeated = give_way(np.zeros(5), held, np.zeros(0), group, alone, 1.0, 0.4, 5)
+    assert sorted(repeated.tolist()) == [0.0, 0.0, 0.0, 0.5 / 2, 0.75 / 2]
 
 
 @given(amounts, st.floats(0.1, 9.0), st.floats(0.1, 9.0))

@@ -1,14 +1,13 @@
 """What speaks for a memory: each term of the recipe is alone able to decide between two memories."""
 
-import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from priming import Cue
-from priming.config.profiles import PRIMING
-from priming.core.lexical import bm25, idf
+from priming.config.profiles import PRIMING, get
+from priming.core.lexical import bm25, idf, scaled
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.priors import Priors
 from priming.recall.terms import TERMS
@@ -38,8 +37,8 @@ TWO_SESSIONS = [
     *exchange("b"),
 ]
 
-# term → memories, cue, the terms that it needs beside it, links by hand. With the term (and those it needs)
-# `right` stands before `wrong`; without it `wrong`, which is older, does, or `right` is no hit at all.
+# A term, and what of it decides → memories, cue, the terms that it needs beside it, links by hand. With the term (and
+# those it needs) `right` stands before `wrong`; without it `wrong`, which is older, does, or `right` is no hit.
 SHOWN = {
     "bm25": ([item("wrong", "sun"), item("right", "paint walls")], "paint", (), ()),
     "cosine": (
@@ -61,7 +60,7 @@ SHOWN = {
             item("right", "paint dries slow", heading="Quill"),
         ],
         "does Quill paint",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
     "date": (
@@ -70,20 +69,20 @@ SHOWN = {
             item("right", "we paint walls", occurred_at=MAY),
         ],
         "paint in May 2023",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "question": (
+    "information: question": (
         [
-            item("wrong", "paint walls?", session="a"),
-            item("right", "paint walls.", session="a"),
+            item("wrong", "paint 1843 walls?", session="a"),
+            item("right", "paint 1912 rooms.", session="a"),
             *exchange("a"),
         ],
         "paint",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "window": (
+    "conversation: words before": (
         [
             item("before-wrong", "the sea is wide", session="a"),
             item("wrong", "we paint walls", session="a"),
@@ -93,11 +92,11 @@ SHOWN = {
             *exchange("b"),
         ],
         "paint walls",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "session": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
-    "gist": (
+    "conversation: words of the session": (TWO_SESSIONS, "paint walls", ("bm25",), ()),
+    "conversation: meaning before": (
         [
             item("before-wrong", "deep sky", session="a"),
             item("wrong", "paint", session="a"),
@@ -107,10 +106,10 @@ SHOWN = {
             *exchange("b"),
         ],
         "paint the red car",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "answer": (
+    "conversation: question before": (
         [
             item("before-wrong", "we paint walls.", session="a"),
             item("wrong", "only blue", session="a"),
@@ -120,20 +119,20 @@ SHOWN = {
             *exchange("b"),
         ],
         "paint walls blue",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "specificity": (
+    "information: details": (
         [
             item("wrong", "we paint tall walls", session="a"),
             item("right", "we paint two walls", session="a"),
             *exchange("a"),
         ],
         "paint walls",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "novelty": (
+    "information: new words": (
         [
             item("earlier", "we paint lamps", session="a"),
             item("wrong", "we paint lamps", session="a"),
@@ -141,13 +140,13 @@ SHOWN = {
             *exchange("a"),
         ],
         "paint",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
     "context": (
         [item("wrong", "we paint walls"), item("right", "we paint walls", when={"language": "go"})],
         Cue("paint", language="Go"),
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
     "coverage": (
@@ -182,25 +181,19 @@ SHOWN = {
         ("bm25", "spread"),
         (),
     ),
-    "idf": (
-        [item("wrong", "common common rare"), item("right", "rare rare rare common"), *COMMON],
-        "common rare",
-        ("cosine",),
-        (),
-    ),
-    "positive_feedback": (
+    "feedback: for": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "negative_feedback": (
+    "feedback: against": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
-    "useful": (
+    "feedback: words": (
         [item("top", "we paint"), item("wrong", "wide sea paint"), item("right", "deep sky paint")],
         "paint walls",
         ("bm25",),
@@ -209,24 +202,13 @@ SHOWN = {
     "retention": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
-        ("bm25", "prior"),
+        ("bm25",),
         (),
     ),
     "base": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
-        ("bm25", "prior"),
-        (),
-    ),
-    "titled": (
-        [
-            item("top", "they paint for Zed and Kim"),
-            item("wrong", "then Zed slept"),
-            item("right", "wide sea near Kim"),
-            item("about", "deep sky", heading="Kim"),
-        ],
-        "paint",
-        ("bm25", "spread", "names"),
+        ("bm25",),
         (),
     ),
     "bridge": (
@@ -240,7 +222,7 @@ SHOWN = {
         ("bm25", "spread", "names"),
         (),
     ),
-    "covered": (
+    "repeated: words": (
         [
             item("top", "paint walls brush for Zed"),
             item("next", "the sea was wide for Zed"),
@@ -251,7 +233,7 @@ SHOWN = {
         ("bm25", "spread", "names", "bridge"),
         (),
     ),
-    "repeated": (
+    "repeated: heading": (
         [
             item("top", "paint walls red", heading="Quill"),
             item("wrong", "paint walls blue sky", heading="Quill"),
@@ -262,30 +244,20 @@ SHOWN = {
         ("bm25",),
         (),
     ),
-    "prior": (
-        [
-            item("right", "paint walls brush", session="a"),
-            item("wrong", "paint walls?", session="a"),
-            *exchange("a"),
-        ],
-        "paint",
-        ("bm25", "question"),
-        (),
-    ),
 }
 
 
 JUDGED = {
-    "positive_feedback": {"used": ["right"]},
-    "negative_feedback": {"not_relevant": ["wrong"]},
-    "useful": {"used": ["right"]},
+    "feedback: for": {"used": ["right"]},
+    "feedback: against": {"not_relevant": ["wrong"]},
+    "feedback: words": {"used": ["right"]},
     "retention": {"used": ["wrong"]},
     "base": {"used": ["right"]},
 }
 
 
 def test_every_term_is_shown_below():
-    assert set(SHOWN) == set(TERMS)
+    assert {case.partition(":")[0] for case in SHOWN} == set(TERMS)
 
 
 def place(answer, key):
@@ -296,15 +268,15 @@ def keys(answer):
     return {hit.memory.key for hit in answer.hits}
 
 
-@pytest.mark.parametrize("term", TERMS)
-def test_a_term_decides_and_can_be_switched_off(open_memory, clock, term):
-    items, cue, needed, links = SHOWN[term]
+@pytest.mark.parametrize("case", SHOWN)
+def test_a_term_decides_and_can_be_switched_off(open_memory, clock, case):
+    (items, cue, needed, links), term = SHOWN[case], case.partition(":")[0]
     memory = open_memory(embedder=StaticEmbedder()) if term == "near" else open_memory()
     memory.remember_many(items)
     memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
     cue = cue if isinstance(cue, Cue) else Cue(cue)
-    if term in JUDGED:
-        memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[term])
+    if case in JUDGED:
+        memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[case])
         clock.at += timedelta(days=30)
     others = set(TERMS) - {term, *needed}
     on = memory.recall(cue=cue, ablate=others)
@@ -322,8 +294,8 @@ def test_a_term_that_is_off_is_no_component(memory):
         "pairs",
         "named",
         "date",
-        "question",
-        "novelty",
+        "conversation",
+        "information",
         "context",
     ):
         (less,) = memory.recall("when did Ada paint", ablate=[term]).hits
@@ -404,63 +376,67 @@ def test_the_gist_is_the_mean_cosine_of_the_window(memory):
     assert found.gist[:5] == pytest.approx(np.maximum(expected, 0), abs=1e-5)
 
 
-def test_what_follows_a_question_has_the_match_of_that_question(memory):
+def test_a_turn_is_matched_by_its_window_its_session_and_the_question_that_it_answers(memory):
     for text in ("Red?", "Yes.", "Red.", "No."):
         memory.remember(text, session="s")
     memory.remember("Red?")
     memory.remember_many(exchange())
-    assert evidence(memory, "red").priors["answer"].tolist()[:5] == [0, 1, 0, 0, 0]
+    found = evidence(memory, "red")
+    window, gist, session = (scaled(values) for values in (found.window, found.gist, found.session))
+    answered = np.array([0, 1, 0, 0, 0, 0, 0])
+    assert found.priors["conversation"] == pytest.approx((window + gist + session + answered) / 4)
+    assert found.priors["conversation"][4] < 1
 
 
-def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
-    memory.remember("so kind", session="s")
+def information(memory, cue):
+    return evidence(memory, cue).priors["information"]
+
+
+FULL, DETAIL, ASKING = (
+    PRIMING.recall.information_full,
+    PRIMING.recall.detail,
+    PRIMING.recall.question_share,
+)
+
+
+def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_a_number(memory):
+    memory.remember("met so kind", session="s", key="first")
     memory.remember("we met Ada", session="s")
-    memory.remember("we met Ada, Bob, Cem and Dora", session="s")
+    memory.remember("we met Ada, Bob, Cem, Dora and Emil", session="s")
+    memory.remember("we met Ada and Bob?", session="s")
     memory.remember_many(exchange())
     memory.remember("met alone")
-    found = evidence(memory, "met").priors["specificity"]
-    shares = [0, 1 / PRIMING.recall.specificity_full, 1, 0, 0]
-    assert found[:5] == pytest.approx(shares)
-    assert found[5] == pytest.approx((1 / PRIMING.recall.specificity_full + 1) / 5)
-
-
-def test_news_is_how_many_words_no_older_memory_holds(memory):
-    full = math.log1p(PRIMING.recall.novelty_full)
-    memory.remember("red car", session="s", key="first")
-    memory.remember("red sea, red sky, sea wind", session="s")
-    memory.remember("car sea", session="s")
-    memory.remember_many(exchange())
-    assert evidence(memory, "sea").priors["novelty"][:3] == pytest.approx(
-        [math.log(3) / full, math.log(4) / full, 0]
-    )
+    shares = [2 / FULL, (DETAIL + 1) / FULL, 1, ASKING * 2 * DETAIL / FULL]
+    found = information(memory, "met")
+    assert found[:4] == pytest.approx(shares)
+    assert found[4:6].tolist() == [0, 0]
+    assert found[6] == pytest.approx(sum(shares) / 6)  # no turn: as the mean turn
     memory.forget("first")
-    found = evidence(memory, "sea").priors["novelty"]
-    assert found[1:3] == pytest.approx([math.log(5) / full, math.log(2) / full])
+    assert information(memory, "met")[1] == pytest.approx((DETAIL + 2) / FULL)
 
 
-def test_enough_new_words_are_enough_news(memory):
+def test_enough_new_words_are_enough(memory):
     memory.remember("so kind", session="s")
-    memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.novelty_full)), session="s")
+    memory.remember(" ".join(["kind", *(f"word{i}" for i in range(2 * FULL))]), session="s")
     memory.remember_many(exchange())
-    assert evidence(memory, "kind").priors["novelty"][1] == 1
+    assert information(memory, "kind")[1] == 1
 
 
-def test_a_memory_that_is_no_turn_of_a_conversation_lacks_no_news(memory):
+def test_where_nobody_answers_another_what_a_memory_tells_does_not_count(memory):
     for text in ("red car", "car, red"):
         memory.remember(text)
-    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1]
-    for text in ("red, car", "car red"):
-        memory.remember(text, session="s")
-    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1, 1, 1]
+    assert information(memory, "red").tolist() == [0, 0]
+    memory.remember("two red cars", session="s")
     memory.remember_many(exchange())
-    assert evidence(memory, "red").priors["novelty"].tolist()[:4] == [1, 1, 0, 0]
+    first, second, turn = information(memory, "red")[:3]
+    assert turn > first == second > 0
 
 
 def test_where_nothing_leads_on_from_the_best_hit_its_rivals_do_not_give_way(memory):
     for text in ("paint walls brush", "paint walls", "sea salt fish"):
         memory.remember(text)
     answer = memory.recall("paint walls brush sea", floor=0.0)
-    assert [hit.components["covered"] for hit in answer.hits] == [0.0] * 3
+    assert [hit.components["repeated"] for hit in answer.hits] == [0.0] * 3
 
 
 def test_in_a_conversation_no_hit_gives_way_for_its_words(memory):
@@ -470,7 +446,7 @@ def test_in_a_conversation_no_hit_gives_way_for_its_words(memory):
     for text in ("brush walls", "the sea was wide for Zed"):
         memory.remember(text)
     answer = memory.recall("paint walls brush sea", floor=0.0)
-    shares = {hit.memory.content: hit.components["covered"] for hit in answer.hits}
+    shares = {hit.memory.content: hit.components["repeated"] for hit in answer.hits}
     assert shares.pop("brush walls") > 0
     assert {"paint walls brush for Zed", "paint walls", "paint"} <= set(shares)
     del shares["the sea was wide for Zed"]
@@ -500,7 +476,7 @@ def test_where_nobody_answers_another_nothing_around_a_memory_says_anything(memo
     for text, speaker in turns:
         memory.remember(text, speaker=speaker, session="s")
     found = evidence(memory, "red")
-    for name in ("window", "session", "gist", "answer", "specificity"):
+    for name in ("conversation", "information"):
         assert not found.priors[name].any()
 
 
@@ -534,7 +510,7 @@ def test_of_speakers_only_the_one_named_first_counts(memory):
     for i in range(4):
         memory.remember(f"paint {i}", speaker="Ada", key=f"ada-{i}")
         memory.remember(f"paint {i}", speaker="Bob", key=f"bob-{i}")
-    ranked = memory.recall("does Bob paint more than Ada", limit=8, ablate=["covered"]).hits
+    ranked = memory.recall("does Bob paint more than Ada", limit=8, ablate=["repeated"]).hits
     assert [hit.components["named"] for hit in ranked] == [1.0] * 4 + [0.0] * 4
     assert {hit.memory.speaker for hit in ranked[:4]} == {"Bob"}
 
@@ -552,8 +528,8 @@ def test_the_cue_is_weighted_by_the_rarity_of_its_tokens(memory, embedder):
     tokens = embedder.tokens(["common rare"])[0]
     weighted = embedder.pool(tokens, idf(np.array([9, 1]), 9))
     assert evidence(memory, "common rare").query == pytest.approx(weighted)
-    plain = evidence(memory, "common rare", ablate=["idf"]).query
-    assert plain == pytest.approx(embedder.embed(["common rare"])[0])
+    plain = Priors(memory.working(memory.now()), embedder, "common rare", get("ethos").recall, memory.now())
+    assert plain.query == pytest.approx(embedder.embed(["common rare"])[0])
 
 
 def test_nothing_remembered_is_no_evidence(memory):
@@ -592,12 +568,12 @@ def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_re
     assert "positive_feedback" not in evidence(again, "paint walls").priors
 
 
-def test_a_heading_whose_parenthesis_the_cue_leaves_out_is_half_named(memory):
+def test_a_heading_is_named_whether_or_not_the_cue_has_its_parenthesis(memory):
     memory.remember("a verse tragedy", heading="Brand (play)")
     memory.remember("a village", heading="Brand")
     memory.remember("a comedy", heading="Brand New (play)")
     memory.remember_many(item(f"filler-{i}", f"filler number{i} here") for i in range(45))
-    assert evidence(memory, "who wrote Brand").priors["named"][:3].tolist() == [0.5, 1.0, 0.0]
+    assert evidence(memory, "who wrote Brand").priors["named"][:3].tolist() == [1.0, 1.0, 0.0]
     assert evidence(memory, "who wrote the play Brand").priors["named"][:3].tolist() == [1.0, 1.0, 0.0]
 
 
@@ -664,4 +640,4 @@ def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("Ada met Bob", session="s", key="other")
     memory.remember_many(exchange())
     words = evidence(memory, "sea", ablate=["cosine"])
-    assert words.priors["specificity"][1] == 0 < words.working.specificity[1]
+    assert words.priors["information"][1] == 0 < words.working.specificity[1]

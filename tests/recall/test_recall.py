@@ -55,13 +55,13 @@ def test_what_happened_before_is_reached_against_the_link(memory):
 
 
 def test_what_follows_carries_ten_times_as_much_in_a_conversation(memory):
-    """A link of .5 counts a quarter beside a leak of .5, and a tenth of that where nobody answers anybody."""
+    """A link of .5 counts .3 of it beside a leak of .5, and a tenth of that where nobody answers anybody."""
     memory.remember("Who paints the wall?", key="a", session="talk", speaker="Ada")
     memory.remember("Fresh bread, always.", key="b", session="talk", speaker="Bob")
     memory.remember("Zed sails.", key="c", session="log")
     memory.remember("Stale milk.", key="d", session="log")
-    asked = {"ablate": [*WORDS_ALONE, "question", "prior", "coverage"], "trace": True}
-    for cue, first, second, weight in (("wall paints", "a", "b", 0.125), ("sails", "c", "d", 0.0125)):
+    asked = {"ablate": [*WORDS_ALONE, "conversation", "information", "coverage"], "trace": True}
+    for cue, first, second, weight in (("wall paints", "a", "b", 0.15), ("sails", "c", "d", 0.015)):
         share = 0.8 * weight / (weight + 0.5)
         a, b = 1.0, 0.0
         for _ in range(4):
@@ -138,7 +138,7 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
     cue = "word1 word2 word3 word4"
     evidence = Priors(memory.working(memory.now()), memory.embedder, cue, profiles.PRIMING.recall, NOW)
     documents, activation = softmax_anchors(evidence.h, 20, 0.08)
-    answer = memory.recall(cue, spread=False, ablate=["prior", "coverage", "covered"], limit=20, floor=0)
+    answer = memory.recall(cue, spread=False, ablate=["coverage", "repeated"], limit=20, floor=0)
     assert [hit.memory.id for hit in answer.hits] == [
         memory._working.ids[memory._working.row[document]] for document in documents
     ]
@@ -161,13 +161,11 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 
 def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
-    prior = p.novelty * (c["novelty"] - 1) - p.question * c["question"]
-    prior += math.fsum(
-        getattr(p, x) * c[x]
-        for x in ("named", "date", "window", "session", "gist", "answer", "specificity", "context")
+    prior = math.fsum(
+        getattr(p, x) * c[x] for x in ("named", "date", "conversation", "information", "context")
     )
     prior += p.bridge * c.get("bridge", 0.0)
-    prior -= p.covered * c["covered"] + p.repeated * c["repeated"]
+    prior -= p.repeated * c["repeated"]
     return p.temperature * math.log(c["activation"] + p.log_floor) + prior
 
 

@@ -1,4 +1,6 @@
-"""The terms of recall keep the names of early versions as aliases, in arguments and in stored weights."""
+"""The terms of recall: those that were merged keep their names as aliases, and those that are gone have no effect."""
+
+from dataclasses import fields, replace
 
 import pytest
 
@@ -6,22 +8,27 @@ from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
 from priming.recall.ranking import weighted_profile
 from priming.recall.terms import (
+    RETIRED_TERMS,
     TERM_ALIASES,
     TERMS,
-    current_weights,
     with_weights,
     write_weights,
 )
 from priming.storage.rows import RowChange, WeightsRow
 
 
-def test_every_alias_names_a_term_or_a_parameter_of_one():
-    parameters = RecallParams.__dataclass_fields__
-    assert {name for name in TERM_ALIASES.values() if name not in parameters} == set()
-    assert set(TERM_ALIASES) & {*TERMS, *parameters} == set()
+def test_the_recipe_has_eighteen_terms_and_at_most_two_numbers_for_each():
+    numbers = [field for field in fields(RecallParams) if field.type in ("float", "int")]
+    assert len(TERMS) == 18
+    assert len(numbers) <= 36
 
 
-@pytest.mark.parametrize(("alias", "term"), [pair for pair in TERM_ALIASES.items() if pair[1] in TERMS])
+def test_every_alias_names_a_term_and_is_none():
+    assert set(TERM_ALIASES.values()) <= set(TERMS)
+    assert set(TERM_ALIASES) & {*TERMS, *RETIRED_TERMS, *RecallParams.__dataclass_fields__} == set()
+
+
+@pytest.mark.parametrize(("alias", "term"), TERM_ALIASES.items())
 def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
     for n, text in enumerate(["Ada met Grace in Oslo in 1843.", "So kind of you!", "Ada met Alan."]):
         memory.remember(text, session="s", key=f"k{n}")
@@ -36,7 +43,7 @@ def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
 
 def test_an_unknown_term_is_named_as_it_was_given(memory):
     memory.remember("Ada wrote the first program.")
-    with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of bm25, .*novelty"):
+    with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of bm25, .*information"):
         memory.recall("Ada", ablate=["luck"])
 
 
@@ -46,7 +53,7 @@ def store_early_weights(memory, weights):
         memory.write("ablate", now, [RowChange(None, WeightsRow("priming", weights))])
 
 
-@pytest.mark.parametrize("gone", ["time", ["length", "time"]])
+@pytest.mark.parametrize("gone", ["time", ["length", "time"], ["idf", "prior"]])
 def test_a_term_that_is_gone_may_be_ablated_without_effect(memory, gone):
     memory.remember("We painted the walls last week.")
     (whole,) = memory.recall("when did we paint the walls").hits
@@ -57,30 +64,26 @@ def test_a_term_that_is_gone_may_be_ablated_without_effect(memory, gone):
     assert "length" not in str(caught.value)
 
 
-def test_weights_that_were_stored_under_old_names_are_in_force(memory):
+def test_stored_weights_of_terms_that_are_gone_have_no_effect(memory):
     memory.remember("Ada wrote the first program.")
-    store_early_weights(memory, {"news": 0.3, "date": 0.1, "proved": 0.4})
+    store_early_weights(memory, {"news": 0.3, "novelty": 0.3, "window": 0.9, "date": 0.1})
     recall = weighted_profile(memory, memory.profile).recall
-    assert (recall.novelty, recall.date, recall.positive_feedback) == (0.3, 0.1, 0.4)
-    assert memory.stats().weights == {"priming": {"novelty": 0.3, "date": 0.1, "positive_feedback": 0.4}}
+    assert recall == replace(memory.profile.recall, date=0.1)
+    assert memory.stats().weights == {"priming": {"date": 0.1}}
 
 
-def test_new_weights_replace_those_under_old_names(memory):
+def test_new_weights_are_stored_without_those_of_terms_that_are_gone(memory):
     memory.remember("Ada wrote the first program.")
-    store_early_weights(memory, {"news": 0.3})
+    store_early_weights(memory, {"news": 0.3, "date": 0.1})
     with memory.writing() as now:
-        write_weights(memory, memory.profile, {"novelty": 0.2}, {"novelty": 0.3}, now)
+        write_weights(memory, memory.profile, {"named": 0.2}, {"named": memory.profile.recall.named}, now)
     (row,) = memory.store.weights(memory.namespace, "priming")
-    assert row.weights == {"novelty": 0.2}
+    assert row.weights == {"date": 0.1, "named": 0.2}
 
 
-def test_a_weight_under_its_present_name_wins_over_its_alias():
-    assert current_weights({"novelty": 0.2, "news": 0.3}) == {"novelty": 0.2}
-
-
-def test_a_weight_out_of_range_is_refused_under_either_name():
-    with pytest.raises(ParamError, match=r"novelty = -1\.0: must be in "):
-        with_weights(RecallParams(), {"news": -1.0})
+def test_a_weight_out_of_range_is_refused():
+    with pytest.raises(ParamError, match=r"date = -1\.0: must be in "):
+        with_weights(RecallParams(), {"date": -1.0})
 
 
 def test_memories_excluded_by_id_are_left_out_as_by_any_other_filter():

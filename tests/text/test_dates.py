@@ -131,33 +131,40 @@ def test_every_day_is_read_in_every_form_and_matches_itself(day):
     for form in forms:
         named = cue_date(f"What was on {form}?")
         assert named == CueDate(day.year, day.month, day.day)
-        assert date_match(named, np.array([day], "datetime64[D]")).tolist() == [PARAMS.date_day]
+        assert date_match(named, np.array([day], "datetime64[D]")).tolist() == [1.0]
 
 
 def moments(*texts):
     return np.array(texts, "datetime64[s]")
 
 
-def test_the_right_month_the_right_day_and_the_month_after_score_as_set():
-    times = moments("2023-05-07T23:59", "2023-05-08", "2023-06-30", "2023-07-01", "2023-04-30", "2022-05-07")
-    p = PARAMS
-    assert date_match(CueDate(2023, 5), times).tolist() == [p.date_month] * 2 + [p.date_after, 0.0, 0.0, 0.0]
-    assert date_match(CueDate(2023, 5, 7), times).tolist() == [
-        p.date_day,
-        p.date_month,
-        p.date_after,
-        0.0,
-        0.0,
-        0.0,
-    ]
-    assert date_match(CueDate(None, 5), times)[-1] == p.date_month
-    assert date_match(CueDate(2023), times).tolist() == [p.date_year] * 5 + [0.0]
+def test_what_is_named_scores_1_and_what_follows_it_loses_half_in_every_fade():
+    times = moments("2023-05-07T23:59", "2023-05-31", "2023-06-14", "2023-06-28", "2023-04-29", "2022-05-07")
+    assert date_match(CueDate(2023, 5), times, 14.0).tolist() == [1.0, 1.0, 0.5, 0.25, 0.0, 0.0]
+    assert date_match(CueDate(2023, 5, 31), times, 14.0).tolist() == [0.0, 1.0, 0.5, 0.25, 0.0, 0.0]
+    assert date_match(CueDate(None, 5), times, 14.0).tolist()[4:] == [pytest.approx(0, abs=1e-6), 1.0]
+    assert date_match(CueDate(2023), times, 14.0).tolist() == [1.0] * 5 + [0.0]
+    assert date_match(CueDate(2022), moments("2023-01-14"), 7.0).tolist() == [0.25]
 
 
-def test_january_is_the_month_after_december():
-    times = moments("2024-01-15", "2023-01-15")
-    assert date_match(CueDate(2023, 12), times).tolist() == [PARAMS.date_after, 0.0]
-    assert date_match(CueDate(None, 12), times).tolist() == [PARAMS.date_after] * 2
+def test_the_day_before_counts_as_the_day_after_since_clocks_differ():
+    after, before, earlier = date_match(
+        CueDate(2023, 5, 7), moments("2023-05-08", "2023-05-06", "2023-05-05")
+    )
+    assert before == after == 0.5 ** (1 / PARAMS.date_fade)
+    assert earlier == 0
+    for named in (CueDate(2023, 5), CueDate(None, 5)):
+        assert date_match(named, moments("2023-04-30", "2023-06-01")).tolist() == [after, after]
+
+
+def test_january_follows_december():
+    times = moments("2024-01-14", "2023-01-14")
+    assert date_match(CueDate(2023, 12), times, 14.0).tolist() == [0.5, 0.0]
+    assert date_match(CueDate(None, 12), times, 14.0).tolist() == [0.5, 0.5]
+
+
+def test_a_day_that_its_month_does_not_have_is_the_whole_month():
+    assert date_match(CueDate(2023, 2, 30), moments("2023-02-01", "2023-01-30")).tolist() == [1.0, 0.0]
 
 
 def test_seconds_and_datetimes_are_the_same_moments():
@@ -172,13 +179,6 @@ def test_an_unknown_time_matches_nothing():
     assert date_match(CueDate(1970, 1, 1), np.array([np.nan, np.inf, -np.inf])).tolist() == [0.0] * 3
     assert date_match(CueDate(1970), moments("NaT")).tolist() == [0.0]
     assert date_match(CueDate(1970), np.array([])).tolist() == []
-
-
-def test_the_values_are_parameters():
-    params = RecallParams(date_month=4.0, date_day=5.0, date_after=2.0, date_year=3.0)
-    times = moments("2023-05-07", "2023-05-08", "2023-06-08")
-    assert date_match(CueDate(2023, 5, 7), times, params).tolist() == [5.0, 4.0, 2.0]
-    assert date_match(CueDate(2023), times, params).tolist() == [3.0] * 3
 
 
 def test_times_must_be_numbers_or_datetimes():

@@ -38,7 +38,7 @@ FOREIGN = (("co-activated", 0.0),)
 """Factor of links that another profile learned in the same store: they carry nothing here."""
 NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
 VERDICTS_ONLY = replace(NO_LEARNING, verdicts="path")
-PLAIN_CUE = RecallParams(idf=False, kind=0.0)
+PLAIN_CUE = RecallParams(idf=False, kind=False)
 """The cosine and words of the cue as it stands: only ``priming`` weights tokens and knows kinds of software."""
 
 
@@ -98,8 +98,8 @@ PRIMING = Profile(
         by_relation=(
             *(
                 ("part-of", 0.0),
-                ("next", 0.25),
-                ("next-but-one", 0.125),
+                ("next", 0.3),
+                ("next-but-one", 0.15),
                 ("mentions", 0.25),
                 ("touches", 0.15),
             ),

@@ -37,8 +37,11 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
-_WEIGHTLESS = ("terms", "literal", "pairs", "turns", "window", "_practice", "_verdicts")
-_BY_SWITCH = {"near": ("bm25", "session"), "idf": ("query", "cosine", "gist")}
+_WEIGHTLESS = (
+    *("terms", "literal", "pairs", "turns", "window", "query", "cosine", "gist", "named_date"),
+    *("_practice", "_verdicts"),
+)
+_BY_SWITCH = {"near": ("bm25", "session")}
 """Evidence that does not depend on weights, and is shared by all replays of a recall.
 
 Evidence under a switch is shared only by replays in which the switch has the same value."""

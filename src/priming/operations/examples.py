@@ -83,7 +83,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "run_list": {},
     "sleep": {"stages": ["decay", "light"], "dry_run": True},
     "apply": {"proposal": PROPOSAL},
-    "ablate": {"terms": ["spread", "positive_feedback"], "propose": False},
+    "ablate": {"terms": ["spread", "feedback"], "propose": False},
     "reembed": {},
     "pack_list": {},
     "pack_remove": {"name": "house-style"},

@@ -57,8 +57,7 @@ def _priming(query: RankingQuery) -> Ranked:
         graph = query.graph()
         activation = spread(graph, anchors, query.spread_params(), record_flow=True)
         rows, x = activation.rows, activation.values
-    prior = np.zeros(len(rows)) if "prior" in query.ablate else query.working.at(evidence.prior, rows)
-    scores = route_score(x, prior, p.temperature, p.log_floor)
+    scores = route_score(x, query.working.at(evidence.prior, rows), p.temperature, p.log_floor)
     parts = {"activation": x}
     if graph is not None and p.bridge and "bridge" not in query.ablate:
         parts["bridge"] = multi_hop(query, graph, rows, scores)
@@ -93,7 +92,7 @@ def _diversified(query: RankingQuery, ranked: Ranked) -> Ranked:
 def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
     """The best memories, and those that cover the names of the cue which the best memory lacks."""
     p, evidence = query.profile.recall, query.evidence
-    count = p.anchors if query.limit <= p.anchors else max(p.anchors_many, query.limit)
+    count = max(p.anchors, query.limit)
     first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
     if len(first[0]) and "coverage" not in query.ablate:
         named = words_of_names(evidence.text, evidence.language)

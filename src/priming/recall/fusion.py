@@ -1,17 +1,23 @@
-"""The arithmetic of the default recall: evidence fused, anchors chosen, names covered, routes scored.
+"""The arithmetic of the default recall: evidence fused, anchors chosen, routes scored, and where an answer ends.
 
 Each function is one line of the recipe. Arrays have one element a memory; ``s(x)`` is ``scaled``:
-``max(x, 0) / max x``. The constants are those of ``RecallParams``.
+``max(x, 0) / max x``. The constants are those of ``RecallParams``
+and ``RelevanceParams``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
+from priming.config.params.recall import RELEVANCE, RelevanceParams
 from priming.core.arguments.arrays import Bools, Floats, Ints
 from priming.core.lexical import scaled
+
+_RISE = 2.0
+"""How fast a cue's breadth rises with the number of memories that match it about as well as the best."""
 
 
 def combined_evidence(fused: Floats, priors: Floats) -> Floats:
@@ -159,11 +165,11 @@ def give_way(
     worth: Floats,
     group: Ints,
     alone: Bools,
-    covered: float | Floats,
-    repeated: float,
+    words: float | Floats,
+    weight: float,
     count: int,
-) -> tuple[Ints, Floats, dict[str, Floats]]:
-    """The scores of hits, less penalties for what better hits already contain: s − λ·share − ρ·(1 − ½^m).
+) -> tuple[Ints, Floats, Floats]:
+    """The scores of hits, less a penalty for what better hits already contain: s − λ·(words·share + 1 − ½^m)/2.
 
     share = Σ worth of the hit's terms that better hits hold / Σ worth of its terms; m = better hits of its
     group. The best keeps its score; a hit without any term of the cue adds none, and counts as covered. One
@@ -175,17 +181,16 @@ def give_way(
         worth: what each term is worth, > 0, shape (t,).
         group: hits of one group repeat each other, shape (n,); −1 is none.
         alone: which hits give way for their terms, shape (n,); the share of the others stays 0.
-        covered: λ ≥ 0, for all hits or for each.
-        repeated: ρ ≥ 0.
+        words: how much the share counts, in [0, 1], for all hits or for each.
+        weight: λ ≥ 0.
         count: how many are chosen one by one; the rest follow by what is left of their scores.
 
     Returns:
-        The new order as positions; by old position the scores, and what was taken for, each in [0, 1]:
-        ``covered``, the share, and ``repeated``, 1 − ½^m.
+        The new order as positions; by old position the scores, and how far each repeats better hits, in [0, 1].
 
     >>> holds = np.array([[True, False], [True, False], [False, True]])
     >>> scores, worth = np.array([0.9, 0.8, 0.7]), np.array([1.0, 1.0])
-    >>> order, _, _ = give_way(scores, holds, worth, np.full(3, -1), np.full(3, True), 0.15, 0.2, 3)
+    >>> order, _, _ = give_way(scores, holds, worth, np.full(3, -1), np.full(3, True), 1.0, 0.3, 3)
     >>> order.tolist()
     [0, 2, 1]
     """
@@ -206,8 +211,80 @@ def give_way(
             same = left & (group == group[at])
             again[same] = (1.0 + again[same]) / 2.0
         if news or grouped or turn == 0:
-            now = np.where(left, scores - covered * share - repeated * again, now)
+            now = np.where(left, scores - weight * (words * share + again) / 2.0, now)
     rest = np.flatnonzero(left)
     rest = rest[np.argsort(-now[rest], kind="stable")]
     order = np.concatenate([np.array(chosen, np.int64), rest]).astype(np.int64)
-    return order, now, {"covered": share, "repeated": again}
+    return order, now, np.asarray((words * share + again) / 2.0)
+
+
+def breadth(match: Floats, spoken: bool = False, params: RelevanceParams = RELEVANCE) -> float:
+    """How broad a cue is, by the number of memories that match it about as well as the best one does.
+
+    breadth = max(1, m / broad)², m the memories whose match is at least ``params.alike`` times the best;
+    ``params.spoken`` at least for a conversation. Where many answer a part of a cue, none is likely. What has but
+    a common word of the cue, of which a large store has more, is below that.
+
+    Parameters
+    ----------
+    match : BM25 of each memory.
+    spoken : whether the best hit is a turn of a conversation: what is said once comes up again in other turns.
+
+    Examples
+    --------
+    >>> law = RelevanceParams(alike=0.3, broad=40.0, spoken=1.5)
+    >>> breadth(np.full(100, 6.0), params=law), breadth(np.array([20.0, *[5.0] * 99]), params=law)
+    (6.25, 1.0)
+    >>> breadth(np.zeros(100), spoken=True, params=law)
+    1.5
+    """
+    least = params.spoken if spoken else 1.0
+    best = float(match.max(initial=0.0))
+    if not best:
+        return least
+    alike = np.count_nonzero(match >= params.alike * best)
+    return max(least, math.pow(alike / params.broad, _RISE))
+
+
+def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVANCE) -> float:
+    """How many times as much recall counts as precision, β²; more for a broad cue, and in a small store.
+
+    β² = params.recall_weight · broad · √max(1, params.few / n). Where there is little to read,
+    a poor hit costs little.
+
+    Parameters
+    ----------
+    broad, memories : the breadth of the cue, and n, the number of memories of the namespace.
+
+    Examples
+    --------
+    >>> law = RelevanceParams(recall_weight=8.0, few=200)
+    >>> recall_weight(1.0, 5000, law), recall_weight(2.0, 50, law)
+    (8.0, 32.0)
+    """
+    return params.recall_weight * broad * math.sqrt(max(1.0, params.few / max(1, memories)))
+
+
+def least_worth(relevance: Floats, weight: float, floor: float) -> float:
+    """The relevance from which a hit is worth returning: it raises the expected F-measure of the answer.
+
+    F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
+    probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is
+    above max over k of (p₁ + … + p_k) / (β²·Σp + k). So a sure answer among improbable hits stands alone, and where
+    all are alike all are returned.
+
+    Parameters
+    ----------
+    relevance : the probability of each hit, in any order.
+    weight : β² (``recall_weight``).
+    floor : the relevance below which no hit is returned.
+
+    Examples
+    --------
+    >>> least_worth(np.array([0.9, 0.05, 0.05]), 9.0, 0.03)
+    0.09
+    """
+    ordered = np.sort(relevance)[::-1]
+    returned = np.arange(1, len(ordered) + 1)
+    measure = np.cumsum(ordered) / (weight * ordered.sum() + returned)
+    return max(floor, float(measure.max(initial=0.0)))

@@ -21,15 +21,15 @@ from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
 from priming.recall.fusion import combined_evidence, raised
 from priming.recall.retrieval import Retrieval, marked_words
-from priming.text.dates import cue_date, date_match
+from priming.text.dates import CueDate, cue_date, date_match
 from priming.text.tokens import terms
 
 DENSE = 8
 """Up to this number of places for each occurrence, sums are counted by place; beyond it, by sorting."""
 
 _HOUR, _DAY = 3600.0, 86400.0
-_CONTEXT = ("window", "session", "gist", "answer", "specificity")
-"""The priors that only the conversation around a memory can give it."""
+_WEIGHTS = {"positive_feedback": "feedback", "negative_feedback": "feedback"}
+"""The terms of priors, where they have another name."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,16 @@ class ContextEvidence(Retrieval):
         within = Occurrences(living.term, around.session[living.rows], living.tf, living.count)
         return self._living(_bm25(within, around.session_norm, around.sessions)[around.session])
 
+    def _conversation(self) -> Floats:
+        """The match of what was said around each turn: the mean of four, each relative to the best.
+
+        They are the words and the meaning of its window, the words of its session, and the question that it answers.
+        """
+        if not self.working.conversation_context.any_turns:
+            return np.zeros(self.working.documents)
+        matches = (scaled(self.window), scaled(self.gist), scaled(self.session), self._answer())
+        return np.asarray(sum(matches) / len(matches), np.float64)
+
     def _answer(self) -> Floats:
         """The match of the question that a memory follows; 0 for other memories."""
         previous = self.working.conversations.previous.values
@@ -93,21 +103,18 @@ class ContextEvidence(Retrieval):
         values[answers] = scaled(self.match)[previous[answers]]
         return self._living(values)
 
-    def _specificity(self) -> Floats:
-        """The names, numbers and times in each turn that matches at all; other memories count as the mean turn."""
-        if not self.working.conversation_context.any_turns:
-            return np.zeros(self.working.documents)
-        share = np.minimum(1.0, self.working.specificity.values / self.params.specificity_full)
+    def _information(self) -> Floats:
+        """What each turn that matches at all tells: its details, and the terms that are new in its namespace.
+
+        A question tells less. Other memories count as the mean turn.
+        """
+        working, p = self.working, self.params
+        if not working.conversation_context.any_turns:
+            return np.zeros(working.documents)
+        share = (p.detail * working.specificity.values + working.novelty) / p.information_full
+        share = np.minimum(1.0, share) * np.where(working.asks.values, p.question_share, 1.0)
         turns = self.turns
         return np.where(self.match > 0, np.where(turns, share, share[turns].mean()), 0.0)
-
-    def _novelty(self) -> Floats:
-        """The share of new terms that each turn brought to its namespace; 1 for memories that are no turns."""
-        working, around = self.working, self.working.conversation_context
-        if not around.any_turns:
-            return np.ones(working.documents)
-        novelty = np.log1p(working.novelty) / np.log1p(self.params.novelty_full)
-        return np.where(around.turn, np.minimum(1.0, novelty), 1.0)
 
 
 def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:
@@ -141,13 +148,8 @@ class Priors(ContextEvidence):
         computed = {
             "named": lambda: self.naming,
             "date": self._date,
-            "question": lambda: (self.working.asks.values & self.turns).astype(np.float64),
-            "window": lambda: np.asarray(scaled(self.window)),
-            "session": lambda: np.asarray(scaled(self.session)),
-            "gist": lambda: np.asarray(scaled(self.gist)),
-            "answer": self._answer,
-            "specificity": self._specificity,
-            "novelty": self._novelty,
+            "conversation": self._conversation,
+            "information": self._information,
             "context": self._context,
         }
         if self.working.cue_feedback:
@@ -160,21 +162,22 @@ class Priors(ContextEvidence):
         return {
             name: compute()
             for name, compute in computed.items()
-            if name not in self.ablate and getattr(self.params, name)
+            if _WEIGHTS.get(name, name) not in self.ablate and self._weight(name)
         }
+
+    def _weight(self, prior: str) -> float:
+        """The weight of a prior."""
+        return float(getattr(self.params, _WEIGHTS.get(prior, prior)))
 
     @cached_property
     def prior(self) -> Floats:
-        """p: the weighted sum of the priors.
-
-        In a conversation, questions and turns without new words lose; everywhere, what is being forgotten.
-        """
+        """p: the weighted sum of the priors. What is being forgotten loses, and what was judged to be wrong."""
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
-            weight = getattr(self.params, name)
-            if name in ("question", "negative_feedback"):
+            weight = self._weight(name)
+            if name == "negative_feedback":
                 total -= weight * values
-            elif name in ("novelty", "retention"):
+            elif name == "retention":
                 total += weight * (values - 1.0)
             else:
                 total += weight * values
@@ -192,7 +195,7 @@ class Priors(ContextEvidence):
 
     @cached_property
     def naming(self) -> Floats:
-        """1 where every term of the heading is in the cue, less where only the terms before its parenthesis are.
+        """1 where every term of the heading before its parenthesis is in the cue.
 
         If the cue names several speakers, only the first counts. Outside of conversations, the name of a speaker or
         author may be a common word: there it counts only where the cue marks it as a name.
@@ -212,8 +215,7 @@ class Priors(ContextEvidence):
             first = min(speakers, key=lambda title: (ordered.index(spelling[title][0]), spelling[title]))
             titles = [title for title in titles if title not in speakers or title == first]
         flags = np.zeros(len(working.title_terms) + 1)
-        whole = [cue_terms.issuperset(working.title_terms[title]) for title in titles]
-        flags[titles] = np.where(whole, 1.0, self.params.named_bare)
+        flags[titles] = 1.0
         marked = {
             term for word in marked_words(self.text, self.language) for term in terms(word, self.language)
         }
@@ -222,11 +224,15 @@ class Priors(ContextEvidence):
         at = working.title.values
         return np.asarray(np.where(self.turns, flags[at], outside[at]))
 
+    @cached_property
+    def named_date(self) -> CueDate | None:
+        """The date that the cue names."""
+        return cue_date(self.text, self.now)
+
     def _date(self) -> Floats:
-        named = cue_date(self.text, self.now)
-        if named is None:
+        if self.named_date is None:
             return np.zeros(self.working.documents)
-        return np.asarray(date_match(named, self.working.occurred.values, self.params))
+        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade)
 
     def _context(self) -> Floats:
         values = np.zeros(self.working.documents)
@@ -279,9 +285,11 @@ class Priors(ContextEvidence):
         return feedback.balance(self.terms.ordered, p.same_cue, self.rarity, p.first_verdict)
 
     def lift(self, document: int) -> float:
-        """What the conversation of a memory adds to its score: in a dialogue all scores are higher."""
-        names = [name for name in _CONTEXT if name in self.priors]
-        return float(sum(getattr(self.params, name) * self.priors[name][document] for name in names))
+        """What a conversation adds to the score of a memory, at most: in a dialogue all scores are higher."""
+        around = self.priors.get("conversation")
+        added = 0.0 if around is None else self._weight("conversation") * float(around[document])
+        speaks = "information" in self.priors and self.working.conversation_context.any_turns
+        return added + self._weight("information") if speaks else added
 
     def name_coverage(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """How well each document covers the names that the best anchor lacks, R, and ω (``docs/recall.md``, 5)."""
@@ -296,8 +304,8 @@ class Priors(ContextEvidence):
         missing = 0.0
         for code in codes:
             postings = lexicon.postings(code)
-            part = postings.tf / (postings.tf + lexicon.norms[postings.rows])
-            covered = np.minimum(1.0, p.coverage_gain * part)
+            part = okapi(postings.tf, lexicon.norms[postings.rows], np.ones(len(postings.rows)))
+            covered = np.minimum(1.0, part)
             own = covered[postings.rows == best]
             lack = float(idf(lexicon.df[code], lexicon.documents)) * (
                 1.0 - (float(own[0]) if len(own) else 0.0)
@@ -305,7 +313,7 @@ class Priors(ContextEvidence):
             missing += lack
             reach[postings.rows] += lack * covered
         everything = sum(lexicon.rarity(self.terms.codes).tolist())
-        share = min(p.coverage_cap, missing / everything) if everything else 0.0
+        share = missing / everything if everything else 0.0
         return self._living((p.coverage_base + self.h) * reach), share
 
 

@@ -37,6 +37,8 @@ from priming.recall.priors import Priors
 from priming.recall.terms import current_weights, with_weights
 from priming.types import EMPTY, MemoryRecord
 
+SHARED = 2
+"""The fewest memories that mention a name which connects any: that of one memory connects nothing."""
 EXACT = 12
 """Decimals of a score that do not depend on the order in which links are summed."""
 
@@ -77,10 +79,7 @@ class RankingQuery:
         """The links as the profile weighs them, without the ablated ones."""
         off = {"next": FOLLOWING, "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
-        profile = self.profile
-        if "titled" in self.ablate:
-            profile = replace(profile, recall=replace(profile.recall, titled_mention=1.0))
-        return weighted_graph(self.working, profile, self.now, silent)
+        return weighted_graph(self.working, self.profile, self.now, silent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ class WeightedGraph:
         self._documents = documents
         self._visited: dict[bool, VisitedLinks] = {}
         self._all_links: dict[bool, CompressedLinks | None] = {}
-        self._mention_bounds = recall.mention_min, max(recall.mention_max, recall.mention_share * documents)
+        self._most_mentions = max(recall.mention_max, recall.mention_share * documents)
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
@@ -257,13 +256,13 @@ class WeightedGraph:
     def _name_factor(self, link: Ints) -> Floats:
         source, target = self._topology.source[link], self._topology.target[link]
         df = self._topology.mentioned[target]
-        low, high = self._mention_bounds
+        most = self._most_mentions
         # Who said it is not what it is about: else whatever else a speaker said would follow each answer.
         own = np.where(self._names.title_entity(source) == target, self._recall.heading_mention, 1.0)
         own[self._names.is_own_speaker(source, target)] = 0.0
-        any_heading = np.where(self._names.titled(target), self._recall.titled_mention, 1.0)
+        any_heading = np.where(self._names.titled(target), self._recall.heading_mention, 1.0)
         factor = own * any_heading / np.log1p(np.maximum(df, 1))
-        carries = (df >= low) & (df <= high) & ~self._names.is_common_compound(target, high)
+        carries = (df >= SHARED) & (df <= most) & ~self._names.is_common_compound(target, most)
         return np.asarray(np.where(carries, factor, 0.0))
 
     def _hours(self, link: Ints) -> Floats:

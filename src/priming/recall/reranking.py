@@ -19,6 +19,8 @@ from priming.recall.priors import Priors
 from priming.recall.ranking import EXACT, RankingQuery, WeightedGraph
 from priming.text.tokens import TERM_CACHE, terms
 
+NAMES = 64
+"""The rarest names of the best hit that may lead on: a bound on what a long text costs."""
 MARGIN = 1e-9
 """The minimum difference between the best hit and a memory that continues from it."""
 
@@ -71,7 +73,7 @@ def _shared_names(query: RankingQuery, graph: WeightedGraph, best: int) -> Share
     """The rarest names of ``best`` with links of positive weight, whose rarest word is not in the cue."""
     working, mentioned = query.working, query.working.topology.mentioned
     names = _mentions(graph, np.array([best], np.int64))[1]
-    names = names[np.argsort(mentioned[names], kind="stable")[: query.profile.recall.bridge_names]]
+    names = names[np.argsort(mentioned[names], kind="stable")[:NAMES]]
     words = [_rarest(working.lexicon, working.slots.get(name, "")) for name in names.tolist()]
     cue_terms = {"", *query.evidence.terms.ordered}
     leads = [at for at, word in enumerate(words) if word not in cue_terms]
@@ -142,22 +144,22 @@ def _name_scores(query: RankingQuery, shared: SharedNames) -> Floats:
 def diversify(
     evidence: Priors, documents: Ints, scores: Floats, limit: int, *, several: bool
 ) -> tuple[Ints, Floats, dict[str, Floats]]:
-    """``give_way`` among hits, best first: their new order, their scores, and the components that lowered them.
+    """``give_way`` among hits, best first: their new order, their scores, and the component that lowered them.
 
     The first ``limit`` of the order are the hits to return. ``several`` says that the answer may take several
-    memories; where it takes one, memories with the same words are rivals, and none of them gives way.
+    memories; where it takes one, memories with the same words are rivals, and none of them gives way for its words.
     """
-    p, off = evidence.params, evidence.ablate
+    p = evidence.params
+    if "repeated" in evidence.ablate:
+        return np.arange(len(scores)), scores, {}
     alone = ~evidence.turns[np.maximum(documents, 0)] | (documents == NONE)
     if not alone.any():
-        zeros = np.zeros(len(scores))
-        return np.arange(len(scores)), scores, {"covered": zeros, "repeated": zeros}
+        return np.arange(len(scores)), scores, {"repeated": np.zeros(len(scores))}
     contains, rarity = _contained_terms(evidence, documents)
-    covered = p.covered * _share_of_words(evidence, documents) if several and "covered" not in off else 0.0
-    repeated = 0.0 if "repeated" in off else p.repeated
+    words = _share_of_words(evidence, documents) if several else 0.0
     groups, count = _headings(evidence, documents), min(p.anchors, limit)
-    order, lowered, parts = give_way(scores, contains, rarity, groups, alone, covered, repeated, count)
-    return order, lowered, parts if several else {**parts, "covered": np.zeros(len(scores))}
+    order, lowered, repeated = give_way(scores, contains, rarity, groups, alone, words, p.repeated, count)
+    return order, lowered, {"repeated": repeated}
 
 
 def _share_of_words(evidence: Priors, documents: Ints) -> float | Floats:

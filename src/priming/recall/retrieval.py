@@ -115,7 +115,7 @@ class Retrieval:
     @property
     def _reads_kinds(self) -> bool:
         """Whether a kind of software that the cue names counts as a kind."""
-        return bool(self.params.kind) and "near" not in self.ablate
+        return self.params.kind and "near" not in self.ablate
 
     @cached_property
     def literal(self) -> Floats:
@@ -205,12 +205,12 @@ class Retrieval:
         if neighbours is not None and len(neighbours.codes):
             codes = neighbours.codes[df[neighbours.codes] > 0]
             above = neighbours.cosines[df[neighbours.codes] > 0] - p.near_floor
-            shares = np.minimum(1.0, p.near_gain * above / (1.0 - p.near_floor))
+            shares = np.minimum(1.0, above / (1.0 - p.near_floor))
             parts = dict(zip(codes.tolist(), shares.tolist(), strict=True))
         runs = tuple(run for run in software if len(run) > 1)
         for run in software:
             if len(run) == 1:
-                parts[run[0]] = max(p.kind, parts.get(run[0], 0.0))
+                parts[run[0]] = 1.0
         occurs = own is not None and bool(df[own])
         frequency = float(df[own]) if occurs else sum(df[code] * part for code, part in parts.items())
         if own is not None and occurs:
@@ -239,7 +239,7 @@ class Retrieval:
     def query(self) -> Vectors:
         """The cue's vector: its tokens weighted by their rarity in this namespace, unless ``idf`` is off."""
         pooler = self.working.pooler
-        if pooler is None or not self.params.idf or "idf" in self.ablate:
+        if pooler is None or not self.params.idf:
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
         ids = pooler.tokens([self.text])[0]
@@ -267,7 +267,7 @@ class Retrieval:
             rows = self.rows_of_software(kind)
             count = int(living[rows].sum())
             if len(kind) > 1 and count:
-                scores[rows] += self.params.kind * float(idf(count, lexicon.documents)) * (len(kind) - 1)
+                scores[rows] += float(idf(count, lexicon.documents)) * (len(kind) - 1)
         return self._living(scores)
 
     @cached_property
@@ -328,11 +328,11 @@ class Retrieval:
         """What the words for which each memory was useful add to its BM25, relative to the best BM25 with them."""
         words, rarity = self.useful_words
         added = np.zeros(self.working.documents)
-        if not len(words.rows) or not self.params.useful or "useful" in self.ablate:
+        if not len(words.rows) or not self.params.feedback or "feedback" in self.ablate:
             return added
         own = self._own_counts(words)
         norms, rare = self.working.lexicon.norms[words.rows], rarity[words.term]
-        more = okapi(own + self.params.useful * words.tf, norms, rare) - okapi(own, norms, rare)
+        more = okapi(own + words.tf, norms, rare) - okapi(own, norms, rare)
         added = summed(words.rows, more, self.working.documents)
         return np.asarray(added / (self.bm25 + added).max())
 

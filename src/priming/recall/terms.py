@@ -21,43 +21,31 @@ TERMS = (
     "pairs",
     "named",
     "date",
-    "question",
-    "window",
-    "session",
-    "gist",
-    "answer",
-    "specificity",
-    "novelty",
+    "conversation",
+    "information",
     "context",
-    "positive_feedback",
-    "negative_feedback",
-    "useful",
+    "feedback",
     "retention",
     "base",
     "coverage",
     "spread",
     "next",
     "names",
-    "titled",
-    "idf",
-    "prior",
     "bridge",
-    "covered",
     "repeated",
 )
 """The terms that ``ablate`` can switch off."""
 
 TERM_ALIASES: Mapping[str, str] = {
-    "details": "specificity",
-    "details_full": "specificity_full",
-    "news": "novelty",
-    "news_full": "novelty_full",
-    "proved": "positive_feedback",
-    "refused": "negative_feedback",
+    **dict.fromkeys(("window", "session", "gist", "answer"), "conversation"),
+    **dict.fromkeys(("question", "specificity", "details", "novelty", "news"), "information"),
+    **dict.fromkeys(("positive_feedback", "negative_feedback", "proved", "refused", "useful"), "feedback"),
+    "titled": "names",
+    "covered": "repeated",
 }
-"""The names that terms and their parameters had in early stores and scripts; they are still read."""
+"""The terms that are part of another by now: to ablate one is to ablate that."""
 
-RETIRED_TERMS = ("length", "time")
+RETIRED_TERMS = ("idf", "length", "prior", "time")
 """Terms that recall no longer has: they may still be ablated, without effect."""
 
 KIND = "ablate"
@@ -71,9 +59,8 @@ def current_term(name: Any) -> Any:
 
 
 def current_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """Stored weights under the present names of their terms."""
-    aliases = {TERM_ALIASES[name]: value for name, value in weights.items() if name in TERM_ALIASES}
-    return {**aliases, **{name: value for name, value in weights.items() if name not in TERM_ALIASES}}
+    """Stored weights without those of terms that recall no longer has."""
+    return {name: value for name, value in weights.items() if name in NAMES}
 
 
 def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
@@ -81,8 +68,7 @@ def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallPa
     for name, value in weights.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParamError(name, value, "must be a number")
-    current = current_weights(weights)
-    values: dict[str, Any] = {name: float(value) for name, value in current.items() if name in NAMES}
+    values: dict[str, Any] = {name: float(value) for name, value in current_weights(weights).items()}
     return replace(params, **values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,22 +157,22 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     return spans
 
 
-def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -> Floats:
+def date_match(cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade) -> Floats:
     """Score how well moments fit a date that was named (UTC).
 
-    The month (and the year, if named) is right: ``date_month``, and if a day is named and right too,
-    ``date_day``. The month after: ``date_after``, since what happened is often told later. Only a year is
-    named and right: ``date_year``. Else 0.
+    1 within the day, month or year that is named, and ½^(days since it / fade) afterwards, since what happened is
+    often told later. The day before it counts as the day after it: elsewhere it was that day already. Any earlier: 0.
 
     Parameters
     ----------
-    cue : the parts of the date that are named.
+    cue : the parts of the date that are named. Without a year, every year has the date. A day that its month does not
+        have is the whole month.
     times : POSIX seconds or datetime64, shape (n,); NaN and NaT, an unknown time, score 0.
-    params : the four values.
+    fade : the days in which half of the score is lost, > 0.
 
     Returns
     -------
-    float64, shape (n,).
+    float64 in [0, 1], shape (n,).
 
     Raises
     ------
@@ -179,25 +180,33 @@ def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -
 
     Examples
     --------
-    >>> times = np.array(["2023-05-07", "2023-06-01", "2022-05-07"], "datetime64[s]")
-    >>> date_match(CueDate(2023, 5), times).tolist()
-    [1.0, 0.3, 0.0]
+    >>> times = np.array(["2023-05-07", "2023-06-14", "2023-04-07"], "datetime64[s]")
+    >>> date_match(CueDate(2023, 5), times, fade=14.0).tolist()
+    [1.0, 0.5, 0.0]
     """
     moments = _moments(times)
     dated = ~np.isnat(moments)
     days = np.where(dated, moments, np.datetime64(0, "s")).astype("datetime64[D]")
-    months = days.astype("datetime64[M]")
-    index = months.astype(np.int64)  # whole months since January 1970
+    first, last = _named_period(cue, days)
+    since, until = (days - last).astype(np.int64), (first - days).astype(np.int64)
+    away = np.where(until > 0, until, np.maximum(since, 0))
+    return np.where(dated & (until <= 1), np.exp2(-away / fade), 0.0)
+
+
+def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]:
+    """The first and last day of what a cue names; without a year, the latest by the day after each of ``days``."""
     if cue.month is None:
-        return np.where(dated & (index // 12 + 1970 == cue.year), params.date_year, 0.0)
-    late = index - (((cue.year or 1970) - 1970) * 12 + cue.month - 1)
-    if cue.year is None:
-        late %= 12
-    score = np.select([late == 0, late == 1], [params.date_month, params.date_after], 0.0)
-    if cue.day is not None:
-        day = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
-        score[(late == 0) & (day == cue.day)] = params.date_day
-    return np.where(dated, score, 0.0)
+        year = np.datetime64(f"{cue.year:04d}", "Y")
+        return year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]") - 1
+    months = (days + 1).astype("datetime64[M]").astype(np.int64)  # whole months since January 1970
+    latest = months - (months - (cue.month - 1)) % 12
+    at = latest if cue.year is None else np.full(len(days), (cue.year - 1970) * 12 + cue.month - 1)
+    month = at.astype("datetime64[M]")
+    first, last = month.astype("datetime64[D]"), (month + 1).astype("datetime64[D]") - 1
+    if cue.day is None:
+        return first, last
+    day = first + (cue.day - 1)
+    return np.where(day <= last, day, first), np.where(day <= last, day, last)
 
 
 def has_time(text: str) -> bool:

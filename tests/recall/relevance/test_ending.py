@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
-from priming.recall.relevance.hits import Judged, breadth, least_worth, led_to, recall_weight
+from priming.recall.fusion import breadth, least_worth, recall_weight
+from priming.recall.relevance.hits import Judged, led_to
 
 LAW = RelevanceParams(recall_weight=8.0, alike=0.3, broad=40.0, few=200, spoken=1.5)
 

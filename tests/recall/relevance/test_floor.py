@@ -105,9 +105,8 @@ def test_a_score_counts_less_what_the_neighbourhood_adds(told):
     asked = "Where did Ines leave the candle at the harbour?"
     score, *_ = speaking(told, asked)
     best, p = told.recall(asked, floor=0.0).hits[0], PRIMING.recall
-    around = ("window", "session", "gist", "answer", "specificity")
-    lift = sum(getattr(p, name) * best.components[name] for name in around)
-    assert lift > 0
+    lift = p.conversation * best.components["conversation"] + p.information
+    assert best.components["conversation"] > 0
     assert score == pytest.approx(best.score - lift)
 
 

@@ -32,56 +32,49 @@ class RecallParams(Checked):
         unit="cosine",
         doc="minimum similarity at which one word can stand in for another",
     )
-    near_gain: float = param(
-        1.0,
-        low=0.0,
-        doc="how fast the part that such a word counts grows with its similarity above the minimum",
-    )
     near_most: int = param(12, low=1, unit="words", doc="maximum number of words that stand in for one")
-    kind: float = param(
-        0.8,
-        low=0.0,
-        high=1.0,
-        doc="how much the name of a software counts as the kind of software that the cue names",
+    kind: bool = param(
+        True, doc="whether the names of software count as the kind of software that the cue names"
     )
     pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
     named: float = param(0.25, low=0.0, doc="bonus for a memory whose heading the cue names")
-    named_bare: float = param(
-        0.5,
+    date: float = param(0.35, low=0.0, doc="bonus for a memory of the date that the cue names")
+    date_fade: float = param(
+        10.0,
+        low=0.01,
+        unit="days",
+        doc="time after that date in which half of this bonus is lost: what happened is often told later",
+    )
+    conversation: float = param(
+        0.6, low=0.0, doc="weight of the match of the conversation around a turn, by words and by meaning"
+    )
+    window_fade: float = param(
+        0.6,
         low=0.0,
         high=1.0,
-        doc="share of that bonus where the cue names the heading without its parenthesis",
+        doc="how much a turn counts in the window of the next one; its square in the window after that",
     )
-    date: float = param(0.3, low=0.0, doc="bonus for a memory of the date that the cue names")
-    question: float = param(0.1, low=0.0, doc="penalty for a turn that ends in a question")
-    window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and the turns before it")
-    session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
-    gist: float = param(
-        0.15, low=0.0, doc="weight of the cosine of a memory together with the turns before it"
+    information: float = param(
+        0.18, low=0.0, doc="bonus for what a turn tells: names, numbers, times, new words"
     )
-    answer: float = param(
-        0.15, low=0.0, doc="bonus for a turn after a question, scaled by the question's match"
+    information_full: int = param(
+        20, low=1, unit="words", doc="number of new words at which a turn gets this whole bonus"
     )
-    specificity: float = param(0.2, low=0.0, doc="bonus for names, numbers and times in a turn")
-    novelty: float = param(0.1, low=0.0, doc="penalty for a turn whose words all occur in older memories")
+    detail: float = param(5.0, low=0.0, unit="words", doc="new words that a name, number or time counts for")
+    question_share: float = param(
+        0.5, low=0.0, high=1.0, doc="share of this bonus for a turn that ends in a question"
+    )
     context: float = param(0.3, low=0.0, doc="bonus for confirmed `when` predicates")
-    positive_feedback: float = param(
-        0.25, low=0.0, doc="bonus for a memory that received positive verdicts for a similar cue"
-    )
-    negative_feedback: float = param(
-        0.15, low=0.0, doc="penalty for a memory that received negative verdicts for a similar cue"
-    )
-    useful: float = param(
-        1.0,
+    feedback: float = param(
+        0.2,
         low=0.0,
-        unit="occurrences",
-        doc="how much a word counts in a memory's BM25 for each cue with it for which the memory was useful",
+        doc="bonus for a memory that received positive verdicts for a similar cue; penalty for negative",
     )
     useful_below: float = param(
         0.1,
         low=0.0,
         high=1.0,
-        doc="how far below the evidence for the best memory such words can raise another",
+        doc="how far below the best evidence the words of cues for which a memory was useful can raise it",
     )
     retention: float = param(0.05, low=0.0, doc="penalty for reviewed memories as they are forgotten")
     base: float = param(
@@ -90,7 +83,7 @@ class RecallParams(Checked):
         doc="bonus for memories by how often and how recently they were used, for words of the cue",
     )
     base_elsewhere: float = param(
-        0.1,
+        0.02,
         low=0.0,
         high=1.0,
         doc="share of `base` that counts for other words than those the memory was used for, times its match",
@@ -107,31 +100,12 @@ class RecallParams(Checked):
         high=1.0,
         doc="minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf",
     )
-    window_fade: float = param(
-        0.6,
-        low=0.0,
-        high=1.0,
-        doc="how much a memory counts in the window of the next one; its square in the window after that",
+    anchors: int = param(
+        20, low=1, unit="memories", doc="anchors of a recall; as many as hits are wanted, if those are more"
     )
-    specificity_full: int = param(
-        3, low=1, doc="number of details at which a memory gets the whole bonus for them"
-    )
-    novelty_full: int = param(
-        10, low=1, unit="terms", doc="number of new terms at which a memory loses nothing"
-    )
-    date_day: float = param(1.3, low=0.0, doc="match of month and day")
-    date_month: float = param(1.0, low=0.0, doc="match of the month")
-    date_after: float = param(0.3, low=0.0, doc="match of the month after")
-    date_year: float = param(0.5, low=0.0, doc="match of the year alone")
-    anchors: int = param(20, low=1, unit="memories", doc="anchors of a recall of up to 20 hits")
-    anchors_many: int = param(50, low=1, unit="memories", doc="anchors of a larger recall")
     temperature: float = param(0.08, low=0.001, doc="tau of the softmax over anchors")
-    coverage_gain: float = param(2.2, low=0.0, doc="factor on the tf part of BM25 in name coverage")
     coverage_base: float = param(
         0.3, low=0.0, doc="share of the missing names that counts without other evidence"
-    )
-    coverage_cap: float = param(
-        0.5, low=0.0, high=1.0, doc="maximum share of the activation that coverage moves"
     )
     log_floor: float = param(0.00001, low=1e-12, doc="added to activation before the logarithm")
     floor: float = param(
@@ -142,18 +116,12 @@ class RecallParams(Checked):
         doc="below this cosine, and without a shared term, nothing is returned",
     )
     heading_mention: float = param(
-        8.0, low=0.0, doc="factor of a link to the name that is a memory's heading"
-    )
-    titled_mention: float = param(
-        8.0, low=0.0, doc="factor of a link to a name that is the heading of any memory"
-    )
-    mention_min: int = param(
-        2, low=1, unit="memories", doc="minimum number of memories that mention a name for it to carry"
+        8.0, low=0.0, doc="factor of a link to a name that is a heading, and again if it is the memory's own"
     )
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
     bridge: float = param(
-        1.3,
+        1.2,
         low=0.0,
         doc="bonus for sharing a name with the best hit, scaled by the match with the rest of the cue",
     )
@@ -163,18 +131,10 @@ class RecallParams(Checked):
         high=1.0,
         doc="how much a name counts for that where it is in the text and not in the heading",
     )
-    bridge_names: int = param(
-        16, low=1, unit="names", doc="number of names of the best hit that count for that, the rarest first"
-    )
-    covered: float = param(
-        0.25,
-        low=0.0,
-        doc="penalty for a hit outside any session whose matching words all occur in better hits",
-    )
     repeated: float = param(
-        0.4,
+        0.5,
         low=0.0,
-        doc="penalty for a hit outside any session for better hits with its heading, half of it for one",
+        doc="penalty for a hit that is no turn, if better hits have its words of the cue and its heading",
     )
 
 
@@ -189,6 +149,7 @@ class ConfidenceParams(Checked):
     rivalry: float = param(
         1.2, doc="weight of how much better the speaker named meets the cue than the others"
     )
+    asks: float = param(-1.0, doc="weight of a best hit that is a question: it answers nothing")
     extreme: float = param(700.0, low=1.0, high=700.0, doc="limit of the exponent, against overflow")
 
 

@@ -13,13 +13,12 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, distinct
 from priming.core.arguments.checks import check_number
 from priming.index.columns import NONE
+from priming.recall.fusion import breadth, least_worth, recall_weight
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
 
 _FEW = 5
 """The smallest namespace that was fitted: smaller ones count as one of this size."""
-_RISE = 2.0
-"""How fast a cue's breadth rises with the number of memories that match it about as well as the best."""
 _SURE = 0.999
 """The largest confidence whose odds count; the smallest is what is missing to 1."""
 
@@ -42,78 +41,6 @@ class Judged:
         return ~(self.relevance < self.least) | self.stays
 
 
-def breadth(match: Floats, spoken: bool = False, params: RelevanceParams = RELEVANCE) -> float:
-    """How broad a cue is, by the number of memories that match it about as well as the best one does.
-
-    breadth = max(1, m / broad)², m the memories whose match is at least ``params.alike`` times the best;
-    ``params.spoken`` at least for a conversation. Where many answer a part of a cue, none is likely. What has but
-    a common word of the cue, of which a large store has more, is below that.
-
-    Parameters
-    ----------
-    match : BM25 of each memory.
-    spoken : whether the best hit is a turn of a conversation: what is said once comes up again in other turns.
-
-    Examples
-    --------
-    >>> law = RelevanceParams(alike=0.3, broad=40.0, spoken=1.5)
-    >>> breadth(np.full(100, 6.0), params=law), breadth(np.array([20.0, *[5.0] * 99]), params=law)
-    (6.25, 1.0)
-    >>> breadth(np.zeros(100), spoken=True, params=law)
-    1.5
-    """
-    least = params.spoken if spoken else 1.0
-    best = float(match.max(initial=0.0))
-    if not best:
-        return least
-    alike = np.count_nonzero(match >= params.alike * best)
-    return max(least, math.pow(alike / params.broad, _RISE))
-
-
-def recall_weight(broad: float, memories: int, params: RelevanceParams = RELEVANCE) -> float:
-    """How many times as much recall counts as precision, β²; more for a broad cue, and in a small store.
-
-    β² = params.recall_weight · broad · √max(1, params.few / n). Where there is little to read,
-    a poor hit costs little.
-
-    Parameters
-    ----------
-    broad, memories : the breadth of the cue, and n, the number of memories of the namespace.
-
-    Examples
-    --------
-    >>> law = RelevanceParams(recall_weight=8.0, few=200)
-    >>> recall_weight(1.0, 5000, law), recall_weight(2.0, 50, law)
-    (8.0, 32.0)
-    """
-    return params.recall_weight * broad * math.sqrt(max(1.0, params.few / max(1, memories)))
-
-
-def least_worth(relevance: Floats, weight: float, floor: float) -> float:
-    """The relevance from which a hit is worth returning: it raises the expected F-measure of the answer.
-
-    F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
-    probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is
-    above max over k of (p₁ + … + p_k) / (β²·Σp + k). So a sure answer among improbable hits stands alone, and where
-    all are alike all are returned.
-
-    Parameters
-    ----------
-    relevance : the probability of each hit, in any order.
-    weight : β² (``recall_weight``).
-    floor : the relevance below which no hit is returned.
-
-    Examples
-    --------
-    >>> least_worth(np.array([0.9, 0.05, 0.05]), 9.0, 0.03)
-    0.09
-    """
-    ordered = np.sort(relevance)[::-1]
-    returned = np.arange(1, len(ordered) + 1)
-    measure = np.cumsum(ordered) / (weight * ordered.sum() + returned)
-    return max(floor, float(measure.max(initial=0.0)))
-
-
 def hits_above(ranked: Ranked, judged: Judged, floor: float | None, most: int) -> tuple[Ranked, Floats]:
     """The first ``most`` hits above the floor, or by default those of the answer, and their relevance."""
     above = np.flatnonzero(judged.above(floor))[:most]
@@ -123,11 +50,16 @@ def hits_above(ranked: Ranked, judged: Judged, floor: float | None, most: int) -
 
 
 def confidence(
-    score: float, covered: float, cosine: float, rivalry: float, params: ConfidenceParams = CONFIDENCE
+    score: float,
+    covered: float,
+    cosine: float,
+    rivalry: float,
+    asks: float = 0.0,
+    params: ConfidenceParams = CONFIDENCE,
 ) -> float:
     """Compute the confidence that the best hit answers the cue: a logistic function of the evidence for it.
 
-    confidence = 1 / (1 + e^−(w₀ + w₁·score + w₂·covered + w₃·cosine + w₄·rivalry)).
+    confidence = 1 / (1 + e^−(w₀ + w₁·score + w₂·covered + w₃·cosine + w₄·rivalry + w₅·asks)).
 
     A ranking only says which memory is the best there is; these figures do not depend on the others being worse.
 
@@ -139,6 +71,7 @@ def confidence(
     cosine : of the cue and the best hit, in [0, 1].
     rivalry : how much better the cue is met by the speaker whom it names than by all others, in [−2, 2]; below 0
         where another speaker said it. 0 where the cue names no speaker.
+    asks : 1 if the best hit is a turn that ends in a question, else 0.
     params : the weights.
 
     Returns
@@ -159,15 +92,15 @@ def confidence(
     >>> round(confidence(0.1, 1.0, 0.7, 0.2), 2), round(confidence(-0.3, 0.2, 0.2, -0.5), 2)
     (0.89, 0.04)
     """
-    figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
+    figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry, "asks": asks}
     total = params.constant + math.fsum(
         getattr(params, name) * check_number(name, value) for name, value in figures.items()
     )
     return 1.0 / (1.0 + math.exp(-total)) if total > -params.extreme else 0.0
 
 
-Figures = tuple[float, float, float, float]
-"""A hit's score less the lift, its share of the cue, its cosine, and the rivalry."""
+Figures = tuple[float, float, float, float, float]
+"""A hit's score less the lift, its share of the cue, its cosine, the rivalry, and whether it only asks."""
 
 
 def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams) -> float | None:
@@ -178,7 +111,7 @@ def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams
     best = confidence_figures(evidence, ranked)
     if best is None:
         return None
-    *_, rivalry = best
+    *_, rivalry, _ = best
     whole = [_figures(evidence, ranked, place, rivalry) for place in _whole_cue(evidence, ranked)]
     return max(confidence(*figures, params) for figures in (best, *whole))
 
@@ -193,7 +126,8 @@ def confidence_figures(evidence: Priors, ranked: Ranked) -> Figures | None:
 def _figures(evidence: Priors, ranked: Ranked, place: int, rivalry: float) -> Figures:
     document = int(evidence.working.document[ranked.rows[place]])
     score = float(ranked.scores[place]) - evidence.lift(document)
-    return score, _share(evidence, document), float(evidence.cosine[document]), rivalry
+    asks = float(evidence.turns[document] and evidence.working.asks[document])
+    return score, _share(evidence, document), float(evidence.cosine[document]), rivalry, asks
 
 
 def _whole_cue(evidence: Priors, ranked: Ranked) -> list[int]:
@@ -348,12 +282,11 @@ def _best(evidence: Priors, ranked: Ranked) -> int:
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
     """The hits of the day that the cue names, and of the month those that are no turns."""
     documents = evidence.working.document[ranked.rows]
-    at, dates = np.maximum(documents, 0), evidence.priors.get("date")
-    if dates is None:
+    at, dates, named = np.maximum(documents, 0), evidence.priors.get("date"), evidence.named_date
+    if dates is None or named is None or named.month is None:
         return np.zeros(len(documents), np.bool_)
-    month, day = evidence.params.date_month, evidence.params.date_day
-    needed = np.where(evidence.turns[at], day, month)
-    return np.asarray((documents != NONE) & (dates[at] >= needed) & (dates[at] > 0), np.bool_)
+    right = (documents != NONE) & (dates[at] == 1.0)
+    return np.asarray(right if named.day else right & ~evidence.turns[at], np.bool_)
 
 
 def led_to(
