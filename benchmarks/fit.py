@@ -47,11 +47,11 @@ FEW = 20
 HEADLINES = {"locomo": (5, 10), "hotpot": (2, 5), "musique": (2, 5)}
 """Places that count; of LoCoMo the reciprocal rank as well."""
 UNMEASURED = {
-    *("context", "positive_feedback", "negative_feedback", "retention", "base"),
-    *("same_cue", "floor", "anchors_many"),
+    *("context", "feedback", "useful_below", "first_verdict", "same_cue", "retention", "base"),
+    *("base_elsewhere", "sentence", "floor"),
 }
 """Constants that nothing in these sets depends on: no predicates, no verdicts, no reviews, no wider recall."""
-_NEAR = ("near", "near_floor", "near_gain", "near_most")
+_NEAR = ("near", "near_floor", "near_most", "kind")
 KEPT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("terms", "literal", "literal_occurrences", "pairs", "neighboured"), ()),
     **dict.fromkeys(("query", "_products", "cosine"), ("idf",)),

@@ -1,11 +1,13 @@
 """Is the default ever behind? Recall on sets of many kinds of material, beside the plain methods.
 
-    python benchmarks/genres.py --data FOLDER --genres FOLDER [--questions N] [--embedder NAME]
+    python benchmarks/genres.py --data FOLDER --genres FOLDER [--questions N] [--embedder NAME] [--terms]
 
 ``--data`` has the three sets of ``quality.py``; ``--genres`` folders that ``priming bench`` reads.
 Folders whose gold are files are left to ``files.py``. Each set is alone in its stores, and everybody has the same
 texts and vectors. The default is measured as programs call it, its floor included. Results go to
 ``results/genres.json``, those of another embedder to ``results/genres-NAME.json``.
+
+``--terms`` measures the default without each of its terms instead; results go to ``results/terms.json``.
 """
 
 from __future__ import annotations
@@ -30,15 +32,18 @@ from priming.bench.sets import BenchSet
 from priming.cli.output import Table, draw
 from priming.embedding.registry import named
 from priming.errors import ParamError
+from priming.recall.terms import TERMS
 
 PLAN = BenchPlan(ablate=("spread",), baselines=("bm25", "cosine", "hybrid"))
+UNTOUCHED = ("context", "feedback", "retention", "base")
+"""Terms that change nothing here: no memory has a predicate, a verdict or a use."""
 MEASURE = "nDCG@10"
 FIGURES = (MEASURE, "R@5", "R@10")
 
 
-def measured(of: BenchSet, embedder: Any) -> dict[str, Any]:
+def measured(of: BenchSet, embedder: Any, plan: BenchPlan) -> dict[str, Any]:
     """The figures of every contestant on a set, and how far the default is ahead of each."""
-    document = report.report_document(run(of, embedder, PLAN, watch), datetime.now(UTC), questions=False)
+    document = report.report_document(run(of, embedder, plan, watch), datetime.now(UTC), questions=False)
     return {
         "memories": document["data"]["memories"],
         "questions": document["data"]["questions"],
@@ -75,11 +80,12 @@ def watch(_: str) -> Iterator[ProgressCallback]:
 def main() -> None:
     options = given(_parser())
     embedder = named(options.embedder)
+    plan = BenchPlan(ablate=[term for term in TERMS if term not in UNTOUCHED]) if options.terms else PLAN
     results = {}
     for of in every_set(options):
         if options.only and of.name not in options.only:
             continue
-        results[of.name] = measured(of.first(options.questions), embedder)
+        results[of.name] = measured(of.first(options.questions), embedder, plan)
         print(
             of.name, {name: one[MEASURE] for name, one in results[of.name]["contestants"].items()}, flush=True
         )
@@ -92,7 +98,7 @@ def main() -> None:
     rows.append(("mean", *(f"{100 * means[name]:.1f}" for name in names)))
     draw([Table(("set", *names), tuple(rows))])
     content = {
-        "benchmark": "genres",
+        "benchmark": "terms" if options.terms else "genres",
         "generation": embedder.generation,
         "measure": MEASURE,
         "questions": options.questions,
@@ -105,7 +111,9 @@ def main() -> None:
     other = (
         "" if options.embedder == "wordllama" else f"-{re.sub(r'[^a-z0-9]+', '-', options.embedder.lower())}"
     )
-    path = RESULTS / f"{'quick-' if options.quick else ''}genres{other}.json"
+    path = (
+        RESULTS / f"{'quick-' if options.quick else ''}{'terms' if options.terms else 'genres'}{other}.json"
+    )
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     print(path)
 
@@ -117,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         "--questions", type=int, default=500, help="at most so many of each set, evenly spaced"
     )
     parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
+    parser.add_argument("--terms", action="store_true", help="measure what each term is worth")
     parser.add_argument("--only", action="append", metavar="SET", help="only this set (repeatable)")
     return parser
 

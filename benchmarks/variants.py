@@ -52,24 +52,15 @@ WHY = {
     "near": "do words near in meaning help, or do they let in noise?",
     "pairs": "are two words side by side more than the same two apart?",
     "named": "is a cue that names a heading or a speaker asking for it?",
-    "date": "does a month or year in the cue point at what was said then?",
-    "novelty": "does a turn say little whose words were all said before?",
-    "question": "do questions answer nothing?",
-    "window": "is a turn understood with the words said before it?",
-    "session": "does the session's subject tell which turn is meant?",
-    "gist": "is a turn understood with the meaning of what was said before it?",
-    "answer": "is what follows a matching question its answer?",
-    "specificity": "are names, numbers and times what is asked for?",
+    "date": "does a day, month or year in the cue point at what was said then?",
+    "conversation": "is a turn understood with what was said around it?",
+    "information": "are names, numbers, times and new words what is asked for?",
     "coverage": "should a question about two things start from both?",
     "spread": "does spreading find what no match finds?",
     "next": "do the links to the turns before and after carry?",
     "names": "do the links through shared names carry?",
-    "titled": "is the mention of another memory's heading a reference to it?",
-    "idf": "should rare tokens count more in the cue's vector?",
-    "prior": "should the priors count in the last score as well?",
     "bridge": "should what shares a name with the best hit and meets the rest of the cue follow it?",
-    "covered": "should a hit yield that only repeats the words of better ones?",
-    "repeated": "should a hit yield that has the heading of a better one?",
+    "repeated": "should a hit yield that only repeats the words or has the heading of better ones?",
 }
 """Each term that these sets can say something about, and the question that its ablation answers."""
 
@@ -79,32 +70,24 @@ MATCH = (
     _one("match", "bm25 .3, cosine .6", "as in the first design: meaning before words", bm25=0.3, cosine=0.6),
     _one("match", "bm25 .5, cosine .4", "words before meaning", bm25=0.5, cosine=0.4),
     _one("match", "bm25 .6, cosine .3", "words far before meaning", bm25=0.6, cosine=0.3),
-    _one("match", "words alone", "no vector takes part in the match", "cosine", "gist"),
+    _one("match", "words alone", "no vector takes part in the match", "cosine"),
     _one("match", "vectors alone", "no words in the match, but those of the priors", "bm25", "pairs"),
     *_steps("match", "pairs", "how much two words side by side should count", 0.05, 0.1, 0.2),
     *_steps(
         "match", "near_floor", "from which likeness a word may stand for another", 0.15, 0.25, 0.35, 0.45
     ),
-    *_steps("match", "near_gain", "how fast likeness becomes a full occurrence", 1.0, 1.5, 2.0),
     *_steps("match", "near_most", "fewer near words are cheaper, more reach further", 4, 8, 16),
 )
 DIALOGUE = (
-    _one("dialogue", "window .25, no gist", "the words of the window alone", gist=0.0, window=0.25),
-    _one("dialogue", "gist .3, no window", "its meaning alone", window=0.0, gist=0.3),
-    _one("dialogue", "no window, no gist", "what both are worth together", "window", "gist"),
-    _one("dialogue", "no window, gist, session", "only the turn itself", "window", "gist", "session"),
-    *_steps("dialogue", "window", "the weight of its words", 0.1, 0.15, 0.2, 0.3),
-    *_steps("dialogue", "gist", "the weight of its meaning", 0.1, 0.15, 0.2, 0.3),
-    *_steps("dialogue", "session", "the weight of the session's words", 0.05, 0.1, 0.2),
-    *_steps("dialogue", "window_fade", "how fast what was said before is forgotten", 0.4, 0.5, 0.6, 0.8),
-    *_steps("dialogue", "answer", "the weight of a matching question before", 0.1, 0.15, 0.25),
-    *_steps("dialogue", "specificity", "the weight of names, numbers and times", 0.1, 0.2, 0.3),
-    *_steps("dialogue", "specificity_full", "how many details are enough", 2, 3, 5),
-    *_steps("dialogue", "question", "what a turn loses that only asks", 0.05, 0.1, 0.15),
-    *_steps("dialogue", "novelty", "what a turn without a new word loses", 0.05, 0.15, 0.2),
-    *_steps("dialogue", "novelty_full", "how many new words are enough", 5, 20),
+    *_steps("dialogue", "conversation", "the weight of what was said around a turn", 0.3, 0.45, 0.75, 0.9),
+    *_steps("dialogue", "window_fade", "how fast what was said before is forgotten", 0.4, 0.5, 0.7, 0.8),
+    *_steps("dialogue", "information", "the weight of what a turn tells", 0.1, 0.15, 0.2, 0.3),
+    *_steps("dialogue", "information_full", "how many new words are enough", 10, 15, 30),
+    *_steps("dialogue", "detail", "how many new words a name, number or time is worth", 2.0, 3.0, 8.0),
+    *_steps("dialogue", "question_share", "how much a turn tells that asks", 0.0, 0.25, 0.75, 1.0),
     *_steps("dialogue", "date", "how much a date in the cue counts", 0.2, 0.3, 0.4),
-    *_steps("dialogue", "named", "how much a named speaker or heading counts", 0.15, 0.2, 0.25, 0.3),
+    *_steps("dialogue", "date_fade", "how many days halve it", 3.0, 7.0, 14.0, 30.0),
+    *_steps("dialogue", "named", "how much a named speaker or heading counts", 0.15, 0.2, 0.3),
 )
 SPREAD = (
     *_steps(
@@ -119,7 +102,7 @@ SPREAD = (
     *_steps("spread", "log_floor", "how deep the logarithm looks", 1e-06, 1e-05, 0.0001),
     _one("spread", "no spread, 100 anchors", "direct matches only, but many", "spread", anchors=100),
     *_steps(
-        "spread", "coverage_cap", "how much activation may start from what the first hit lacks", 0.3, 0.5, 0.7
+        "spread", "coverage_base", "how much a missing name counts without other evidence", 0.0, 0.6, 1.0
     ),
     _one("spread", "neither names nor `next`", "nothing but given links", "names", "next"),
 )
@@ -140,43 +123,30 @@ LINKS = (
     ),
     Variant(
         "links",
-        "`next` .1",
+        "`next` .15",
         "weaker links to the turns beside",
-        _relations(("next", 0.1), ("next-but-one", 0.05)),
+        _relations(("next", 0.15), ("next-but-one", 0.075)),
     ),
-    *_steps(
-        "links", "titled_mention", "how much the mention of another's heading counts", 1.0, 4.0, 8.0, 16.0
-    ),
-    *_steps(
-        "links", "heading_mention", "how much a memory's own heading counts as a name", 1.0, 4.0, 8.0, 16.0
-    ),
+    *_steps("links", "heading_mention", "how much a link to a heading counts", 1.0, 4.0, 16.0),
     *_steps("links", "mention_max", "names in more memories may carry, or only rarer ones", 5, 10, 40),
-    *_steps("links", "named_bare", "how much a heading counts without its parenthesis", 0.0, 0.5, 1.0),
 )
 YIELD = (
     *_steps("yielding", "bridge", "how much what leads on from the best hit gains", 0.5, 1.0, 1.5),
-    *_steps("yielding", "bridge_text", "how much a name counts there outside of headings", 0.25, 0.5, 1.0),
-    *_steps("yielding", "bridge_names", "how many names of the best hit lead on", 8, 16, 40),
-    *_steps("yielding", "covered", "how much a hit loses whose words better hits have", 0.1, 0.15, 0.2, 0.3),
-    *_steps("yielding", "repeated", "how much a hit loses for better ones of its heading", 0.2, 0.4, 0.8),
+    *_steps("yielding", "bridge_text", "how much a name counts there outside of headings", 0.25, 0.75, 1.0),
+    *_steps("yielding", "repeated", "how much a hit loses that repeats better ones", 0.25, 0.75, 1.0),
 )
 EARLIER: Mapping[str, Any] = {
     "bm25": 0.3,
     "cosine": 0.6,
     "near": False,
     "named": 0.2,
-    "named_bare": 0.0,
     "date": 0.25,
-    "window": 0.2,
-    "gist": 0.0,
-    "answer": 0.0,
-    "specificity": 0.0,
-    "titled_mention": 1.0,
+    "information": 0.0,
+    "heading_mention": 1.0,
     "bridge": 0.0,
-    "covered": 0.0,
     "repeated": 0.0,
 }
-"""The constants that this work began from. It had a gate on links, and its window looked both ways."""
+"""The constants that this work began from, as far as there are such by now."""
 FIRST = Variant("first", "where this work began", "the constants of the first design", EARLIER)
 
 VARIANTS = (*ABLATIONS, *MATCH, *DIALOGUE, *SPREAD, *LINKS, *YIELD, FIRST)

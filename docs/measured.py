@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tables import table
-
-from priming.recall.terms import TERM_ALIASES
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results"
 SETS = {"locomo": "LoCoMo", "hotpot": "HotpotQA", "musique": "MuSiQue"}
@@ -46,6 +45,7 @@ COMMANDS = {
     "mixed": "python benchmarks/mixed.py --data FOLDER --genres FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER",
+    "terms": "python benchmarks/genres.py --data FOLDER --genres FOLDER --terms",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
@@ -194,6 +194,32 @@ def genres() -> str:
         rows.append((f"{name}: {kind}", str(one["questions"]), _percent(values[ours]), *differences))
     rows.append(("**mean**", "", *(f"**{_percent(found['means'][who])}**" for who in (ours, *others))))
     return table(("set", "questions", ours, *(who.removeprefix("priming ") for who in others)), rows)
+
+
+def terms() -> str:
+    """What each term of recall is worth on each kind of material: points of nDCG@10 that are lost without it."""
+    found = read("terms", "terms")
+    sets, measure = found["sets"], found["measure"]
+    kinds: dict[str, list[str]] = {}
+    for name in sets:
+        kind = next((kind for start, kind in KINDS_OF_SETS.items() if name.startswith(start)), name)
+        kinds.setdefault(kind, []).append(name)
+    rows = []
+    for who in next(iter(sets.values()))["contestants"]:
+        _, _, term = who.partition(" without ")
+        if term:
+            lost = {
+                name: -100 * one["contestants"][who]["over_first"][measure]["mean"]
+                for name, one in sets.items()
+            }
+            by_kind = [statistics.fmean(lost[name] for name in names) for names in kinds.values()]
+            mean = statistics.fmean(lost.values())
+            rows.append((f"`{term}`", *(_signed(value) for value in by_kind), f"**{_signed(mean)}**"))
+    return table(("term", *kinds, "**all sets**"), rows)
+
+
+def _signed(points: float) -> str:
+    return "0" if abs(points) < 0.05 else f"{points:+.1f}"
 
 
 def abstention() -> str:
@@ -356,18 +382,13 @@ def designs(group: str) -> str:
     heads = [f"{SETS[of]} {name}" for of, name in columns]
     first = ("**default**", "", *(_percent(found["default"][of][name]) for of, name in columns))
     rows = [
-        (_current(one["name"]), one["why"], *(_over(one["sets"][of][name]) for of, name in columns))
+        (one["name"], one["why"], *(_over(one["sets"][of][name]) for of, name in columns))
         for one in found["variants"]
         if one["group"] == group
     ]
     if not rows:
         raise Missing(f"designs.json holds no group {group}: run {COMMANDS['designs']}")
     return table(("design", "why", *heads), [first, *rows])
-
-
-def _current(name: str) -> str:
-    """The name of a variant or constant, with the present names of terms that were renamed since it was measured."""
-    return re.sub(r"\w+", lambda word: TERM_ALIASES.get(word[0], word[0]), name)
 
 
 def _over(one: Mapping[str, float]) -> str:
@@ -394,7 +415,7 @@ def moves() -> str:
     rows = [
         (
             fold if fold == "on all" else f"without {fold}",
-            ", ".join(f"`{_current(name)}` {value:g}" for name, value in moved.items()) or "nothing",
+            ", ".join(f"`{name}` {value:g}" for name, value in moved.items()) or "nothing",
         )
         for fold, moved in found.items()
     ]
@@ -404,7 +425,7 @@ def moves() -> str:
 def flatness() -> str:
     """How far each constant can go alone."""
     rows = [
-        (f"`{_current(one['name'])}`", *(f"{one[part]:g}" for part in ("value", "low", "high")))
+        (f"`{one['name']}`", *(f"{one[part]:g}" for part in ("value", "low", "high")))
         for one in read("fit", "fit")["flatness"]
     ]
     return table(("constant", "value", "no worse from", "to"), rows)
@@ -553,6 +574,7 @@ KINDS: dict[str, Callable[..., str]] = {
             categories,
             summary,
             genres,
+            terms,
             abstention,
             relevance,
             reliability,

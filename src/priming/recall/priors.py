@@ -28,6 +28,8 @@ DENSE = 8
 """Up to this number of places for each occurrence, sums are counted by place; beyond it, by sorting."""
 
 _HOUR, _DAY = 3600.0, 86400.0
+_CONTEXT = ("conversation", "information")
+"""The priors that only a conversation gives."""
 _WEIGHTS = {"positive_feedback": "feedback", "negative_feedback": "feedback"}
 """The terms of priors, where they have another name."""
 
@@ -285,11 +287,15 @@ class Priors(ContextEvidence):
         return feedback.balance(self.terms.ordered, p.same_cue, self.rarity, p.first_verdict)
 
     def lift(self, document: int) -> float:
-        """What a conversation adds to the score of a memory, at most: in a dialogue all scores are higher."""
-        around = self.priors.get("conversation")
-        added = 0.0 if around is None else self._weight("conversation") * float(around[document])
-        speaks = "information" in self.priors and self.working.conversation_context.any_turns
-        return added + self._weight("information") if speaks else added
+        """What a conversation adds to the score of a memory: in a dialogue all scores are higher.
+
+        Of what a turn tells it is the most that it could, so that a turn that tells little makes an answer less sure.
+        """
+        priors = {name: self.priors[name] for name in _CONTEXT if name in self.priors}
+        added = {name: float(values[document]) for name, values in priors.items()}
+        if "information" in added and self.turns[document]:
+            added["information"] = 1.0
+        return sum(self._weight(name) * value for name, value in added.items())
 
     def name_coverage(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """How well each document covers the names that the best anchor lacks, R, and ω (``docs/recall.md``, 5)."""
