@@ -81,10 +81,10 @@ MATCH = (
 DIALOGUE = (
     *_steps("dialogue", "conversation", "the weight of what was said around a turn", 0.3, 0.45, 0.75, 0.9),
     *_steps("dialogue", "window_fade", "how fast what was said before is forgotten", 0.4, 0.5, 0.7, 0.8),
-    *_steps("dialogue", "information", "the weight of what a turn tells", 0.1, 0.15, 0.2, 0.3),
+    *_steps("dialogue", "information", "the weight of what a turn tells", 0.1, 0.15, 0.2, 0.3, 0.4),
     *_steps("dialogue", "information_full", "how many new words are enough", 10, 15, 30),
     *_steps("dialogue", "detail", "how many new words a name, number or time is worth", 2.0, 3.0, 8.0),
-    *_steps("dialogue", "question_share", "how much a turn tells that asks", 0.0, 0.25, 0.75, 1.0),
+    *_steps("dialogue", "statement", "how much of that a turn loses that asks", 0.0, 0.15, 0.45, 0.6),
     *_steps("dialogue", "date", "how much a date in the cue counts", 0.2, 0.3, 0.4),
     *_steps("dialogue", "date_fade", "how many days halve it", 3.0, 7.0, 14.0, 30.0),
     *_steps("dialogue", "named", "how much a named speaker or heading counts", 0.15, 0.2, 0.3),

@@ -74,8 +74,8 @@ SHOWN = {
     ),
     "information: question": (
         [
-            item("wrong", "paint 1843 walls?", session="a"),
-            item("right", "paint 1912 rooms.", session="a"),
+            item("wrong", "paint walls?", session="a"),
+            item("right", "paint walls.", session="a"),
             *exchange("a"),
         ],
         "paint",
@@ -392,11 +392,15 @@ def information(memory, cue):
     return evidence(memory, cue).priors["information"]
 
 
-FULL, DETAIL, ASKING = (
+FULL, DETAIL, STATED = (
     PRIMING.recall.information_full,
     PRIMING.recall.detail,
-    PRIMING.recall.question_share,
+    PRIMING.recall.statement,
 )
+
+
+def told(words, states=True):
+    return (1 - STATED) * min(1, words / FULL) + STATED * states
 
 
 def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_a_number(memory):
@@ -406,13 +410,14 @@ def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_a
     memory.remember("we met Ada and Bob?", session="s")
     memory.remember_many(exchange())
     memory.remember("met alone")
-    shares = [2 / FULL, (DETAIL + 1) / FULL, 1, ASKING * 2 * DETAIL / FULL]
+    shares = [told(2), told(DETAIL + 1), 1, told(2 * DETAIL, states=False)]
     found = information(memory, "met")
     assert found[:4] == pytest.approx(shares)
     assert found[4:6].tolist() == [0, 0]
-    assert found[6] == pytest.approx(sum(shares) / 6)  # no turn: as the mean turn
+    stating = [*shares[:3], told(0)]
+    assert found[6] == pytest.approx(sum(stating) / 4)  # no turn: as the mean of those that do not ask
     memory.forget("first")
-    assert information(memory, "met")[1] == pytest.approx((DETAIL + 2) / FULL)
+    assert information(memory, "met")[1] == pytest.approx(told(DETAIL + 2))
 
 
 def test_enough_new_words_are_enough(memory):
@@ -420,6 +425,13 @@ def test_enough_new_words_are_enough(memory):
     memory.remember(" ".join(["kind", *(f"word{i}" for i in range(2 * FULL))]), session="s")
     memory.remember_many(exchange())
     assert information(memory, "kind")[1] == 1
+
+
+def test_where_every_turn_asks_a_memory_that_is_none_is_no_question(memory):
+    memory.remember("red walls")
+    memory.remember("Are the walls red?", speaker="Ada", session="s")
+    memory.remember("Which walls?", speaker="Bob", session="s")
+    assert information(memory, "walls")[0] == STATED
 
 
 def test_where_nobody_answers_another_what_a_memory_tells_does_not_count(memory):

@@ -13,6 +13,7 @@ from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
+from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.fusion import softmax_anchors
 from priming.recall.priors import Priors
 from priming.recall.terms import TERMS
@@ -618,3 +619,41 @@ def test_however_small_the_budget_the_best_hit_is_the_last_to_go(memory):
     whole = [best.content in text for text in shown]
     assert whole == sorted(whole)
     assert all(f"[{best.key}]" in text for text in shown if '"' in text)
+
+
+# A chat and notes in one namespace
+
+
+CHAT = (
+    ("Ann", "Did you move the standup?"),
+    ("Eve", "Yes, to ten on Mondays, Bob asked for it."),
+    ("Ann", "Thanks!"),
+    ("Bob", "ok cool"),
+    ("Bob", "Where do we keep the door code?"),
+    ("Ann", "It is on the fridge, 4711."),
+    ("Eve", "Who is on call in March?"),
+    ("Bob", "I am, until the 20th, then Eve takes over."),
+)
+NOTES = (
+    *("The export failed because worker-3 ran out of memory.", "worker-3 has only 40 GB"),
+    *("Ann prefers tea", "Lunch is at noon", "Deploys need two approvals"),
+)
+
+
+@pytest.mark.parametrize(
+    ("cue", "first"),
+    [
+        ("when is the standup?", "Yes, to ten on Mondays, Bob asked for it."),
+        ("what is the door code?", "It is on the fridge, 4711."),
+        ("who is on call after the 20th of March?", "I am, until the 20th, then Eve takes over."),
+        ("What does Ann drink?", "Ann prefers tea"),
+        ("why did the export fail?", "The export failed because worker-3 ran out of memory."),
+    ],
+)
+def test_what_answers_comes_before_what_asks_the_same_and_a_note_before_small_talk(open_memory, cue, first):
+    memory = open_memory(embedder=StaticEmbedder())
+    for note in NOTES:
+        memory.remember(note)
+    for speaker, text in CHAT:
+        memory.remember(text, speaker=speaker, session="monday")
+    assert memory.recall(cue).hits[0].memory.content == first

@@ -106,17 +106,19 @@ class ContextEvidence(Retrieval):
         return self._living(values)
 
     def _information(self) -> Floats:
-        """What each turn that matches at all tells: its details, and the terms that are new in its namespace.
+        """What each turn that matches at all tells: its details, its new terms, and that it does not ask.
 
-        A question tells less. Other memories count as the mean turn.
+        A memory that is no turn was stored because it tells something: it counts as the mean turn that does not ask.
         """
         working, p = self.working, self.params
         if not working.conversation_context.any_turns:
             return np.zeros(working.documents)
-        share = (p.detail * working.specificity.values + working.novelty) / p.information_full
-        share = np.minimum(1.0, share) * np.where(working.asks.values, p.question_share, 1.0)
-        turns = self.turns
-        return np.where(self.match > 0, np.where(turns, share, share[turns].mean()), 0.0)
+        asks, turns = working.asks.values, self.turns
+        words = (p.detail * working.specificity.values + working.novelty) / p.information_full
+        share = (1.0 - p.statement) * np.minimum(1.0, words) + p.statement * ~asks
+        stated = share[turns & ~asks]
+        mean = float(stated.mean()) if stated.size else p.statement
+        return np.where(self.match > 0, np.where(turns, share, mean), 0.0)
 
 
 def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:

@@ -55,14 +55,19 @@ class RecallParams(Checked):
         doc="how much a turn counts in the window of the next one; its square in the window after that",
     )
     information: float = param(
-        0.18, low=0.0, doc="bonus for what a turn tells: names, numbers, times, new words"
+        0.25,
+        low=0.0,
+        doc="bonus for what a turn tells: names, numbers, times, new words, and that it does not ask",
     )
     information_full: int = param(
-        20, low=1, unit="words", doc="number of new words at which a turn gets this whole bonus"
+        20,
+        low=1,
+        unit="words",
+        doc="number of new words at which a turn gets all of this bonus that is for words",
     )
     detail: float = param(5.0, low=0.0, unit="words", doc="new words that a name, number or time counts for")
-    question_share: float = param(
-        0.5, low=0.0, high=1.0, doc="share of this bonus for a turn that ends in a question"
+    statement: float = param(
+        0.3, low=0.0, high=1.0, doc="share of this bonus for a turn that does not end in a question"
     )
     context: float = param(0.3, low=0.0, doc="bonus for confirmed `when` predicates")
     feedback: float = param(
