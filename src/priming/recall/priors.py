@@ -30,6 +30,8 @@ DENSE = 8
 _HOUR, _DAY = 3600.0, 86400.0
 _CONTEXT = ("conversation", "information")
 """The priors that only a conversation gives."""
+_NOTE = 0.75
+"""The share of the turns that do not ask which tell less than a memory that is no turn."""
 _WEIGHTS = {"positive_feedback": "feedback", "negative_feedback": "feedback"}
 """The terms of priors, where they have another name."""
 
@@ -108,17 +110,19 @@ class ContextEvidence(Retrieval):
     def _information(self) -> Floats:
         """What each turn that matches at all tells: its details, its new terms, and that it does not ask.
 
-        A memory that is no turn was stored because it tells something: it counts as the mean turn that does not ask.
+        A memory that is no turn was stored because it tells something: three of four turns that do not ask tell less.
         """
         working, p = self.working, self.params
         if not working.conversation_context.any_turns:
             return np.zeros(working.documents)
         asks, turns = working.asks.values, self.turns
-        words = (p.detail * working.specificity.values + working.novelty) / p.information_full
+        words = np.log1p(p.detail * working.specificity.values + working.novelty) / np.log1p(
+            p.information_full
+        )
         share = (1.0 - p.statement) * np.minimum(1.0, words) + p.statement * ~asks
         stated = share[turns & ~asks]
-        mean = float(stated.mean()) if stated.size else p.statement
-        return np.where(self.match > 0, np.where(turns, share, mean), 0.0)
+        note = float(np.quantile(stated, _NOTE)) if stated.size else p.statement
+        return np.where(self.match > 0, np.where(turns, share, note), 0.0)
 
 
 def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:
