@@ -52,7 +52,7 @@ from priming.recall.relevance.hits import (
 )
 from priming.types import Cue
 
-WEIGHTS = ("confidence", "match", "memories", "lead", "behind", "activation", "bridge")
+WEIGHTS = ("confidence", "match", "memories", "lead", "behind", "activation", "bridge", "turn", "asks")
 ENDING = (
     "led",
     "led_well",

@@ -172,6 +172,8 @@ class RelevanceParams(Checked):
     )
     activation: float = param(0.27, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
+    turn: float = param(-0.5, doc="weight of a turn of a conversation: others say nearly the same")
+    asks: float = param(-1.0, doc="weight of a turn that ends in a question")
     open: float = param(
         0.5,
         low=0.0,
@@ -231,7 +233,7 @@ class RelevanceParams(Checked):
         40.0, low=1.0, unit="memories", doc="a cue is broad that more memories than this match alike"
     )
     spoken: float = param(
-        2.0, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
+        3.0, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
     )
     floor: float = param(
         0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"

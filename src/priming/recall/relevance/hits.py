@@ -215,6 +215,7 @@ def hit_figures(
       answer, the less remains for others.
     - ``activation``: the logarithm of the activation that arrived; 0 for a turn, as a conversation spreads it.
     - ``bridge``: how well the hit continues from the best one.
+    - ``turn``: whether it is a turn of a conversation, and ``asks``: whether it is one that ends in a question.
     """
     documents = evidence.working.document[ranked.rows]
     at, count = np.maximum(documents, 0), len(documents)
@@ -225,6 +226,7 @@ def hit_figures(
     match = evidence.bm25[at] / max(rarity * size, 1e-9)
     rival = ranked.scores[min(params.rival, count) - 1]
     parts, none = ranked.components, np.zeros(count)
+    turns = (documents != NONE) & evidence.turns[at]
     arrived: Floats = np.log(np.asarray(parts.get("activation", none)) + evidence.params.log_floor)
     return {
         "confidence": np.full(count, odds),
@@ -232,8 +234,10 @@ def hit_figures(
         "memories": np.full(count, size),
         "lead": np.clip(ranked.scores - rival, 0.0, 1.0),
         "behind": (ranked.scores[0] - ranked.scores) * odds,
-        "activation": np.where((documents != NONE) & evidence.turns[at], 0.0, arrived),
+        "activation": np.where(turns, 0.0, arrived),
         "bridge": parts.get("bridge", none),
+        "turn": turns.astype(np.float64),
+        "asks": (turns & evidence.working.asks[at]).astype(np.float64),
     }
 
 
