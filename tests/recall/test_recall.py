@@ -657,3 +657,14 @@ def test_what_answers_comes_before_what_asks_the_same_and_a_note_before_small_ta
     for speaker, text in CHAT:
         memory.remember(text, speaker=speaker, session="monday")
     assert memory.recall(cue).hits[0].memory.content == first
+
+
+def test_a_date_alone_finds_what_happened_then(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    memory.remember(
+        "The checkout was down for an hour", key="down", occurred_at=datetime(2026, 4, 9, tzinfo=UTC)
+    )
+    memory.remember("We chose a new logo", key="logo", occurred_at=datetime(2026, 2, 3, tzinfo=UTC))
+    assert keys(memory.recall("what happened in April?"))[0] == "down"
+    assert keys(memory.recall("what happened in February 2026?"))[0] == "logo"
+    assert keys(memory.recall("what happened in August?")) == []

@@ -59,6 +59,7 @@ def test_a_term_that_is_gone_may_be_ablated_without_effect(memory, gone):
     (whole,) = memory.recall("when did we paint the walls").hits
     (same,) = memory.recall("when did we paint the walls", ablate=gone).hits
     assert same.components == whole.components
+    assert memory.ablate(gone, propose=False).terms == ()
     with pytest.raises(ParamError, match="must be one of") as caught:
         memory.recall("when", ablate=["luck"])
     assert "length" not in str(caught.value)

@@ -30,7 +30,7 @@ from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
 from priming.namespace import Namespace
 from priming.recall.priors import Priors
 from priming.recall.ranking import weighted_profile
-from priming.recall.terms import TERMS, current_term, write_weights
+from priming.recall.terms import TERMS, current_terms, write_weights
 from priming.types import Progress
 
 MEASURE = f"average precision at {ABLATION.depth}"
@@ -130,7 +130,7 @@ def _terms(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Collection) or not names:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
-    chosen = {check_choice("terms", current_term(name), TERMS) for name in names}
+    chosen = {check_choice("terms", name, TERMS) for name in current_terms(names)}
     return tuple(name for name in TERMS if name in chosen)
 
 

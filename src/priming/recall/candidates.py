@@ -149,19 +149,21 @@ def no_result_reason(
     if not anchor_pool(query.profile, evidence.working, pool).any():
         zeros = [f"anchors.{kind} = 0" for kind, count in _anchor_counts(query.profile).items() if not count]
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
-    if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
-        return None
-    if evidence.useful[pool].any() or any(
-        pool[evidence.rows_of_software(kind)].any() for kind in evidence.software
-    ):
-        return None
-    if query.of_files:  # their paths may match where no text does
+    # The paths of files may match where no text does.
+    if query.floor == 0 or query.of_files or _is_met(evidence, pool):
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
     if query.profile.score == "ethos" or nearest >= floor:
         return None
     why = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
     return f"nothing above the floor: {why}"
+
+
+def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
+    """Whether any memory that may answer has a word, a condition, a date or a software that the cue names."""
+    named = (pool[evidence.rows_of_software(kind)].any() for kind in evidence.software)
+    words = pool[evidence.literal_occurrences.rows].any() or evidence.useful[pool].any()
+    return bool(evidence.context or words or evidence.of_the_date[pool].any() or any(named))
 
 
 def relevance_floor(query: RecallQuery, evidence: Priors) -> float | None:

@@ -237,6 +237,14 @@ class Priors(ContextEvidence):
         """The date that the cue names."""
         return cue_date(self.text, self.now)
 
+    @property
+    def of_the_date(self) -> NDArray[np.bool_]:
+        """The memories of the day or month that the cue names; none where it names no more than a year."""
+        named, dates = self.named_date, self.priors.get("date")
+        if named is None or named.month is None or dates is None:
+            return np.zeros(self.working.documents, np.bool_)
+        return np.asarray(dates == 1.0, np.bool_)
+
     def _date(self) -> Floats:
         if self.named_date is None:
             return np.zeros(self.working.documents)

@@ -50,7 +50,7 @@ from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
 from priming.recall.relevance.hits import answer_confidence, hits_above, judged
-from priming.recall.terms import RETIRED_TERMS, TERMS, current_term
+from priming.recall.terms import TERMS, current_terms
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
@@ -174,7 +174,7 @@ def _ablated(terms: Any) -> frozenset[str]:
     """The present names of the terms to leave out, without those that recall no longer has."""
     names = (terms,) if isinstance(terms, str) else terms
     if isinstance(names, Collection):
-        names = [current_term(name) for name in names if name not in RETIRED_TERMS]
+        names = current_terms(names)
     return frozenset(_choices("ablate", names, TERMS))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -53,9 +53,10 @@ NAMES = tuple(field.name for field in fields(RecallParams) if field.type == "flo
 """The parameters that a namespace can set: the numbers of the recipe. Unknown names have no effect."""
 
 
-def current_term(name: Any) -> Any:
-    """The present name of a term; any other value is returned unchanged."""
-    return TERM_ALIASES.get(name, name) if isinstance(name, str) else name
+def current_terms(names: Collection[Any]) -> list[Any]:
+    """The present names of terms, without those that recall no longer has; other values are returned unchanged."""
+    texts = [name for name in names if name not in RETIRED_TERMS]
+    return [TERM_ALIASES.get(name, name) if isinstance(name, str) else name for name in texts]
 
 
 def current_weights(weights: Mapping[str, float]) -> dict[str, float]:

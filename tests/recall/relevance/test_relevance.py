@@ -7,6 +7,7 @@ import pytest
 
 from priming import Memory
 from priming.config.params.recall import RelevanceParams
+from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.ranking import Ranked
 from priming.recall.relevance.hits import Judged, hits_above, relevance
 
@@ -239,3 +240,21 @@ def test_what_happened_on_the_day_that_is_named_is_told_though_it_shares_no_word
         found = keys(memory.recall("what happened on 7 May 2023?"))
     assert "day" in found
     assert "other" not in found
+
+
+def test_the_further_a_hit_is_behind_the_less_relevant_it_is_however_unsure_the_answer(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    for speaker, text in (
+        ("Ann", "Morning all! How was your weekend?"),
+        ("Bob", "Long. We sailed to Hven and the mast broke."),
+        ("Ann", "Haha okay, then tea it is."),
+        ("Bob", "Sounds good to me, thanks!"),
+    ):
+        memory.remember(text, speaker=speaker, session="s")
+    for text in ("The invoice of June was sent twice", "Pillow 10.3 needs a new wheel", "worker-7 has 8 GB"):
+        memory.remember(text)
+    for cue in ("why did customers get two bills?", "how many moons does Jupiter have?"):
+        hits = memory.recall(cue, floor=0).hits
+        alike = [hit for hit in hits if hit.memory.session and not hit.memory.content.endswith("?")]
+        relevance = [round(hit.relevance, 6) for hit in alike if not hit.components["bm25"]]
+        assert relevance == sorted(relevance, reverse=True)

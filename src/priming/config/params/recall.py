@@ -168,7 +168,7 @@ class RelevanceParams(Checked):
     memories: float = param(0.18, doc="weight of ln n, n the memories of the namespace")
     lead: float = param(2.0, doc="weight of the score above that of the hit at the rank `rival`, 1 at most")
     behind: float = param(
-        -1.29, doc="weight of the score below the best, times the log-odds of the confidence"
+        -1.29, doc="weight of the score below the best, times the log-odds of the confidence if above 0"
     )
     activation: float = param(0.27, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
@@ -212,7 +212,7 @@ class RelevanceParams(Checked):
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
     recall_weight: float = param(
-        8.0,
+        12.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",

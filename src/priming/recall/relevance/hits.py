@@ -211,8 +211,8 @@ def hit_figures(
       a match of the same rarity is less remarkable.
     - ``memories``: ln n, n the memories of the namespace.
     - ``lead``: how far the score is above that of the tenth hit, 1 at most.
-    - ``behind``: how far it is below that of the best, times the log-odds of the confidence: the surer the
-      answer, the less remains for others.
+    - ``behind``: how far it is below that of the best, times the log-odds of the confidence, where those are above
+      0: the surer the answer, the less remains for others.
     - ``activation``: the logarithm of the activation that arrived; 0 for a turn, as a conversation spreads it.
     - ``bridge``: how well the hit continues from the best one.
     - ``turn``: whether it is a turn of a conversation, and ``asks``: whether it is one that ends in a question.
@@ -233,7 +233,7 @@ def hit_figures(
         "match": np.where(documents == NONE, 0.0, match),
         "memories": np.full(count, size),
         "lead": np.clip(ranked.scores - rival, 0.0, 1.0),
-        "behind": (ranked.scores[0] - ranked.scores) * odds,
+        "behind": (ranked.scores[0] - ranked.scores) * max(0.0, odds),
         "activation": np.where(turns, 0.0, arrived),
         "bridge": parts.get("bridge", none),
         "turn": turns.astype(np.float64),
@@ -286,11 +286,9 @@ def _best(evidence: Priors, ranked: Ranked) -> int:
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
     """The hits of the day that the cue names, and of the month those that are no turns."""
     documents = evidence.working.document[ranked.rows]
-    at, dates, named = np.maximum(documents, 0), evidence.priors.get("date"), evidence.named_date
-    if dates is None or named is None or named.month is None:
-        return np.zeros(len(documents), np.bool_)
-    right = (documents != NONE) & (dates[at] == 1.0)
-    return np.asarray(right if named.day else right & ~evidence.turns[at], np.bool_)
+    at, named = np.maximum(documents, 0), evidence.named_date
+    right = (documents != NONE) & evidence.of_the_date[at]
+    return np.asarray(right if named and named.day else right & ~evidence.turns[at], np.bool_)
 
 
 def led_to(
