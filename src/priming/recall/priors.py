@@ -95,16 +95,21 @@ class ContextEvidence(Retrieval):
         """
         if not self.working.conversation_context.any_turns:
             return np.zeros(self.working.documents)
-        matches = (scaled(self.window), scaled(self.gist), scaled(self.session), self._answer())
+        matches = (
+            scaled(self.window),
+            scaled(self.gist),
+            scaled(self.session),
+            self.answered(np.asarray(scaled(self.match))),
+        )
         return np.asarray(sum(matches) / len(matches), np.float64)
 
-    def _answer(self) -> Floats:
-        """The match of the question that a memory follows; 0 for other memories."""
+    def answered(self, match: Floats) -> Floats:
+        """The match of the question that each turn follows; 0 for other memories."""
         previous = self.working.conversations.previous.values
         answers = np.flatnonzero((previous != NONE) & self.turns)
         answers = answers[self.working.asks.values[previous[answers]]]
         values = np.zeros(self.working.documents)
-        values[answers] = scaled(self.match)[previous[answers]]
+        values[answers] = match[previous[answers]]
         return self._living(values)
 
     def _information(self) -> Floats:

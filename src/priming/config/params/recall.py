@@ -165,6 +165,9 @@ class RelevanceParams(Checked):
     constant: float = param(-3.88, doc="log-odds of a hit without evidence")
     confidence: float = param(0.38, doc="weight of the log-odds of the confidence that there is an answer")
     match: float = param(16.7, doc="weight of BM25, as a share of the idf of the cue and of ln n")
+    answered: float = param(
+        0.8, low=0.0, high=1.0, doc="share of a question's match that counts for the turn that answers it"
+    )
     memories: float = param(0.18, doc="weight of ln n, n the memories of the namespace")
     lead: float = param(2.0, doc="weight of the score above that of the hit at the rank `rival`, 1 at most")
     behind: float = param(

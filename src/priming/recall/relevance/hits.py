@@ -208,7 +208,7 @@ def hit_figures(
 
     - ``confidence``: the log-odds of the confidence that the recall has an answer at all.
     - ``match``: BM25, near words included, as a share of the idf of the cue's terms and of ln n: in a large store
-      a match of the same rarity is less remarkable.
+      a match of the same rarity is less remarkable. Most of the match of a question is that of its answer as well.
     - ``memories``: ln n, n the memories of the namespace.
     - ``lead``: how far the score is above that of the tenth hit, 1 at most.
     - ``behind``: how far it is below that of the best, times the log-odds of the confidence, where those are above
@@ -223,10 +223,12 @@ def hit_figures(
     odds = math.log(sure / (1.0 - sure))
     size = math.log(max(_FEW, evidence.working.memories))
     rarity = sum(evidence.rarities.values())
-    match = evidence.bm25[at] / max(rarity * size, 1e-9)
+    turns = (documents != NONE) & evidence.turns[at]
+    asks = turns & evidence.working.asks[at]
+    answered = np.where(asks, 0.0, params.answered * evidence.answered(evidence.bm25)[at])
+    match = np.maximum(evidence.bm25[at], answered) / max(rarity * size, 1e-9)
     rival = ranked.scores[min(params.rival, count) - 1]
     parts, none = ranked.components, np.zeros(count)
-    turns = (documents != NONE) & evidence.turns[at]
     arrived: Floats = np.log(np.asarray(parts.get("activation", none)) + evidence.params.log_floor)
     return {
         "confidence": np.full(count, odds),
@@ -237,7 +239,7 @@ def hit_figures(
         "activation": np.where(turns, 0.0, arrived),
         "bridge": parts.get("bridge", none),
         "turn": turns.astype(np.float64),
-        "asks": (turns & evidence.working.asks[at]).astype(np.float64),
+        "asks": asks.astype(np.float64),
     }
 
 
