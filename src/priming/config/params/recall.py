@@ -215,7 +215,7 @@ class RelevanceParams(Checked):
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
     recall_weight: float = param(
-        12.0,
+        14.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
