@@ -173,7 +173,7 @@ class RelevanceParams(Checked):
     behind: float = param(
         -1.29, doc="weight of the score below the best, times the log-odds of the confidence if above 0"
     )
-    activation: float = param(0.27, doc="weight of the log of the activation, outside of conversations")
+    activation: float = param(0.24, doc="weight of the log of the activation, outside of conversations")
     bridge: float = param(7.4, doc="weight of the bridge: how well a hit continues from the best one")
     turn: float = param(-0.5, doc="weight of a turn of a conversation: others say nearly the same")
     asks: float = param(-1.0, doc="weight of a turn that ends in a question")
@@ -215,7 +215,7 @@ class RelevanceParams(Checked):
     )
     sure: float = param(0.25, low=0.0, high=1.0, doc="relevance from which the best hit leads to others")
     recall_weight: float = param(
-        14.0,
+        12.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
