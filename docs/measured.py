@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,6 @@ COMMANDS = {
     "mixed": "python benchmarks/mixed.py --data FOLDER --genres FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER",
-    "terms": "python benchmarks/genres.py --data FOLDER --genres FOLDER --terms",
     "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
@@ -194,32 +192,6 @@ def genres() -> str:
         rows.append((f"{name}: {kind}", str(one["questions"]), _percent(values[ours]), *differences))
     rows.append(("**mean**", "", *(f"**{_percent(found['means'][who])}**" for who in (ours, *others))))
     return table(("set", "questions", ours, *(who.removeprefix("priming ") for who in others)), rows)
-
-
-def terms() -> str:
-    """What each term of recall is worth on each kind of material: points of nDCG@10 that are lost without it."""
-    found = read("terms", "terms")
-    sets, measure = found["sets"], found["measure"]
-    kinds: dict[str, list[str]] = {}
-    for name in sets:
-        kind = next((kind for start, kind in KINDS_OF_SETS.items() if name.startswith(start)), name)
-        kinds.setdefault(kind, []).append(name)
-    rows = []
-    for who in next(iter(sets.values()))["contestants"]:
-        _, _, term = who.partition(" without ")
-        if term:
-            lost = {
-                name: -100 * one["contestants"][who]["over_first"][measure]["mean"]
-                for name, one in sets.items()
-            }
-            by_kind = [statistics.fmean(lost[name] for name in names) for names in kinds.values()]
-            mean = statistics.fmean(lost.values())
-            rows.append((f"`{term}`", *(_signed(value) for value in by_kind), f"**{_signed(mean)}**"))
-    return table(("term", *kinds, "**all sets**"), rows)
-
-
-def _signed(points: float) -> str:
-    return "0" if abs(points) < 0.05 else f"{points:+.1f}"
 
 
 def abstention() -> str:
@@ -574,7 +546,6 @@ KINDS: dict[str, Callable[..., str]] = {
             categories,
             summary,
             genres,
-            terms,
             abstention,
             relevance,
             reliability,

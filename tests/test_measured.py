@@ -172,16 +172,6 @@ def test_each_kind_of_material_stands_beside_the_plain_methods(measured, put):
     ]
 
 
-def test_what_a_term_is_worth_is_what_is_lost_without_it_on_each_kind_of_material(measured, put):
-    def asked(over):
-        less = {"nDCG@10": 0.5, "over_first": {"nDCG@10": {"mean": over, "low": over, "high": over}}}
-        return {"contestants": {"priming": {"nDCG@10": 0.6}, "priming without near": less}}
-
-    of = {"git-A-one": asked(-0.02), "git-A-two": asked(-0.01), "cosqa": asked(0.003), "cran": asked(0.0)}
-    put("terms", {"measure": "nDCG@10", "sets": of})
-    assert lines(measured.terms()) == [["`near`", "+1.5", "-0.3", "0", "**+0.7**"]]
-
-
 def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):
     for of in FIGURES:
         more = [contestant("once", of)] if of == "hotpot" else []
