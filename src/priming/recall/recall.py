@@ -173,7 +173,7 @@ def _kinds(kinds: Any) -> tuple[str, ...]:
 def _ablated(terms: Any) -> frozenset[str]:
     """The present names of the terms to leave out, without those that recall no longer has."""
     names = (terms,) if isinstance(terms, str) else terms
-    if isinstance(names, Collection):
+    if isinstance(names, Collection) and names:
         names = current_terms(names)
     return frozenset(_choices("ablate", names, TERMS))
 
