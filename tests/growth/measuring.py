@@ -1,7 +1,7 @@
 """How the work of a reader grows with its input, in processor time, so that no load of the machine counts.
 
 A doubled input may take 2.5 times the time. What takes less than the noise floor passes; what seems to grow too fast
-is measured again, the best of several, and what uses up its time is stopped there.
+is measured again, in pairs over three doublings, and what uses up its time is stopped there.
 """
 
 import gc
@@ -17,8 +17,11 @@ MOST = 2.5
 """How many times the time a doubled input may take."""
 PATIENCE = 4.0
 """Seconds of processor time after which one reading is stopped."""
+ENDLESS = float("inf")
 SMALL, LARGE = 32_000, 128_000
 """Characters that a reader is measured with; with the large number of them if it is fast enough."""
+PAIRS = 9
+"""How many pairs of measurements have to agree that the time grows too fast."""
 FAST = 0.004
 """Seconds for the small number of characters that let the large one be measured too."""
 
@@ -52,7 +55,7 @@ def seconds(read: Callable[[Any], Any], value: Any) -> float:
             read(value)
             return time.process_time() - start
     except TooSlow:
-        return float("inf")
+        return ENDLESS
     finally:
         gc.enable()
 
@@ -72,15 +75,18 @@ def growth(
 
 
 def _too_fast(read: Callable[[Any], Any], make: Callable[[int], Any], size: int, spent: float) -> str | None:
-    half, whole = float("inf"), spent
-    for _ in range(6):
+    half, whole = ENDLESS, spent
+    for _ in range(3):
         half = min(half, seconds(read, make(size // 2)))
-        if half == float("inf"):
-            break
+        if half == ENDLESS:
+            return f"{size // 2:,} characters: stopped after {PATIENCE} s"
         if whole <= MOST * max(half, FLOOR / 2):
             return None
         whole = min(whole, seconds(read, make(size)))
-    # What grows too fast goes on to do so; a step in the cost of memory does not.
-    if min(seconds(read, make(2 * size)) for _ in range(3)) <= MOST * whole < float("inf"):
-        return None
-    return f"{size // 2:,} → {size:,} characters: {half:.3f} → {whole:.3f} s"
+    # What grows too fast goes on to do so, a step in the cost of memory does not: over three doublings. The two times
+    # of a pair are taken one after the other, so that a machine that is slow for a while is slow for both.
+    for _ in range(PAIRS):
+        small, large = seconds(read, make(size // 2)), seconds(read, make(4 * size))
+        if small < ENDLESS and large <= MOST**3 * max(small, FLOOR / 2):
+            return None
+    return f"{size // 2:,} → {4 * size:,} characters: {small:.3f} → {large:.3f} s"
