@@ -107,11 +107,48 @@ def test_of_several_dates_the_most_exact_counts():
         ("next month", (2024, 2, None)),
         ("this year", (2024, None, None)),
         ("last year", (2023, None, None)),
+        ("What broke last week?", (2023, 12, 25, 7)),
+        ("this week", (2024, 1, 1, 7)),
+        ("next week", (2024, 1, 8, 7)),
+        ("last weekend", (2023, 12, 30, 2)),
+        ("this weekend", (2024, 1, 6, 2)),
+        ("What did we decide on Friday?", (2023, 12, 29)),
+        ("last Sunday", (2023, 12, 31)),
+        ("on Monday", (2023, 12, 25)),  # the present is a Monday
+        ("last Monday", (2023, 12, 25)),
+        ("this Wednesday", (2024, 1, 3)),
+        ("next Monday", (2024, 1, 8)),
+        ("next Sunday", (2024, 1, 7)),
+        ("three days ago", (2023, 12, 29)),
+        ("10 days ago", (2023, 12, 22)),
+        ("a week ago", (2023, 12, 25, 7)),
+        ("two weeks ago", (2023, 12, 18, 7)),
+        ("2 months ago", (2023, 11, None)),
+        ("a year ago", (2023, None, None)),
     ],
 )
 def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected):
+    # 1 January 2024 was a Monday.
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
     assert cue_date(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What do we do on Mondays?", "every Monday", "on week 3", "a few days ago", "the last of the week"],
+)
+def test_what_comes_back_every_week_or_is_not_counted_is_no_date(text):
+    assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) is None
+
+
+def test_a_week_matches_all_its_days_and_fades_after_them():
+    week = cue_date("last week", datetime(2024, 5, 16, tzinfo=UTC))
+    times = np.array(["2024-05-04", "2024-05-06", "2024-05-12", "2024-05-22"], "datetime64[s]")
+    assert date_match(week, times, fade=10.0).tolist() == [0.0, 1.0, 1.0, 0.5]
+
+
+def test_years_before_the_first_are_not_counted():
+    assert cue_date("999 years ago", datetime(900, 1, 1, tzinfo=UTC)) is None
 
 
 def test_the_present_must_be_a_datetime():
@@ -258,7 +295,23 @@ def test_any_text_can_be_asked(text):
 
 
 @pytest.mark.parametrize(
-    "unit", ["1", "1 ", "May ", "when ", "what is the ", "2023-", "a", " ", "1/", "last day", "1 of "]
+    "unit",
+    [
+        "1",
+        "1 ",
+        "May ",
+        "when ",
+        "what is the ",
+        "2023-",
+        "a",
+        " ",
+        "1/",
+        "last day",
+        "1 of ",
+        "last week ",
+        "on monday ",
+        "a week ",
+    ],
 )
 def test_long_runs_of_anything_are_read_to_the_end(unit):
     # A pattern that took quadratic time would be stuck here.

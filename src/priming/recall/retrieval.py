@@ -200,24 +200,37 @@ class Retrieval:
         self, own: int | None, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
     ) -> Expansion | None:
         """The words that count as a term: itself in full, near words by similarity, and software of its kind."""
-        df, p = self.working.lexicon.df.values, self.params
-        parts: dict[int, float] = {}
-        if neighbours is not None and len(neighbours.codes):
-            codes = neighbours.codes[df[neighbours.codes] > 0]
-            above = neighbours.cosines[df[neighbours.codes] > 0] - p.near_floor
-            shares = np.minimum(1.0, above / (1.0 - p.near_floor))
-            parts = dict(zip(codes.tolist(), shares.tolist(), strict=True))
+        df = self.working.lexicon.df.values
+        occurs = own is not None and bool(df[own])
+        parts = {} if neighbours is None else self._near_shares(neighbours, own if occurs else None)
         runs = tuple(run for run in software if len(run) > 1)
         for run in software:
             if len(run) == 1:
                 parts[run[0]] = 1.0
-        occurs = own is not None and bool(df[own])
         frequency = float(df[own]) if occurs else sum(df[code] * part for code, part in parts.items())
         if own is not None and occurs:
             parts[own] = 1.0
         if not parts and not runs:
             return None
-        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(frequency)), runs, p.kind)
+        return Expansion(
+            tuple(parts), tuple(parts.values()), max(1.0, float(frequency)), runs, self.params.kind
+        )
+
+    def _near_shares(self, neighbours: Neighbours, own: int | None) -> dict[int, float]:
+        """To what extent each near word counts as a term: by its similarity, and less if it is the more common.
+
+        A number is near no word: that "many" is near "10" says nothing of a memory.
+        """
+        lexicon, floor = self.working.lexicon, self.params.near_floor
+        told = [
+            lexicon.df[c] > 0 and not any(map(str.isdigit, lexicon.words[c]))
+            for c in neighbours.codes.tolist()
+        ]
+        codes, cosines = neighbours.codes[told], neighbours.cosines[told]
+        shares = np.minimum(1.0, (cosines - floor) / (1.0 - floor))
+        if own is not None and len(codes):
+            shares = shares * np.sqrt(np.minimum(1.0, lexicon.rarity(codes.tolist()) / lexicon.rarity([own])))
+        return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
     @property
     def _expands(self) -> bool:

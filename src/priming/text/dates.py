@@ -44,8 +44,26 @@ _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
 _MID_SENTENCE = re.compile(r"[^\W\d_],?\s")
 _CENTURY = re.compile(r"(?:19|20)\d\d")
 _BARE_YEAR = re.compile(rf"(?<![\w.,$€£#/+-]){_YEAR}")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_COUNTS = (
+    "a",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _RELATIVE = re.compile(
-    r"\b(?:(?P<day>today|yesterday|tomorrow)|(?P<step>last|this|next)[ ](?P<unit>month|year))\b",
+    r"\b(?:(?P<near>today|yesterday|tomorrow)"
+    rf"|(?P<step>last|this|next|on)[ ](?P<unit>week|weekend|month|year|{'|'.join(_WEEKDAYS)})(?![ ]of\b)"
+    rf"|(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})[ ](?P<units>day|week|month|year)s?[ ]ago)\b",
     re.IGNORECASE,
 )
 
@@ -92,14 +110,16 @@ class CueDate:
     year: int | None = None
     month: int | None = None
     day: int | None = None
+    days: int = 1
+    """So many days from the one that is named: a week has seven."""
 
 
 def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     """Find the date that a cue names; of several the most exact, then the first.
 
     Understood are "2023-05-07", "7 May 2023", "May 7, 2023", "May 7th", "May 2023", "in June", "2022", and
-    with ``now`` also "yesterday", "last month" and the like. "may" and "march" in small letters count with a
-    day or a year beside them only.
+    with ``now`` also "yesterday", "last week", "on Monday", "three days ago" and the like. "may" and "march" in small
+    letters count with a day or a year beside them only.
 
     Parameters
     ----------
@@ -117,9 +137,11 @@ def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     Examples
     --------
     >>> cue_date("What did she paint on 7 May, 2023?")
-    CueDate(year=2023, month=5, day=7)
+    CueDate(year=2023, month=5, day=7, days=1)
     >>> cue_date("Who may have come in June?"), cue_date("Who may come?")
-    (CueDate(year=None, month=6, day=None), None)
+    (CueDate(year=None, month=6, day=None, days=1), None)
+    >>> cue_date("What broke last week?", datetime(2024, 5, 16))
+    CueDate(year=2024, month=5, day=6, days=7)
     """
     if now is not None and not isinstance(now, datetime):
         raise ParamError("now", now, "must be a datetime or none")
@@ -206,7 +228,7 @@ def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]
     if cue.day is None:
         return first, last
     day = first + (cue.day - 1)
-    return np.where(day <= last, day, first), np.where(day <= last, day, last)
+    return np.where(day <= last, day, first), np.where(day <= last, day + (cue.days - 1), last)
 
 
 def has_time(text: str) -> bool:
@@ -320,16 +342,44 @@ def _slashed(a: int, b: int, year: int) -> CueDate:
 
 def _relative(text: str, now: datetime) -> Iterator[CueDate]:
     for match in _RELATIVE.finditer(text):
-        if match["day"]:
-            day = now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(match["day"].lower(), 0))
-            yield CueDate(day.year, day.month, day.day)
-            continue
-        step = {"last": -1, "next": 1}.get(match["step"].lower(), 0)
-        if match["unit"].lower() == "year":
-            yield CueDate(year=now.year + step)
-        else:
-            months = now.year * 12 + now.month - 1 + step
-            yield CueDate(months // 12, months % 12 + 1)
+        near, step, unit, count, units = (part and part.lower() for part in match.groups())
+        found: CueDate | None = None
+        if near:
+            found = _day(now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(near, 0)))
+        elif units:
+            number = int(count) if count.isdigit() else max(1, _COUNTS.index(count))
+            found = _away(now.date(), -number, units)
+        elif unit in _WEEKDAYS:
+            found = _weekday(now.date(), step, _WEEKDAYS.index(unit))
+        elif step != "on":
+            found = _away(now.date(), {"last": -1, "next": 1}.get(step, 0), unit)
+        if found is not None:
+            yield found
+
+
+def _away(today: date, number: int, unit: str) -> CueDate | None:
+    """The day, week, weekend, month or year that is so many away from the present one; None before the first year."""
+    if unit == "year":
+        return CueDate(today.year + number) if today.year + number > 0 else None
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + number
+        return CueDate(months // 12, months % 12 + 1) if months >= 12 else None
+    if unit == "day":
+        return _day(today + timedelta(days=number))
+    monday = today + timedelta(days=7 * number - today.weekday())
+    return _day(monday, 7) if unit == "week" else _day(monday + timedelta(days=5), 2)
+
+
+def _weekday(today: date, step: str, weekday: int) -> CueDate:
+    """A day of this week, the next one of its name, or the last one before today, which "on Monday" means as well."""
+    ahead = weekday - today.weekday()
+    if step != "this":
+        ahead = (ahead - 1) % 7 + 1 if step == "next" else ahead % 7 - 7
+    return _day(today + timedelta(days=ahead))
+
+
+def _day(day: date, days: int = 1) -> CueDate:
+    return CueDate(day.year, day.month, day.day, days)
 
 
 def _moments(times: ArrayLike) -> NDArray[np.datetime64]:

@@ -61,7 +61,8 @@ def test_recall_takes_what_may_come_up_from_its_options(two):
     assert len(keys("--limit", "1")) == 1
     assert keys("--filter", '{"recorded_at": {"gte": "2999-01-01"}}') == []
     assert len(keys("--filter", '{"recorded_at": {"lt": "2999-01-01"}}')) == 3
-    assert CACHE_KEY not in keys("--no-spread", "--ablate", "window", "--ablate", "session", "--limit", "2")
+    for ablated in (("--ablate", "window", "--ablate", "session"), ("--ablate", "window,session")):
+        assert CACHE_KEY not in keys("--no-spread", *ablated, "--limit", "2")
 
 
 def test_recall_says_nothing_where_it_is_less_sure_than_asked_for(two):

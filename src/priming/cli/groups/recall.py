@@ -64,7 +64,10 @@ def recall(
     ablate: Annotated[
         list[str] | None,
         Option(
-            "--ablate", metavar="TERM", help="Leave out a term (repeatable)", autocompletion=complete_terms
+            "--ablate",
+            metavar="TERM",
+            help="Leave out a term (repeatable; commas join several terms)",
+            autocompletion=complete_terms,
         ),
     ] = None,
     trace: Annotated[
@@ -105,7 +108,7 @@ def recall(
             known_at=times["known_at"],
             include_superseded=superseded,
             spread=spread,
-            ablate=ablate or (),
+            ablate=[term for terms in ablate or () for term in terms.split(",")],
             trace=trace or plot is not None,
         )
     if plot is not None:
