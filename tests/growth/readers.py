@@ -28,7 +28,6 @@ from priming.loop import context as loop_context
 from priming.loop.session import TaskPlan
 from priming.operations import schema
 from priming.operations.table import BY_NAME
-from priming.recall import retrieval
 from priming.recall.files import law
 from priming.remember import drafts, entity_resolution
 from priming.rules import pack_file
@@ -329,7 +328,7 @@ READERS = (
         "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
     ),
     _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
-    _reader("words of a cue", lambda text: retrieval.words_of_names(text, "english"), "recall.retrieval"),
+    _reader("words of a cue", lambda text: names.words_of_names(text, "english"), "text.names"),
     _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
         "files of a task",

@@ -118,3 +118,25 @@ def test_other_profiles_know_no_near_words(told, profile):
 
     assert scores(profile=profile) == scores(profile=profile, ablate=["near"])
     assert scores() != scores(ablate=["near"])
+
+
+def test_a_number_is_near_no_word(open_memory, by_word):
+    memory = open_memory(embedder=by_word)
+    memory.remember("it took 10 tries")
+    assert not evidence(memory, "many").bm25.any()
+
+
+def test_a_common_word_near_a_rare_one_counts_less(open_memory, by_word):
+    def share(count):
+        memory = open_memory(embedder=by_word)
+        vehicles = [f"a vehicle {number}" for number in range(count)]
+        memory.remember_many({"content": text} for text in ("a car", *vehicles, "a boat", "a tree", "a sea"))
+        (expansion,) = evidence(memory, "car").near
+        code = memory.working(memory.now()).lexicon.code("vehicl")
+        return dict(zip(expansion.codes, expansion.shares, strict=True))[code]
+
+    # Of 5 memories one has either word; of 10, six have "vehicle": its idf is ln(1 + 4.5/6.5), that of "car"
+    # ln(1 + 9.5/1.5).
+    as_rare = share(1)
+    assert 0 < as_rare < 1
+    assert share(6) == pytest.approx(as_rare * np.sqrt(np.log(1 + 4.5 / 6.5) / np.log(1 + 9.5 / 1.5)))

@@ -654,3 +654,28 @@ def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember_many(exchange())
     words = evidence(memory, "sea", ablate=["cosine"])
     assert words.priors["information"][1] == 0 < words.working.specificity[1]
+
+
+def test_turns_beside_notes_keep_the_order_that_they_have_alone(open_memory):
+    turns = [
+        {"content": text, "key": text.split()[0], "speaker": speaker, "session": "monday"}
+        for text, speaker in (
+            ("who plans our sprint?", "Ann"),
+            ("bob plans the sprint.", "Eve"),
+            ("which sprint is next?", "Ann"),
+            ("any sprint is short.", "Eve"),
+            ("her logo is ready.", "Ann"),
+        )
+    ]
+    notes = [item(f"note-{number}", f"a logo for team {number}") for number in range(12)]
+    alone, beside = open_memory(), open_memory()
+    alone.remember_many(turns)
+    beside.remember_many([*turns, *notes])
+
+    def bm25_of_turns(memory):
+        read = evidence(memory, "the logo of a sprint")
+        assert read.working.conversation_context.is_mixed is (memory is beside)
+        return read.bm25[:5]
+
+    # In all, more memories have a logo than a sprint; of the turns, one has.
+    assert bm25_of_turns(alone).argmax() == bm25_of_turns(beside).argmax() == 4

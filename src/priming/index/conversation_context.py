@@ -27,6 +27,8 @@ class ConversationContext:
     """Whether a document is a turn of a conversation."""
     any_turns: bool
     """Whether any document is one."""
+    is_mixed: bool
+    """Whether there are other documents beside turns."""
     following: Ints
     """The next turn of its conversation for each document; −1 where there is none."""
     earlier: tuple[tuple[Ints, Ints], ...]
@@ -125,8 +127,10 @@ class Conversations:
             sizes = np.zeros(self.session.size, np.int64)
             for documents, _ in earlier:
                 sizes[documents] += 1
+            any_turns = bool(turn.any())
+            is_mixed = any_turns and bool((living & ~turn).any())
             self._context = ConversationContext(
-                turn, bool(turn.any()), following, earlier, sizes, session, sessions, session_norm
+                turn, any_turns, is_mixed, following, earlier, sizes, session, sessions, session_norm
             )
         return self._context
 

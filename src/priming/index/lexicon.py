@@ -303,6 +303,32 @@ def summed(at: Ints, values: Floats, size: int) -> Floats:
     return np.bincount(at, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
+def among_like(
+    scores: Floats, counted: Occurrences, norm: Floats, turn: NDArray[np.bool_], living: NDArray[np.bool_]
+) -> Floats:
+    """BM25 of each place, by how rare the terms are among places of its kind: turns of conversations, and others.
+
+    What is common in a chat may be rare among notes. The best place of either kind keeps its score, which compares it
+    with the other kind, and ``norm`` is of all.
+    """
+    weighed = np.zeros_like(scores)
+    for like in (turn & living, ~turn & living):
+        here = counted.only(like[counted.rows])
+        rarity = np.asarray(idf(_frequencies(here), max(1, int(np.count_nonzero(like)))), np.float64)
+        own = summed(here.rows, okapi(here.tf, norm[here.rows], rarity[here.term]), len(scores))
+        best = float(own.max(initial=0.0))
+        if best > 0.0:
+            weighed += own * (float(scores[like].max()) / best)
+    return weighed
+
+
+def _frequencies(occurrences: Occurrences) -> Floats:
+    """The places that hold each term whole; where none does, the shares of it that places hold, together."""
+    whole = np.bincount(occurrences.term[occurrences.tf >= 1.0], minlength=occurrences.count)
+    shares = np.bincount(occurrences.term, weights=occurrences.tf, minlength=occurrences.count)
+    return np.where(whole > 0, whole, shares)
+
+
 def _joined(postings: Sequence[Postings]) -> Occurrences:
     if not postings:
         return Occurrences(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)

@@ -31,7 +31,7 @@ from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.relevance.rules import counts_of, cue_relevance, fit_of
 from priming.recall.reranking import diversify, multi_hop
-from priming.recall.retrieval import words_of_names
+from priming.text.names import words_of_names
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 

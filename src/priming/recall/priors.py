@@ -18,10 +18,11 @@ from priming.core.lexical import idf, okapi, scaled
 from priming.index.columns import NONE
 from priming.index.conversation_context import windowed
 from priming.index.cue_feedback import Practice
-from priming.index.lexicon import Occurrences, summed
+from priming.index.lexicon import Occurrences, among_like, summed
 from priming.recall.fusion import combined_evidence, raised
-from priming.recall.retrieval import Retrieval, marked_words
+from priming.recall.retrieval import Retrieval
 from priming.text.dates import CueDate, cue_date, date_match
+from priming.text.names import marked_words
 from priming.text.tokens import terms
 
 DENSE = 8
@@ -58,7 +59,12 @@ class ContextEvidence(Retrieval):
         spoken = self.literal_occurrences.only(~silent[self.literal_occurrences.term])
         targets, at, weights = windowed(around, spoken.rows, self.params.window_fade)
         within = Occurrences(spoken.term[at], targets, spoken.tf[at] * weights, spoken.count)
-        return self._living(_bm25(within, working.window_norm(self.params.window_fade), working.memories))
+        norm, living = working.window_norm(self.params.window_fade), working.living.values
+        counted = _counted(within, len(norm))
+        scores = _bm25(counted, norm, working.memories)
+        return self._living(
+            among_like(scores, counted, norm, around.turn, living) if around.is_mixed else scores
+        )
 
     @cached_property
     def _speaker_codes(self) -> frozenset[int]:
@@ -86,7 +92,13 @@ class ContextEvidence(Retrieval):
         every = self._near_occurrences if self._expands else self.literal_occurrences
         living = every.only(working.living[every.rows])
         within = Occurrences(living.term, around.session[living.rows], living.tf, living.count)
-        return self._living(_bm25(within, around.session_norm, around.sessions)[around.session])
+        counted = _counted(within, len(around.session_norm))
+        scores = _bm25(counted, around.session_norm, around.sessions)
+        if around.is_mixed:
+            turn, lives = (np.zeros(len(scores), np.bool_) for _ in range(2))
+            turn[around.session[around.turn]] = lives[around.session[working.living.values]] = True
+            scores = among_like(scores, counted, around.session_norm, turn, lives)
+        return self._living(scores[around.session])
 
     def _conversation(self) -> Floats:
         """The match of what was said around each turn: the mean of four, each relative to the best.
@@ -130,15 +142,18 @@ class ContextEvidence(Retrieval):
         return np.where(self.match > 0, np.where(turns, share, note), 0.0)
 
 
-def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:
-    """BM25 of every place from the occurrences of terms in it; ``norm`` has the length norm of each place."""
-    size = len(norm)
+def _bm25(counted: Occurrences, norm: Floats, documents: int) -> Floats:
+    """BM25 of every place; ``norm`` has the length norm of each."""
+    df = np.bincount(counted.term, minlength=counted.count)
+    rarity = np.asarray(idf(df, np.maximum(df, documents)), np.float64)
+    return summed(counted.rows, okapi(counted.tf, norm[counted.rows], rarity[counted.term]), len(norm))
+
+
+def _counted(occurrences: Occurrences, size: int) -> Occurrences:
+    """The occurrences of each term in each of ``size`` places, together."""
     keys = occurrences.term * size + occurrences.rows
     key, tf = _counts(keys, occurrences.tf, occurrences.count * size)
-    term, place = np.divmod(key, size)
-    df = np.bincount(term, minlength=occurrences.count)
-    rarity = np.asarray(idf(df, np.maximum(df, documents)), np.float64)
-    return summed(place, okapi(tf, norm[place], rarity[term]), size)
+    return Occurrences(*np.divmod(key, size), tf, occurrences.count)
 
 
 def _counts(keys: Ints, tf: Floats, size: int) -> tuple[Ints, Floats]:

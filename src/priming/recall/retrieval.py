@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -20,52 +19,13 @@ from priming.embedding.protocol import Embedder, Vectors
 from priming.embedding.semantic import SemanticEmbedder
 from priming.index.columns import NONE
 from priming.index.document import slot_of
-from priming.index.lexicon import Expansion, Occurrences, summed
+from priming.index.lexicon import Expansion, Occurrences, among_like, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
 from priming.recall.fusion import fuse
 from priming.text.name_forms.software_kinds import kinds_of_software, sought_terms
-from priming.text.names import find
+from priming.text.names import marked_words
 from priming.text.tokens import language_of, spelled, terms
-
-_WORD = re.compile(r"\b\w+")
-_YEARS = re.compile(r"\d{3,4}")
-"""Numbers that name something; others are counts."""
-_CAPITALISING = ("german",)
-"""Languages that write every noun with a capital."""
-
-
-def marked_words(text: str, language: str) -> list[str]:
-    """The words of a text with a capital or a digit, which mark a name; in German it has to be a later letter.
-
-    >>> marked_words("When did Ann move to room 12?", "english")
-    ['When', 'Ann', '12']
-    >>> marked_words("Wann lief die NATO-Frist ab?", "german")
-    ['NATO']
-    """
-    first = int(language in _CAPITALISING)
-    return [
-        word
-        for word in _WORD.findall(text)
-        if any(map(str.isdigit, word))
-        or (any(map(str.isupper, word[first:])) if first else word[0].isupper())
-    ]
-
-
-def words_of_names(text: str, language: str) -> list[str]:
-    """The marked words of a text that are part of a name, and its numbers of three or four digits.
-
-    A capital is no name where it only begins a sentence.
-
-    >>> words_of_names("Fixed the crash of PoolManager in 2019 after 12 tries.", "english")
-    ['PoolManager', '2019']
-    """
-    inside = {word for name in find(text) for word in _WORD.findall(name.text)}
-    return [
-        word
-        for word in marked_words(text, language)
-        if (word[0].isupper() and word in inside) or _YEARS.fullmatch(word)
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +84,18 @@ class Retrieval:
 
     @cached_property
     def bm25(self) -> Floats:
-        """BM25 of heading and body, in which near words count as the cue's in part."""
-        if not self._expands:
-            return self.literal
-        occurrences, scores, _ = self.occurrences
-        return self._living(summed(occurrences.rows, scores, self.working.documents))
+        """BM25 of heading and body, in which near words count as the cue's in part.
+
+        Where turns of conversations and other memories share the namespace, either are weighed among their like.
+        """
+        working, around = self.working, self.working.conversation_context
+        occurrences, worths, _ = self.occurrences
+        scores = summed(occurrences.rows, worths, working.documents)
+        if around.is_mixed:
+            scores = among_like(
+                scores, occurrences, working.lexicon.norms, around.turn, working.living.values
+            )
+        return self._living(scores)
 
     @cached_property
     def occurrences(self) -> tuple[Occurrences, Floats, Floats]:
@@ -222,11 +189,11 @@ class Retrieval:
         A number is near no word: that "many" is near "10" says nothing of a memory.
         """
         lexicon, floor = self.working.lexicon, self.params.near_floor
-        told = [
+        words_alone = [
             lexicon.df[c] > 0 and not any(map(str.isdigit, lexicon.words[c]))
             for c in neighbours.codes.tolist()
         ]
-        codes, cosines = neighbours.codes[told], neighbours.cosines[told]
+        codes, cosines = neighbours.codes[words_alone], neighbours.cosines[words_alone]
         shares = np.minimum(1.0, (cosines - floor) / (1.0 - floor))
         if own is not None and len(codes):
             shares = shares * np.sqrt(np.minimum(1.0, lexicon.rarity(codes.tolist()) / lexicon.rarity([own])))

@@ -343,18 +343,18 @@ def _slashed(a: int, b: int, year: int) -> CueDate:
 def _relative(text: str, now: datetime) -> Iterator[CueDate]:
     for match in _RELATIVE.finditer(text):
         near, step, unit, count, units = (part and part.lower() for part in match.groups())
-        found: CueDate | None = None
+        cue: CueDate | None = None
         if near:
-            found = _day(now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(near, 0)))
+            cue = _day(now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(near, 0)))
         elif units:
             number = int(count) if count.isdigit() else max(1, _COUNTS.index(count))
-            found = _away(now.date(), -number, units)
+            cue = _away(now.date(), -number, units)
         elif unit in _WEEKDAYS:
-            found = _weekday(now.date(), step, _WEEKDAYS.index(unit))
+            cue = _weekday(now.date(), step, _WEEKDAYS.index(unit))
         elif step != "on":
-            found = _away(now.date(), {"last": -1, "next": 1}.get(step, 0), unit)
-        if found is not None:
-            yield found
+            cue = _away(now.date(), {"last": -1, "next": 1}.get(step, 0), unit)
+        if cue is not None:
+            yield cue
 
 
 def _away(today: date, number: int, unit: str) -> CueDate | None:

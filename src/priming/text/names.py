@@ -29,6 +29,12 @@ _CAMEL = re.compile("[A-Z][a-z]+")
 _PIN = re.compile(r"(?<=[\w\]])(?:===?|@)[vV]?(?=\d+\.\d)")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
 
+_WORD = re.compile(r"\b\w+")
+_YEARS = re.compile(r"\d{3,4}")
+"""Numbers that name something; others are counts."""
+_CAPITALISING = ("german",)
+"""Languages that write every noun with a capital."""
+
 
 def names(text: str, heading: str | None = None) -> tuple[str, ...]:
     """List the names of a text as they stand in it, and its dates in their normal form: the texts of ``find``.
@@ -176,6 +182,39 @@ def _in_order(text: str) -> list[Name]:
     names += ((start, Name(name, NAME)) for start, name in spans(text, taken))
     names.sort(key=lambda pair: pair[0])
     return [name for _, name in names if len(name.text) <= NAME_LETTERS]
+
+
+def marked_words(text: str, language: str) -> list[str]:
+    """The words of a text with a capital or a digit, which mark a name; in German it has to be a later letter.
+
+    >>> marked_words("When did Ann move to room 12?", "english")
+    ['When', 'Ann', '12']
+    >>> marked_words("Wann lief die NATO-Frist ab?", "german")
+    ['NATO']
+    """
+    first = int(language in _CAPITALISING)
+    return [
+        word
+        for word in _WORD.findall(text)
+        if any(map(str.isdigit, word))
+        or (any(map(str.isupper, word[first:])) if first else word[0].isupper())
+    ]
+
+
+def words_of_names(text: str, language: str) -> list[str]:
+    """The marked words of a text that are part of a name, and its numbers of three or four digits.
+
+    A capital is no name where it only begins a sentence.
+
+    >>> words_of_names("Fixed the crash of PoolManager in 2019 after 12 tries.", "english")
+    ['PoolManager', '2019']
+    """
+    inside = {word for name in find(text) for word in _WORD.findall(name.text)}
+    return [
+        word
+        for word in marked_words(text, language)
+        if (word[0].isupper() and word in inside) or _YEARS.fullmatch(word)
+    ]
 
 
 def _ticked(text: str) -> Iterator[tuple[int, Name]]:
