@@ -116,7 +116,8 @@ def test_the_time_of_the_cues_vector_counts_for_who_uses_it(tmp_path, small, emb
 
 CRASH = """asked["op"] == "search" and (print("the disk is on fire", file=sys.stderr), sys.exit(3))"""
 HANG = """asked["op"] == "search" and __import__("threading").Event().wait()"""
-BABBLE = """while True: print('{"ok": true}')"""
+BABBLE = """input()  # hello is asked before the first answer
+while True: print('{"ok": true}')"""
 DEAF = "import threading; threading.Event().wait()"
 ORPHAN = """import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait()"])
