@@ -668,3 +668,19 @@ def test_a_date_alone_finds_what_happened_then(open_memory):
     assert keys(memory.recall("what happened in April?"))[0] == "down"
     assert keys(memory.recall("what happened in February 2026?"))[0] == "logo"
     assert keys(memory.recall("what happened in August?")) == []
+
+
+def test_a_week_and_a_weekday_find_what_happened_then(open_memory):
+    # 16 May 2024 was a Thursday.
+    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(datetime(2024, 5, 16, 9, tzinfo=UTC)))
+    for key, text, day in (
+        ("down", "The checkout was down for an hour", datetime(2024, 5, 8, 12, tzinfo=UTC)),
+        ("logo", "We chose a new logo", datetime(2024, 5, 13, 12, tzinfo=UTC)),
+        ("old", "The lease was signed", datetime(2024, 4, 2, 12, tzinfo=UTC)),
+    ):
+        memory.remember(text, key=key, occurred_at=day)
+    assert keys(memory.recall("what happened last week?"))[0] == "down"
+    assert keys(memory.recall("what happened on Monday?"))[0] == "logo"
+    assert keys(memory.recall("what happened this week?"))[0] == "logo"
+    assert keys(memory.recall("what happened six weeks ago?"))[0] == "old"
+    assert keys(memory.recall("what happened next week?")) == []

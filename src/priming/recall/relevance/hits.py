@@ -286,11 +286,12 @@ def _best(evidence: Priors, ranked: Ranked) -> int:
 
 
 def _of_the_date(evidence: Priors, ranked: Ranked) -> NDArray[np.bool_]:
-    """The hits of the day that the cue names, and of the month those that are no turns."""
+    """The hits of the day that the cue names, and of the week or month those that are no turns."""
     documents = evidence.working.document[ranked.rows]
     at, named = np.maximum(documents, 0), evidence.named_date
     right = (documents != NONE) & evidence.of_the_date[at]
-    return np.asarray(right if named and named.day else right & ~evidence.turns[at], np.bool_)
+    is_day = named is not None and named.day is not None and named.days == 1
+    return np.asarray(right if is_day else right & ~evidence.turns[at], np.bool_)
 
 
 def led_to(
