@@ -308,8 +308,8 @@ def among_like(
 ) -> Floats:
     """BM25 of each place, by how rare the terms are among places of its kind: turns of conversations, and others.
 
-    What is common in a chat may be rare among notes. The best place of either kind keeps its score, which compares it
-    with the other kind, and ``norm`` is of all.
+    What is common in a chat may be rare among notes. The best place of each kind keeps its score, so that the two kinds
+    stay comparable; ``norm`` is the length norm among all.
     """
     weighed = np.zeros_like(scores)
     for like in (turn & living, ~turn & living):

@@ -86,7 +86,7 @@ class Retrieval:
     def bm25(self) -> Floats:
         """BM25 of heading and body, in which near words count as the cue's in part.
 
-        Where turns of conversations and other memories share the namespace, either are weighed among their like.
+        Where turns of conversations and other memories share the namespace, each is weighed among its like.
         """
         working, around = self.working, self.working.conversation_context
         occurrences, worths, _ = self.occurrences
