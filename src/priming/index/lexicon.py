@@ -308,7 +308,7 @@ def among_like(
 ) -> Floats:
     """BM25 of each place, by how rare the terms are among places of its kind: turns of conversations, and others.
 
-    What is common in a chat may be rare among notes. The best place of each kind keeps its score, so that the two kinds
+    What is common in a chat may be rare among notes. The best place of each kind keeps its score, so that the two
     stay comparable; ``norm`` is the length norm among all.
     """
     weighed = np.zeros_like(scores)
