@@ -141,6 +141,20 @@ def test_what_comes_back_every_week_or_is_not_counted_is_no_date(text):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on Monday, 5 May", (None, 5, 5)),
+        ("on Friday June 6th", (None, 6, 6)),
+        ("on Tuesday the 7th of May", (None, 5, 7)),
+        ("on Friday 2023-06-02", (2023, 6, 2)),
+        ("in the last week of June", (None, 6, None)),
+    ],
+)
+def test_a_weekday_beside_a_date_only_says_it_again(text, expected):
+    assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
+
+
 def test_a_week_matches_all_its_days_and_fades_after_them():
     week = cue_date("last week", datetime(2024, 5, 16, tzinfo=UTC))
     times = np.array(["2024-05-04", "2024-05-06", "2024-05-12", "2024-05-22"], "datetime64[s]")

@@ -60,11 +60,7 @@ class ContextEvidence(Retrieval):
         targets, at, weights = windowed(around, spoken.rows, self.params.window_fade)
         within = Occurrences(spoken.term[at], targets, spoken.tf[at] * weights, spoken.count)
         norm, living = working.window_norm(self.params.window_fade), working.living.values
-        counted = _counted(within, len(norm))
-        scores = _bm25(counted, norm, working.memories)
-        return self._living(
-            among_like(scores, counted, norm, around.turn, living) if around.is_mixed else scores
-        )
+        return self._living(self._weighed(within, norm, working.memories, around.turn, living))
 
     @cached_property
     def _speaker_codes(self) -> frozenset[int]:
@@ -92,13 +88,24 @@ class ContextEvidence(Retrieval):
         every = self._near_occurrences if self._expands else self.literal_occurrences
         living = every.only(working.living[every.rows])
         within = Occurrences(living.term, around.session[living.rows], living.tf, living.count)
-        counted = _counted(within, len(around.session_norm))
-        scores = _bm25(counted, around.session_norm, around.sessions)
-        if around.is_mixed:
-            turn, lives = (np.zeros(len(scores), np.bool_) for _ in range(2))
-            turn[around.session[around.turn]] = lives[around.session[working.living.values]] = True
-            scores = among_like(scores, counted, around.session_norm, turn, lives)
+        turn, lives = (np.zeros(len(around.session_norm), np.bool_) for _ in range(2))
+        turn[around.session[around.turn]] = lives[around.session[working.living.values]] = True
+        scores = self._weighed(within, around.session_norm, around.sessions, turn, lives)
         return self._living(scores[around.session])
+
+    def _weighed(
+        self,
+        within: Occurrences,
+        norm: Floats,
+        places: int,
+        turn: NDArray[np.bool_],
+        living: NDArray[np.bool_],
+    ) -> Floats:
+        """BM25 of windows or sessions, among their like where the namespace also has other memories than turns."""
+        counted = _counted(within, len(norm))
+        scores = _bm25(counted, norm, places)
+        mixed = self.working.conversation_context.is_mixed
+        return among_like(scores, counted, norm, turn, living) if mixed else scores
 
     def _conversation(self) -> Floats:
         """The match of what was said around each turn: the mean of four, each relative to the best.

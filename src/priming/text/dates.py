@@ -19,6 +19,7 @@ from priming.text.word_lists import read_words
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
 
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LONG = read_words("months")
 _MONTHS = {name[:3]: number for number, name in enumerate(_LONG, 1)}
 _SHORT = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
@@ -44,32 +45,21 @@ _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
 _MID_SENTENCE = re.compile(r"[^\W\d_],?\s")
 _CENTURY = re.compile(r"(?:19|20)\d\d")
 _BARE_YEAR = re.compile(rf"(?<![\w.,$€£#/+-]){_YEAR}")
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_COUNTS = (
-    "a",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
+_GOES_ON = (
+    rf"[ ]of\b|,?[ ](?:the[ ])?(?:\d{{1,2}}(?:st|nd|rd|th)\b"
+    rf"|(?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?)?(?:{'|'.join(_LONG)}|{_SHORT})\b|(?:19|20)\d\d-)"
 )
+"""What makes a date of its own of the words before it: "on Monday, 5 May", "last week of June"."""
+_COUNTS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RELATIVE = re.compile(
     r"\b(?:(?P<near>today|yesterday|tomorrow)"
-    rf"|(?P<step>last|this|next|on)[ ](?P<unit>week|weekend|month|year|{'|'.join(_WEEKDAYS)})(?![ ]of\b)"
+    rf"|(?P<step>last|this|next|on)[ ](?P<unit>week|weekend|month|year|{'|'.join(_WEEKDAYS)})(?!{_GOES_ON})"
     rf"|(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})[ ](?P<units>day|week|month|year)s?[ ]ago)\b",
     re.IGNORECASE,
 )
 
-_WHOLE_TIMES = frozenset(
-    f"{day}day{s}" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun") for s in ("", "s")
-) | {*_LONG, "yesterday", "today", "tonight", "tomorrow", "ago", "midnight", "noon", "o'clock"} - {
+_TIMES = ("yesterday", "today", "tonight", "tomorrow", "ago", "midnight", "noon", "o'clock")
+_WHOLE_TIMES = frozenset(day + s for day in _WEEKDAYS for s in ("", "s")).union(_TIMES, _LONG) - {
     "may",
     "march",
 }
