@@ -92,7 +92,7 @@ def test_may_and_march_are_months_when_written_so(text, month):
 
 
 def test_of_several_dates_the_most_exact_counts():
-    assert cue_date("between August 11 and August 15 2023") == CueDate(2023, 8, 15)
+    assert cue_date("on August 11 or on August 15 2023") == CueDate(2023, 8, 15)
     assert cue_date("in 2021, or was it June 2022?") == CueDate(2022, 6)
     assert cue_date("June or July?") == CueDate(None, 6)
 
@@ -125,6 +125,20 @@ def test_of_several_dates_the_most_exact_counts():
         ("two weeks ago", (2023, 12, 18, 7)),
         ("2 months ago", (2023, 11, None)),
         ("a year ago", (2023, None, None)),
+        ("the day before yesterday", (2023, 12, 30)),
+        ("What broke last night?", (2023, 12, 31)),
+        ("this morning", (2024, 1, 1)),
+        ("in the last three days", (2023, 12, 30, 3)),
+        ("on the 30th", (2023, 12, 30)),
+        ("What was on the 1st?", (2024, 1, 1)),
+        ("on the 31st with Ana", (2023, 12, 31)),
+        ("Friday the 15th", (2023, 12, 15)),
+        ("on Friday, the 15th", (2023, 12, 15)),
+        ("What happened Friday?", (2023, 12, 29)),
+        ("Friday", (2023, 12, 29)),
+        ("What changed since Friday?", (2023, 12, 29, 4)),
+        ("since the 30th", (2023, 12, 30, 3)),
+        ("since last month", (2023, 12, 1, 32)),
     ],
 )
 def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected):
@@ -135,7 +149,17 @@ def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected
 
 @pytest.mark.parametrize(
     "text",
-    ["What do we do on Mondays?", "every Monday", "on week 3", "a few days ago", "the last of the week"],
+    [
+        *("What do we do on Mondays?", "every Monday", "on week 3", "a few days ago", "the last of the week"),
+        *(
+            "the Monday meeting",
+            "by Friday",
+            "a Monday",
+            "on the 9th floor",
+            "the 9th",
+            "on the 15th of the list",
+        ),
+    ],
 )
 def test_what_comes_back_every_week_or_is_not_counted_is_no_date(text):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) is None
@@ -153,6 +177,48 @@ def test_what_comes_back_every_week_or_is_not_counted_is_no_date(text):
 )
 def test_a_weekday_beside_a_date_only_says_it_again(text, expected):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What happened between 9 and 13 November?", (None, 11, 9, 5)),
+        ("from 30 October to 5 November 2023", (2023, 10, 30, 7)),
+        ("9th-13th of November", (None, 11, 9, 5)),
+        ("between August 11 and August 15, 2023", (2023, 8, 11, 5)),
+        ("August 11-15", (None, 8, 11, 5)),
+        ("27 February until 1 March 2023", (2023, 2, 27, 3)),
+        ("27 February until 1 March 2024", (2024, 2, 27, 4)),
+        ("13 to 9 May", (None, 5, 9)),  # no range
+        ("30 to 31 June 2023", (2023, 6, None)),
+    ],
+)
+def test_a_range_has_all_its_days(text, expected):
+    assert cue_date(text) == CueDate(*expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("since 30 December", (2023, 12, 30, 3)),
+        ("since 30 December 2022", (2022, 12, 30, 368)),
+        ("since November", (2023, 11, 1, 62)),
+        ("since 2023", (2023, 1, 1, 366)),
+        ("since 29 February", (2023, 2, 1, 335)),
+        ("since February 2025", (2025, 2)),  # is yet to come
+    ],
+)
+def test_since_goes_on_until_today(text, expected):
+    assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
+
+
+def test_the_latest_day_of_a_number_is_one_that_its_month_has():
+    assert cue_date("on the 31st", datetime(2023, 3, 5, tzinfo=UTC)) == CueDate(2023, 1, 31)
+
+
+def test_a_date_knows_the_words_that_name_it_and_is_the_same_by_others():
+    assert cue_date("What broke on 9 November, and why?").said == "9 November"
+    assert cue_date("9 November") == cue_date("November 9th")
 
 
 def test_a_week_matches_all_its_days_and_fades_after_them():

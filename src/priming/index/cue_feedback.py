@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 
+from priming.config.ids import time_of
 from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
-from priming.text.tokens import terms
+from priming.text.dates import cue_date
+from priming.text.name_forms.software_kinds import sought_terms
+from priming.text.relative_dates import CueDate
+from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use
 
 SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
@@ -15,8 +20,33 @@ SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overri
 AUTOMATIC = 0.1
 """How much a verdict of the automatic tier counts beside a conscious one: nobody looked at the memory."""
 
-Verdict = tuple[str, str, str, str, str]
-"""Memory, verdict, operation, cue and tier."""
+Verdict = tuple[str, str, str, str, str, float]
+"""Memory, verdict, operation, cue, tier, and when the cue was asked, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCue:
+    """What a cue asked: its terms, and the date that it named, since "yesterday" is another day on each day."""
+
+    terms: frozenset[str]
+    date: CueDate | None
+    key: str
+    """The same for the same terms and date."""
+
+    @classmethod
+    def of(cls, text: str, asked: datetime, main_language: str) -> AskedCue:
+        """Read a cue in its language, or in the main one of the namespace where its words do not tell.
+
+        The words that name the date are no terms, unless there are no others.
+        """
+        language = language_of(text) or main_language
+        every, date = frozenset(sought_terms(text, language)), cue_date(text, asked)
+        own = (every.difference(terms(date.said, language)) or every) if date else every
+        return cls(own, date, f"{' '.join(sorted(own))} {date or ''}")
+
+    def is_of_another_date(self, other: AskedCue) -> bool:
+        """Whether the two name different dates; a verdict on one of them says nothing of the other."""
+        return self.date is not None and other.date is not None and self.date != other.date
 
 
 class CueFeedback:
@@ -26,15 +56,20 @@ class CueFeedback:
     the verdicts, so that what takes back a verdict takes back its words.
     """
 
-    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
-        self._verdicts: dict[tuple[str, str, str], tuple[str, str]] = {}
-        """The cue and the tier of each verdict."""
-        self._terms: dict[str, frozenset[str]] = {}
+    def __init__(self, verdicts: Iterable[Verdict] = (), main_language: str = "english") -> None:
+        self._verdicts: dict[tuple[str, str, str], tuple[str, str, float]] = {}
+        """The cue, the tier and the time of each verdict."""
+        self._language = main_language
+        self._clear()
+        for memory_id, verdict, operation, cue, tier, asked in verdicts:
+            self._add((memory_id, verdict, operation), cue, tier, asked)
+
+    def _clear(self) -> None:
+        self._asked: dict[str, AskedCue] = {}
         self._cues: dict[str, set[str]] = {}
+        """The keys of the cues with each term."""
         self._counts: dict[str, dict[str, _Votes]] = {}
         self._uses: dict[str, Mapping[str, float]] = {}
-        for memory_id, verdict, operation, cue, tier in verdicts:
-            self._add((memory_id, verdict, operation), cue, tier)
 
     def __bool__(self) -> bool:
         return bool(self._verdicts)
@@ -42,73 +77,91 @@ class CueFeedback:
     def __iter__(self) -> Iterator[Verdict]:
         return ((*identity, *judged) for identity, judged in self._verdicts.items())
 
+    def read_in(self, main_language: str) -> None:
+        """Read the cues whose words tell no language in this one."""
+        if main_language != self._language:
+            self._language = main_language
+            self._clear()
+            for identity, judged in self._verdicts.items():
+                self._count(identity, *judged, step=1)
+
     def put(self, row: VerdictRow) -> None:
         """Add a verdict, unless it was added before."""
-        self._add((row.id, row.verdict, row.operation), str(row.cue.get("text", "")), row.tier)
+        at = row.cue.get("at")
+        asked = datetime.fromisoformat(at) if isinstance(at, str) else time_of(row.recall) or row.at
+        self._add(
+            (row.id, row.verdict, row.operation), str(row.cue.get("text", "")), row.tier, asked.timestamp()
+        )
 
     def drop(self, row: VerdictRow) -> None:
         """Remove a verdict, if it was added."""
         identity = (row.id, row.verdict, row.operation)
         judged = self._verdicts.pop(identity, None)
         if judged is not None:
-            self._count(row.id, row.verdict, *judged, step=-1)
+            self._count(identity, *judged, step=-1)
 
-    def uses(self, term: str) -> Mapping[str, float]:
+    def uses(self, term: str, cue: AskedCue) -> Mapping[str, float]:
         """By memory, in how many cues with this term it was useful, less those in which it was not, if above 0.
 
-        Each cue counts once, however often it was asked and judged.
+        Each cue counts once, however often it was asked and judged, and none that names another date than ``cue``.
         """
+        if cue.date is not None:
+            return self._sum_of_uses(term, cue)
         uses = self._uses.get(term)
         if uses is None:
-            totals: dict[str, float] = {}
-            for cue in sorted(self._cues.get(term, ())):  # a sum of floats depends on the order
-                for memory_id, counts in self._counts[cue].items():
-                    totals[memory_id] = totals.get(memory_id, 0.0) + max(-1.0, min(1.0, counts.balance))
-            uses = {memory_id: total for memory_id, total in totals.items() if total > 0.0}
-            self._uses[term] = uses
+            uses = self._uses[term] = self._sum_of_uses(term, cue)
         return uses
 
+    def _sum_of_uses(self, term: str, cue: AskedCue) -> Mapping[str, float]:
+        totals: dict[str, float] = {}
+        for other in self._others(self._cues.get(term, ()), cue):
+            for memory_id, counts in self._counts[other.key].items():
+                totals[memory_id] = totals.get(memory_id, 0.0) + max(-1.0, min(1.0, counts.balance))
+        return {memory_id: total for memory_id, total in totals.items() if total > 0.0}
+
     def balance(
-        self, cue: Collection[str], least: float, rarity: Callable[[str], float], first: float = 1.0
+        self, cue: AskedCue, least: float, rarity: Callable[[str], float], first: float = 1.0
     ) -> dict[str, float]:
-        """By memory, the balance of verdicts on cues similar to these terms: above 0 in favour, below 0 against.
+        """By memory, the balance of verdicts on cues similar to this one: above 0 in favour, below 0 against.
 
         Each verdict counts by how far the similarity of the two cues is above ``least``, up to 1 for the same cue.
         Similarity is the Jaccard index of their terms weighted by rarity, so that cues that name different things are
-        dissimilar. One verdict may be wrong: it counts ``first``, and each further one that agrees the same share of
-        what is left. However many agree, a memory's balance is limited to what the most similar cue counts, so that a
-        verdict on this very cue outweighs verdicts on related ones.
+        dissimilar, and cues that name different dates are not similar at all. One verdict may be wrong: it counts
+        ``first``, and each further one that agrees the same share of what is left. However many agree, a memory's
+        balance is limited to what the most similar cue counts, so that a verdict on this very cue outweighs verdicts
+        on related ones.
         """
-        own = frozenset(cue)
-        candidates = {other for term in own for other in self._cues.get(term, ())}
         balance: dict[str, float] = {}
         most: dict[str, float] = {}
-        for other in sorted(candidates):  # a sum of floats depends on the order
-            share = _above(weighted_jaccard(own, self._terms[other], rarity), least)
+        for other in self._others({key for term in cue.terms for key in self._cues.get(term, ())}, cue):
+            share = _above(weighted_jaccard(cue.terms, other.terms, rarity), least)
             if not share:
                 continue
-            for memory_id, counts in self._counts[other].items():
+            for memory_id, counts in self._counts[other.key].items():
                 balance[memory_id] = balance.get(memory_id, 0.0) + share * counts.balance
                 most[memory_id] = max(most.get(memory_id, 0.0), share)
         agreed = {memory_id: _agreement(total, first) for memory_id, total in balance.items()}
         return {memory_id: max(-limit, min(limit, agreed[memory_id])) for memory_id, limit in most.items()}
 
-    def _add(self, identity: tuple[str, str, str], cue: str, tier: str) -> None:
-        cue_terms = frozenset(terms(cue))
-        if identity in self._verdicts or not cue_terms:
-            return
-        memory_id, verdict, _ = identity
-        self._verdicts[identity] = cue, tier
-        self._terms[cue] = cue_terms
-        for term in cue_terms:
-            self._cues.setdefault(term, set()).add(cue)
-        self._count(memory_id, verdict, cue, tier, step=1)
+    def _others(self, keys: Iterable[str], cue: AskedCue) -> Iterator[AskedCue]:
+        """The judged cues that may say something of a cue, in order: a sum of floats depends on it."""
+        judged = (self._asked[key] for key in sorted(keys))
+        return (other for other in judged if not other.is_of_another_date(cue))
 
-    def _count(self, memory_id: str, verdict: str, cue: str, tier: str, *, step: int) -> None:
-        counts = self._counts.setdefault(cue, {}).setdefault(memory_id, _Votes())
-        counts.add(step * SIGN[verdict], is_automatic=tier == "automatic")
-        for term in self._terms[cue]:
+    def _add(self, identity: tuple[str, str, str], cue: str, tier: str, asked: float) -> None:
+        if identity not in self._verdicts and terms(cue):
+            self._verdicts[identity] = cue, tier, asked
+            self._count(identity, cue, tier, asked, step=1)
+
+    def _count(self, identity: tuple[str, str, str], cue: str, tier: str, asked: float, *, step: int) -> None:
+        memory_id, verdict, _ = identity
+        read = AskedCue.of(cue, datetime.fromtimestamp(asked, UTC), self._language)
+        self._asked[read.key] = read
+        for term in read.terms:
+            self._cues.setdefault(term, set()).add(read.key)
             self._uses.pop(term, None)
+        counts = self._counts.setdefault(read.key, {}).setdefault(memory_id, _Votes())
+        counts.add(step * SIGN[verdict], is_automatic=tier == "automatic")
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 10
+FORMAT = 11
 _ALIGN = 64
 _COLUMNS = (
     *(
@@ -298,7 +298,7 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.snapshot_rows = working.rows
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
-    working.cue_feedback = CueFeedback(tuple(verdict) for verdict in facts["cue_feedback"])
+    working.cue_feedback = CueFeedback(map(tuple, facts["cue_feedback"]), working.main_language)
     for memory_id, *fact in facts["statements"]:
         working.statements.put(memory_id, Statement(*fact))
     for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():

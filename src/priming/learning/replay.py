@@ -41,10 +41,10 @@ _WEIGHTLESS = (
     *("terms", "literal", "pairs", "turns", "window", "query", "cosine", "gist", "named_date"),
     *("_practice", "_verdicts"),
 )
-_BY_SWITCH = {"near": ("bm25", "session")}
+_BY_SWITCHES = {"bm25": ("near", "date"), "session": ("near",)}
 """Evidence that does not depend on weights, and is shared by all replays of a recall.
 
-Evidence under a switch is shared only by replays in which the switch has the same value."""
+Evidence with switches is shared only by replays in which each of them has the same value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Replay:
         self._profile = profile
         self._learned = learned
         self.cases = cases
-        arrays = (len(_WEIGHTLESS) + sum(map(len, _BY_SWITCH.values()))) * max(learned.working.documents, 1)
+        arrays = (len(_WEIGHTLESS) + len(_BY_SWITCHES)) * max(learned.working.documents, 1)
         self._shares_evidence = arrays * len(cases) <= ABLATION.carried
 
     @property
@@ -196,11 +196,11 @@ def _shared_evidence(earlier: Priors, evidence: Priors) -> dict[str, Any]:
         return bool(getattr(priors.params, switch)) and switch not in priors.ablate
 
     same = [
-        names for switch, names in _BY_SWITCH.items() if is_on(earlier, switch) == is_on(evidence, switch)
+        name
+        for name, switches in _BY_SWITCHES.items()
+        if all(is_on(earlier, switch) == is_on(evidence, switch) for switch in switches)
     ]
-    return {
-        name: vars(earlier)[name] for names in (_WEIGHTLESS, *same) for name in names if name in vars(earlier)
-    }
+    return {name: vars(earlier)[name] for name in (*_WEIGHTLESS, *same) if name in vars(earlier)}
 
 
 def replay_cases(

@@ -27,6 +27,9 @@ from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue
 
+_NEAR_IT = 0.5
+"""How well a memory fits a date, from which it may tell of it: within the time in which half of its bonus is lost."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
@@ -149,6 +152,8 @@ def no_result_reason(
     if not anchor_pool(query.profile, evidence.working, pool).any():
         zeros = [f"anchors.{kind} = 0" for kind, count in _anchor_counts(query.profile).items() if not count]
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
+    if query.floor != 0 and (missing := _missing_date(evidence, pool)):
+        return f"nothing above the floor: no memory is of {missing!r}, nor names it"
     # The paths of files may match where no text does.
     if query.floor == 0 or query.of_files or _is_met(evidence, pool):
         return None
@@ -157,6 +162,15 @@ def no_result_reason(
         return None
     why = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
     return f"nothing above the floor: {why}"
+
+
+def _missing_date(evidence: Priors, pool: NDArray[np.bool_]) -> str | None:
+    """What the cue calls its date, where it asks for nothing else and no memory is of it, near it, or names it."""
+    named, terms = evidence.named_date, evidence.terms
+    if named is None or not evidence.asks_for_date or (evidence.dated[pool] >= _NEAR_IT).any():
+        return None
+    matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
+    return None if (matched[pool] == len(set(terms.ordered))).any() else named.said
 
 
 def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:

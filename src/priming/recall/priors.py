@@ -21,7 +21,6 @@ from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, among_like, summed
 from priming.recall.fusion import combined_evidence, raised
 from priming.recall.retrieval import Retrieval
-from priming.text.dates import CueDate, cue_date, date_match
 from priming.text.names import marked_words
 from priming.text.tokens import terms
 
@@ -65,10 +64,8 @@ class ContextEvidence(Retrieval):
     @cached_property
     def _speaker_codes(self) -> frozenset[int]:
         """The cue's terms that are in a speaker's name: they say who spoke, not of what."""
-        working = self.working
-        titles = np.flatnonzero(self.speakers).tolist()
-        names = {term for title in titles for term in working.title_terms[title]}
-        return frozenset(code for term in names if (code := working.lexicon.code(term)) is not None)
+        lexicon = self.working.lexicon
+        return frozenset(code for term in self.speaker_terms if (code := lexicon.code(term)) is not None)
 
     @cached_property
     def gist(self) -> Floats:
@@ -259,23 +256,9 @@ class Priors(ContextEvidence):
         at = working.title.values
         return np.asarray(np.where(self.turns, flags[at], outside[at]))
 
-    @cached_property
-    def named_date(self) -> CueDate | None:
-        """The date that the cue names."""
-        return cue_date(self.text, self.now)
-
-    @property
-    def of_the_date(self) -> NDArray[np.bool_]:
-        """The memories of the day or month that the cue names; none where it names no more than a year."""
-        named, dates = self.named_date, self.priors.get("date")
-        if named is None or named.month is None or dates is None:
-            return np.zeros(self.working.documents, np.bool_)
-        return np.asarray(dates == 1.0, np.bool_)
-
     def _date(self) -> Floats:
-        if self.named_date is None:
-            return np.zeros(self.working.documents)
-        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade)
+        """How well the time of each memory fits the date; half of it for what is no turn: BM25 has the other half."""
+        return self.dated * np.where(self.turns, 1.0, 0.5)
 
     def _context(self) -> Floats:
         values = np.zeros(self.working.documents)
@@ -325,7 +308,7 @@ class Priors(ContextEvidence):
     @cached_property
     def _verdicts(self) -> dict[str, float]:
         p, feedback = self.params, self.working.cue_feedback
-        return feedback.balance(self.terms.ordered, p.same_cue, self.rarity, p.first_verdict)
+        return feedback.balance(self.asked, p.same_cue, self.rarity, p.first_verdict)
 
     def lift(self, document: int) -> float:
         """What a conversation adds to the score of a memory: in a dialogue all scores are higher.

@@ -2,80 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
-from priming.config.params.recall import RecallParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import idf, okapi, scaled
-from priming.embedding.protocol import Embedder, Vectors
+from priming.embedding.protocol import Vectors
 from priming.embedding.semantic import SemanticEmbedder
 from priming.index.columns import NONE
 from priming.index.document import slot_of
 from priming.index.lexicon import Expansion, Occurrences, among_like, summed
 from priming.index.vocabulary import EXACT, Neighbours
-from priming.index.working_set import WorkingSet
+from priming.recall.cue_reading import CueReading
 from priming.recall.fusion import fuse
-from priming.text.name_forms.software_kinds import kinds_of_software, sought_terms
+from priming.text.name_forms.software_kinds import kinds_of_software
 from priming.text.names import marked_words
-from priming.text.tokens import language_of, spelled, terms
-
-
-@dataclass(frozen=True, slots=True)
-class CueTerms:
-    """The terms of a cue in order, and the codes in the lexicon of the distinct ones."""
-
-    ordered: tuple[str, ...]
-    codes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, ordered: Sequence[str], working: WorkingSet) -> CueTerms:
-        """Read the terms of a cue against the words of a namespace."""
-        lexicon = working.lexicon
-        codes = [lexicon.code(term) for term in dict.fromkeys(ordered)]
-        return cls(tuple(ordered), tuple(code for code in codes if code is not None and lexicon.df[code]))
+from priming.text.tokens import spelled, terms
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class Retrieval(CueReading):
     """The matches of every document, each computed at its first use.
 
     Matches are relative to the best of ``pool``, the documents that may answer; other documents match by 0.
     """
-
-    working: WorkingSet
-    embedder: Embedder
-    text: str
-    params: RecallParams
-    now: datetime
-    context: Mapping[int, float] = field(default_factory=dict)
-    ablate: Collection[str] = ()
-    pool: NDArray[np.bool_] | None = None
-    base_level: BaseLevelParams = BASE_LEVEL
-    forgetting: ForgettingParams = FORGETTING
-
-    @cached_property
-    def language(self) -> str:
-        """The language of the cue, or where its words do not tell, that of most memories."""
-        return language_of(self.text) or self.working.main_language
-
-    @cached_property
-    def terms(self) -> CueTerms:
-        """The cue's terms."""
-        read = sought_terms if self._reads_kinds else terms
-        return CueTerms.of(read(self.text, self.language), self.working)
-
-    @property
-    def _reads_kinds(self) -> bool:
-        """Whether a kind of software that the cue names counts as a kind."""
-        return self.params.kind and "near" not in self.ablate
 
     @cached_property
     def literal(self) -> Floats:
@@ -84,7 +37,7 @@ class Retrieval:
 
     @cached_property
     def bm25(self) -> Floats:
-        """BM25 of heading and body, in which near words count as the cue's in part.
+        """BM25 of heading and body, in which near words count as the cue's in part, and a date as its words.
 
         Where turns of conversations and other memories share the namespace, each is weighed among its like.
         """
@@ -95,7 +48,7 @@ class Retrieval:
             scores = among_like(
                 scores, occurrences, working.lexicon.norms, around.turn, working.living.values
             )
-        return self._living(scores)
+        return self._living(scores + self.date_rarity)
 
     @cached_property
     def occurrences(self) -> tuple[Occurrences, Floats, Floats]:
@@ -124,11 +77,11 @@ class Retrieval:
         return tuple(expansion for expansion in expansions if expansion is not None)
 
     def _neighbours(self, words: Mapping[str, str]) -> Mapping[str, Neighbours]:
-        """The words near each word of the cue; names, words with a digit and of another script have none."""
+        """The words near each word of the cue; names, dates, words with a digit and of another script have none."""
         lexicon, p = self.working.lexicon, self.params
-        names = {term for word in self._names for term in terms(word, self.language)}
+        alone = {term for word in self._names for term in terms(word, self.language)} | self.date_terms
         codes = {
-            word: lexicon.code(term) for term, word in words.items() if term not in names and word.isascii()
+            word: lexicon.code(term) for term, word in words.items() if term not in alone and word.isascii()
         }
         return self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
 
@@ -294,7 +247,7 @@ class Retrieval:
         names = list(dict.fromkeys(self.terms.ordered)) if working.cue_feedback else []
         term, rows, counts = list[int](), list[int](), list[float]()
         for at, name in enumerate(names):
-            for memory_id, count in working.cue_feedback.uses(name).items():
+            for memory_id, count in working.cue_feedback.uses(name, self.asked).items():
                 row = working.row_of.get(memory_id, NONE)
                 if row != NONE and working.document[row] != NONE:
                     term.append(at)
@@ -304,17 +257,21 @@ class Retrieval:
         return judged.only(self.texts[judged.rows]), self._idf(names)
 
     @cached_property
-    def useful(self) -> Floats:
-        """What the words for which each memory was useful add to its BM25, relative to the best BM25 with them."""
+    def useful_bm25(self) -> Floats:
+        """What the words for which each memory was useful add to its BM25."""
         words, rarity = self.useful_words
-        added = np.zeros(self.working.documents)
         if not len(words.rows) or not self.params.feedback or "feedback" in self.ablate:
-            return added
+            return np.zeros(self.working.documents)
         own = self._own_counts(words)
         norms, rare = self.working.lexicon.norms[words.rows], rarity[words.term]
         more = okapi(own + words.tf, norms, rare) - okapi(own, norms, rare)
-        added = summed(words.rows, more, self.working.documents)
-        return np.asarray(added / (self.bm25 + added).max())
+        return summed(words.rows, more, self.working.documents)
+
+    @cached_property
+    def useful(self) -> Floats:
+        """What useful words add to BM25, relative to the best BM25 with them."""
+        added = self.useful_bm25
+        return np.asarray(added / (self.bm25 + added).max()) if added.any() else added
 
     def _own_counts(self, words: Occurrences) -> Floats:
         """How often the text of each document has the term of each occurrence in ``words``."""
@@ -334,33 +291,6 @@ class Retrieval:
         words, rarity = self.useful_words
         shares = summed(words.rows, rarity[words.term], self.working.documents)
         return shares / rarity.sum() if len(words.rows) else shares
-
-    @cached_property
-    def rarities(self) -> dict[str, float]:
-        """The rarity of each of the cue's terms."""
-        distinct = tuple(dict.fromkeys(self.terms.ordered))
-        return dict(zip(distinct, self._idf(distinct).tolist(), strict=True))
-
-    def rarity(self, term: str) -> float:
-        """The idf of a term; a term that no memory contains has the greatest."""
-        rarity = self.rarities.get(term)
-        return float(self._idf([term])[0]) if rarity is None else rarity
-
-    def _idf(self, names: Sequence[str]) -> Floats:
-        lexicon = self.working.lexicon
-        codes = [lexicon.code(term) for term in names]
-        df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
-        return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
-
-    @cached_property
-    def speakers(self) -> NDArray[np.bool_]:
-        """The titles that are speakers' names, by number."""
-        return np.asarray(self.working.title_spoken.values > 0)
-
-    @property
-    def texts(self) -> NDArray[np.bool_]:
-        """The documents that may answer."""
-        return self.working.living.values if self.pool is None else self.pool
 
     @cached_property
     def _all_living(self) -> bool:

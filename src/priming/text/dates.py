@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from dataclasses import replace
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.config.params.recall import RecallParams
-from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
-from priming.text.word_lists import read_words
+from priming.text.relative_dates import (
+    MONTH_NAMES,
+    SHORT_MONTH,
+    WEEKDAYS,
+    CueDate,
+    relative_dates,
+    until_today,
+)
 
+_LEAP = 2000  # a year that has every day
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_LONG = read_words("months")
-_MONTHS = {name[:3]: number for number, name in enumerate(_LONG, 1)}
-_SHORT = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
-_MONTH = rf"\b(?P<month>{'|'.join(_LONG)}|{_SHORT})"
+_MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
+_ANY_MONTH = rf"{'|'.join(MONTH_NAMES)}|{SHORT_MONTH}"
+_MONTH = rf"\b(?P<month>{_ANY_MONTH})"
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w])(?![.,]\d)"
 _SOME_YEAR = rf"(?:(?:,[ ]?|[ ])(?:of[ ])?{_YEAR})?"
@@ -38,28 +44,30 @@ _WRITTEN = (
     re.compile(rf"{_MONTH}[ ](?:the[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}\b(?:,[ ]?|[ ])(?:of[ ])?{_YEAR}", re.IGNORECASE),
 )
+_FIRST = r"(?P<first>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+_UP_TO = r"(?:[ ](?:and|to|until|till|through)[ ](?:the[ ])?|[ ]?[-–][ ]?)"
+_RANGES = (
+    re.compile(
+        rf"(?<![\w.,]){_FIRST}(?:[ ](?:of[ ])?(?P<other>{_ANY_MONTH}))?"
+        rf"{_UP_TO}{_DAY}[ ](?:of[ ])?{_MONTH}\b{_SOME_YEAR}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_MONTH}[ ]{_FIRST}{_UP_TO}(?:(?P<other>{_ANY_MONTH})[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}",
+        re.IGNORECASE,
+    ),
+)
+"""Between 9 and 13 November, from 30 October to 5 November 2024, November 9-13."""
 _NAMED = re.compile(rf"{_MONTH}\b", re.IGNORECASE)
+_SINCE = re.compile(r"\bsince[ ]$", re.IGNORECASE)
 _VERBS = ("may", "march", "mar")
 _PRONOUN = r"(?:i|we|you|he|she|it|they|this|that|the|god)"
 _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
 _MID_SENTENCE = re.compile(r"[^\W\d_],?\s")
 _CENTURY = re.compile(r"(?:19|20)\d\d")
 _BARE_YEAR = re.compile(rf"(?<![\w.,$€£#/+-]){_YEAR}")
-_GOES_ON = (
-    rf"[ ]of\b|,?[ ](?:the[ ])?(?:\d{{1,2}}(?:st|nd|rd|th)\b"
-    rf"|(?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?)?(?:{'|'.join(_LONG)}|{_SHORT})\b|(?:19|20)\d\d-)"
-)
-"""What makes a date of its own of the words before it: "on Monday, 5 May", "last week of June"."""
-_COUNTS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_RELATIVE = re.compile(
-    r"\b(?:(?P<near>today|yesterday|tomorrow)"
-    rf"|(?P<step>last|this|next|on)[ ](?P<unit>week|weekend|month|year|{'|'.join(_WEEKDAYS)})(?!{_GOES_ON})"
-    rf"|(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})[ ](?P<units>day|week|month|year)s?[ ]ago)\b",
-    re.IGNORECASE,
-)
-
 _TIMES = ("yesterday", "today", "tonight", "tomorrow", "ago", "midnight", "noon", "o'clock")
-_WHOLE_TIMES = frozenset(day + s for day in _WEEKDAYS for s in ("", "s")).union(_TIMES, _LONG) - {
+_WHOLE_TIMES = frozenset(day + s for day in WEEKDAYS for s in ("", "s")).union(_TIMES, MONTH_NAMES) - {
     "may",
     "march",
 }
@@ -87,28 +95,18 @@ _SPANS = re.compile(
 _FIGURES = re.compile(
     r"\b(?:(?:1[5-9]|20)\d\d(?:s|-(?:1[0-2]|0?[1-9])(?:-\d\d?)?)?"
     r"|[12]?\d:[0-5]\d|[01]?\d ?[ap]\.?m|[0-3]?\d[/.][0-3]?\d[/.](?:\d\d){1,2}"
-    rf"|(?:may|march|{_SHORT}) [0-3]?\d|[0-3]?\d(?:st|nd|rd|th)? (?:of )?(?:may|march|{_SHORT}))(?!\w)"
+    rf"|(?:may|march|{SHORT_MONTH}) [0-3]?\d|[0-3]?\d(?:st|nd|rd|th)? (?:of )?(?:may|march|{SHORT_MONTH}))(?!\w)"
 )
 _MAY = re.compile(r"\b(?:May|March)\b")
 _CLOSING = " \t\r\n\"'”’»)]*_"
 
 
-@dataclass(frozen=True, slots=True)
-class CueDate:
-    """The parts of a date that a cue names: at least a month or a year."""
-
-    year: int | None = None
-    month: int | None = None
-    day: int | None = None
-    days: int = 1
-    """So many days from the one that is named: a week has seven."""
-
-
 def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     """Find the date that a cue names; of several the most exact, then the first.
 
-    Understood are "2023-05-07", "7 May 2023", "May 7, 2023", "May 7th", "May 2023", "in June", "2022", and
-    with ``now`` also "yesterday", "last week", "on Monday", "three days ago" and the like. "may" and "march" in small
+    Understood are "2023-05-07", "7 May 2023", "May 7, 2023", "May 7th", "May 2023", "in June", "2022", "between 9
+    and 13 May", and with ``now`` also "yesterday", "last week", "on Monday", "three days ago", "on the 9th", "since
+    Monday" and the like. "may" and "march" in small
     letters count with a day or a year beside them only.
 
     Parameters
@@ -135,7 +133,13 @@ def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     """
     if now is not None and not isinstance(now, datetime):
         raise ParamError("now", now, "must be a datetime or none")
-    return max(_candidates(text, now), key=_exactness, default=None)
+    named = max(_candidates(text, now), key=lambda pair: _exactness(pair[1]), default=None)
+    if named is None:
+        return None
+    match, cue = named
+    if now is not None and _SINCE.search(text, 0, match.start()):
+        cue = until_today(cue, now.date())
+    return replace(cue, said=match[0])
 
 
 def dates(text: str) -> list[tuple[int, int, str]]:
@@ -274,18 +278,18 @@ def _exactness(cue: CueDate) -> int:
     return 4 * (cue.month is not None) + 2 * (cue.year is not None) + (cue.day is not None)
 
 
-def _candidates(text: str, now: datetime | None) -> Iterator[CueDate]:
-    """Yield the dates of a text, form by form; a fuller form of a date comes before its parts."""
-    for _, cue in _exact(text):
-        yield cue
+def _candidates(text: str, now: datetime | None) -> Iterator[tuple[re.Match[str], CueDate]]:
+    """Yield the dates of a text and where they stand; a fuller form of a date comes before its parts."""
+    yield from _ranges(text)
+    yield from _exact(text)
     if now is not None:
-        yield from _relative(text, now)
+        yield from relative_dates(text, now.date())
     for match in _NAMED.finditer(text):
         word = match["month"]
         if word.rstrip(".").lower() not in _VERBS or _is_month(text, *match.span("month")):
-            yield CueDate(month=_MONTHS[word[:3].lower()])
+            yield match, CueDate(month=_MONTHS[word[:3].lower()])
     for match in _BARE_YEAR.finditer(text):
-        yield CueDate(year=int(match["year"]))
+        yield match, CueDate(year=int(match["year"]))
 
 
 def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -298,6 +302,29 @@ def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
         for match in pattern.finditer(text):
             parts = match.groupdict()
             yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
+
+
+def _ranges(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
+    """Yield the days from one to another; none where the latter comes before the former."""
+    for pattern in _RANGES:
+        for match in pattern.finditer(text):
+            parts = [match["month"], match["other"] or match["month"]]
+            since, until = parts[::-1] if pattern is _RANGES[0] else parts
+            start, end = (
+                _date(match["year"], _MONTHS[name[:3].lower()], match[day])
+                for name, day in ((since, "first"), (until, "day"))
+            )
+            days = _days_between(start, end)
+            if days > 0:
+                yield match, replace(start, days=days)
+
+
+def _days_between(start: CueDate, end: CueDate) -> int:
+    """The days from one date to another, both counted; 0 where one of them has no day."""
+    first, last = (
+        date(cue.year or _LEAP, cue.month, cue.day) if cue.month and cue.day else None for cue in (start, end)
+    )
+    return 0 if first is None or last is None else (last - first).days + 1
 
 
 def _is_month(text: str, start: int, end: int) -> bool:
@@ -316,7 +343,7 @@ def _date(year: str | None, month: int, day: str | None) -> CueDate:
 
 def _exists(year: int | None, month: int, day: int) -> bool:
     try:
-        date(year or 2000, month, day)  # 2000 has a 29 February
+        date(year or _LEAP, month, day)
     except ValueError:
         return False
     return True
@@ -328,48 +355,6 @@ def _slashed(a: int, b: int, year: int) -> CueDate:
         return CueDate(year)
     day, month = max(a, b), min(a, b)
     return _date(str(year), month, str(day)) if 1 <= month <= 12 else CueDate(year)
-
-
-def _relative(text: str, now: datetime) -> Iterator[CueDate]:
-    for match in _RELATIVE.finditer(text):
-        near, step, unit, count, units = (part and part.lower() for part in match.groups())
-        cue: CueDate | None = None
-        if near:
-            cue = _day(now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(near, 0)))
-        elif units:
-            number = int(count) if count.isdigit() else max(1, _COUNTS.index(count))
-            cue = _away(now.date(), -number, units)
-        elif unit in _WEEKDAYS:
-            cue = _weekday(now.date(), step, _WEEKDAYS.index(unit))
-        elif step != "on":
-            cue = _away(now.date(), {"last": -1, "next": 1}.get(step, 0), unit)
-        if cue is not None:
-            yield cue
-
-
-def _away(today: date, number: int, unit: str) -> CueDate | None:
-    """The day, week, weekend, month or year that is so many away from the present one; None before the first year."""
-    if unit == "year":
-        return CueDate(today.year + number) if today.year + number > 0 else None
-    if unit == "month":
-        months = today.year * 12 + today.month - 1 + number
-        return CueDate(months // 12, months % 12 + 1) if months >= 12 else None
-    if unit == "day":
-        return _day(today + timedelta(days=number))
-    monday = today + timedelta(days=7 * number - today.weekday())
-    return _day(monday, 7) if unit == "week" else _day(monday + timedelta(days=5), 2)
-
-
-def _weekday(today: date, step: str, weekday: int) -> CueDate:
-    """A day of this week, the next one of its name, or the last one before today, which "on Monday" means as well."""
-    ahead = weekday - today.weekday()
-    if step != "this":
-        ahead = (ahead - 1) % 7 + 1 if step == "next" else ahead % 7 - 7
-    return _day(today + timedelta(days=ahead))
-
-
-def _day(day: date, days: int = 1) -> CueDate:
-    return CueDate(day.year, day.month, day.day, days)
 
 
 def _moments(times: ArrayLike) -> NDArray[np.datetime64]:

@@ -142,10 +142,11 @@ def _whole_cue(evidence: Priors, ranked: Ranked) -> list[int]:
 
 
 def _share(evidence: Priors, best: int) -> float:
-    """The share of the cue's terms that a memory contains, weighted by rarity."""
-    own, total = evidence.literal_occurrences, sum(evidence.rarities.values())
+    """The share of the cue's terms that a memory contains, or that name its date, weighted by rarity."""
+    own, total = evidence.literal_occurrences, evidence.whole_rarity
     rarity = evidence.working.lexicon.rarity(evidence.terms.codes)
-    return float(rarity[own.term[own.rows == best]].sum()) / total if total else 0.0
+    held = float(rarity[own.term[own.rows == best]].sum() + evidence.date_rarity[best])
+    return min(1.0, held / total) if total else 0.0
 
 
 def _rivalry(evidence: Priors) -> float:
@@ -207,8 +208,9 @@ def hit_figures(
     """What tells a relevant hit from another, one value a hit for each weight of ``params``.
 
     - ``confidence``: the log-odds of the confidence that the recall has an answer at all.
-    - ``match``: BM25, near words included, as a share of the idf of the cue's terms and of ln n: in a large store
-      a match of the same rarity is less remarkable. Most of the match of a question is that of its answer as well.
+    - ``match``: BM25, words near or useful before included, as a share of the idf of the cue's terms and of ln n: in
+      a large store a match of the same rarity is less remarkable. Most of the match of a question is that of its
+      answer as well.
     - ``memories``: ln n, n the memories of the namespace.
     - ``lead``: how far the score is above that of the tenth hit, 1 at most.
     - ``behind``: how far it is below that of the best, times the log-odds of the confidence, where those are above
@@ -222,11 +224,11 @@ def hit_figures(
     sure = min(max(confidence, 1.0 - _SURE), _SURE)
     odds = math.log(sure / (1.0 - sure))
     size = math.log(max(_FEW, evidence.working.memories))
-    rarity = sum(evidence.rarities.values())
+    rarity = evidence.whole_rarity
     turns = (documents != NONE) & evidence.turns[at]
     asks = turns & evidence.working.asks[at]
     answered = np.where(asks, 0.0, params.answered * evidence.answered(evidence.bm25)[at])
-    match = np.maximum(evidence.bm25[at], answered) / max(rarity * size, 1e-9)
+    match = np.maximum((evidence.bm25 + evidence.useful_bm25)[at], answered) / max(rarity * size, 1e-9)
     rival = ranked.scores[min(params.rival, count) - 1]
     parts, none = ranked.components, np.zeros(count)
     arrived: Floats = np.log(np.asarray(parts.get("activation", none)) + evidence.params.log_floor)
@@ -256,6 +258,8 @@ def judged(
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
     proved = ranked.components.get("positive_feedback", np.zeros(count)) > 0
     leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
+    if evidence.asks_for_date:  # by a link from it, one comes to other days
+        leads = np.zeros(count, np.bool_)
     stays = leads | _of_the_date(evidence, ranked) | proved
     memories = evidence.working.memories
     broad = breadth(evidence.bm25, is_spoken(evidence, ranked), params)

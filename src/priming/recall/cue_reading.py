@@ -1,0 +1,185 @@
+"""A cue as its namespace reads it: its language, its terms and their rarity, and the date that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
+from priming.config.params.recall import RecallParams
+from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats
+from priming.core.lexical import idf
+from priming.embedding.protocol import Embedder
+from priming.index.cue_feedback import AskedCue
+from priming.index.working_set import WorkingSet
+from priming.text.dates import cue_date, date_match
+from priming.text.name_forms.software_kinds import sought_terms
+from priming.text.relative_dates import CueDate
+from priming.text.tokens import language_of, terms
+from priming.text.word_lists import read_words
+
+
+@cache
+def _reporting_terms() -> frozenset[str]:
+    """The terms by which one asks for whatever happened."""
+    return frozenset(terms(" ".join(read_words("reporting_words")), "english"))
+
+
+@dataclass(frozen=True, slots=True)
+class CueTerms:
+    """The terms of a cue in order, and the codes in the lexicon of the distinct ones."""
+
+    ordered: tuple[str, ...]
+    codes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ordered: Sequence[str], working: WorkingSet) -> CueTerms:
+        """Read the terms of a cue against the words of a namespace."""
+        lexicon = working.lexicon
+        codes = [lexicon.code(term) for term in dict.fromkeys(ordered)]
+        return cls(tuple(ordered), tuple(code for code in codes if code is not None and lexicon.df[code]))
+
+
+@dataclass(frozen=True)
+class CueReading:
+    """A cue, what it is asked of, and what of its reading depends on the namespace."""
+
+    working: WorkingSet
+    embedder: Embedder
+    text: str
+    params: RecallParams
+    now: datetime
+    context: Mapping[int, float] = field(default_factory=dict)
+    ablate: Collection[str] = ()
+    pool: NDArray[np.bool_] | None = None
+    base_level: BaseLevelParams = BASE_LEVEL
+    forgetting: ForgettingParams = FORGETTING
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the cue, or where its words do not tell, that of most memories."""
+        return language_of(self.text) or self.working.main_language
+
+    @cached_property
+    def terms(self) -> CueTerms:
+        """The cue's terms; of one that asks for a date, those that name it, and who spoke."""
+        ordered = self._ordered
+        if self.asks_for_date:
+            ordered = [term for term in ordered if term in self.date_terms or term not in _reporting_terms()]
+        return CueTerms.of(ordered, self.working)
+
+    @cached_property
+    def _ordered(self) -> list[str]:
+        read = sought_terms if self._reads_kinds else terms
+        return read(self.text, self.language)
+
+    @property
+    def _reads_kinds(self) -> bool:
+        """Whether a kind of software that the cue names counts as a kind."""
+        return self.params.kind and "near" not in self.ablate
+
+    @cached_property
+    def asked(self) -> AskedCue:
+        """The cue as verdicts on it are found."""
+        main_language = self.working.main_language
+        self.working.cue_feedback.read_in(main_language)
+        return AskedCue.of(self.text, self.now, main_language)
+
+    @cached_property
+    def named_date(self) -> CueDate | None:
+        """The date that the cue names."""
+        return cue_date(self.text, self.now)
+
+    @cached_property
+    def date_terms(self) -> frozenset[str]:
+        """The cue's terms that name its date."""
+        named = self.named_date
+        return frozenset(() if named is None else terms(named.said, self.language))
+
+    @cached_property
+    def dated(self) -> Floats:
+        """How well the time of each memory fits the date that the cue names; 0 where it names none."""
+        if self.named_date is None:
+            return np.zeros(self.working.documents)
+        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade)
+
+    @cached_property
+    def of_the_date(self) -> NDArray[np.bool_]:
+        """The memories of the day or month that the cue names; none where it names no more than a year."""
+        named = self.named_date
+        if named is None or named.month is None or not self.params.date or "date" in self.ablate:
+            return np.zeros(self.working.documents, np.bool_)
+        return np.asarray(self.dated == 1.0, np.bool_)
+
+    @cached_property
+    def speakers(self) -> NDArray[np.bool_]:
+        """The titles that are speakers' names, by number."""
+        return np.asarray(self.working.title_spoken.values > 0)
+
+    @cached_property
+    def speaker_terms(self) -> frozenset[str]:
+        """The terms of the names of speakers."""
+        working = self.working
+        titles = np.flatnonzero(self.speakers).tolist()
+        return frozenset(term for title in titles for term in working.title_terms[title])
+
+    @cached_property
+    def asks_for_date(self) -> bool:
+        """Whether the cue asks for whatever is of its date, or was said then: "what did Ana say on Monday?"."""
+        if not self.date_terms:
+            return False
+        idle = self.date_terms | _reporting_terms()
+        return all(term in idle or term in self.speaker_terms for term in self._ordered)
+
+    @cached_property
+    def texts(self) -> NDArray[np.bool_]:
+        """The documents that may answer; to a cue that asks for a date, those of it, if there are any."""
+        texts = self.working.living.values if self.pool is None else self.pool
+        right = texts & self.of_the_date if self.asks_for_date else texts
+        return right if right.any() else texts
+
+    @cached_property
+    def date_rarity(self) -> Floats:
+        """What being of the cue's date is worth to a memory in BM25: it counts as one word, as rare as such memories.
+
+        Of a turn it says little, unless the cue asks for nothing else: dozens are said in a day.
+        """
+        right = self.of_the_date & self.working.living.values
+        if not self.asks_for_date:
+            right = right & ~self.working.conversation_context.turn
+        count = np.count_nonzero(right)
+        said = sum(self.rarities[term] for term in self.date_terms if term in self.rarities)
+        rarity = min(said, float(idf(count, self.working.lexicon.documents))) if count else 0.0
+        return np.where(right, rarity, 0.0)
+
+    @cached_property
+    def rarities(self) -> dict[str, float]:
+        """The rarity of each of the cue's terms."""
+        distinct = tuple(dict.fromkeys(self.terms.ordered))
+        return dict(zip(distinct, self._idf(distinct).tolist(), strict=True))
+
+    @cached_property
+    def whole_rarity(self) -> float:
+        """The rarity of the whole cue; a date that memories have counts as one word."""
+        date = float(self.date_rarity.max(initial=0.0))
+        counted = [
+            rarity for term, rarity in self.rarities.items() if not date or term not in self.date_terms
+        ]
+        return sum(counted) + date
+
+    def rarity(self, term: str) -> float:
+        """The idf of a term; a term that no memory contains has the greatest."""
+        rarity = self.rarities.get(term)
+        return float(self._idf([term])[0]) if rarity is None else rarity
+
+    def _idf(self, names: Sequence[str]) -> Floats:
+        lexicon = self.working.lexicon
+        codes = [lexicon.code(term) for term in names]
+        df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
+        return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
