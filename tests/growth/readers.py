@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +55,8 @@ from priming.text import (
 from priming.text.corrections import change, polarity, small_words
 from priming.text.name_forms import software_kinds
 from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
+
+_NOW = datetime(2024, 5, 16, tzinfo=UTC)
 
 
 class Reader(NamedTuple):
@@ -221,6 +224,12 @@ READERS = (
     _reader("specificity", tokens.specificity, "text.tokens", "text.dates"),
     _reader("dates", dates.dates, "text.dates"),
     _reader("date of a cue", dates.cue_date, "text.dates"),
+    _reader(
+        "date of a cue asked now",
+        lambda text: dates.cue_date(text, _NOW),
+        "text.dates",
+        "text.relative_dates",
+    ),
     _reader("times", dates.has_time, "text.dates"),
     _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
     _reader(

@@ -474,3 +474,11 @@ def test_how_an_objection_begins_is_no_part_of_the_rule(memory, words):
 )
 def test_what_only_looks_like_an_objection_stays(memory, words):
     assert memory.learn(words).content == words
+
+
+def test_rules_that_say_nothing_by_themselves_do_not_confirm_each_other(memory):
+    first = memory.learn("Don't do that")
+    for text in ("ok thanks", "Not like that", "Do it again"):
+        assert memory.learn(text).placement == "create"
+    assert memory.get(first.key).confidence == 0.6
+    assert memory.learn("don't do that").placement == "merge"

@@ -217,7 +217,7 @@ def test_the_latest_day_of_a_number_is_one_that_its_month_has():
 
 
 def test_a_date_knows_the_words_that_name_it_and_is_the_same_by_others():
-    assert cue_date("What broke on 9 November, and why?").said == "9 November"
+    assert cue_date("What broke on 9 November, and why?").words == "9 November"
     assert cue_date("9 November") == cue_date("November 9th")
 
 

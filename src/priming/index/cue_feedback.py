@@ -34,14 +34,14 @@ class AskedCue:
     """The same for the same terms and date."""
 
     @classmethod
-    def of(cls, text: str, asked: datetime, main_language: str) -> AskedCue:
+    def of(cls, text: str, at: datetime, main_language: str) -> AskedCue:
         """Read a cue in its language, or in the main one of the namespace where its words do not tell.
 
         The words that name the date are no terms, unless there are no others.
         """
         language = language_of(text) or main_language
-        every, date = frozenset(sought_terms(text, language)), cue_date(text, asked)
-        own = (every.difference(terms(date.said, language)) or every) if date else every
+        every, date = frozenset(sought_terms(text, language)), cue_date(text, at)
+        own = (every.difference(terms(date.words, language)) or every) if date else every
         return cls(own, date, f"{' '.join(sorted(own))} {date or ''}")
 
     def is_of_another_date(self, other: AskedCue) -> bool:
@@ -61,11 +61,11 @@ class CueFeedback:
         """The cue, the tier and the time of each verdict."""
         self._language = main_language
         self._clear()
-        for memory_id, verdict, operation, cue, tier, asked in verdicts:
-            self._add((memory_id, verdict, operation), cue, tier, asked)
+        for memory_id, verdict, operation, cue, tier, at in verdicts:
+            self._add((memory_id, verdict, operation), cue, tier, at)
 
     def _clear(self) -> None:
-        self._asked: dict[str, AskedCue] = {}
+        self._judged: dict[str, AskedCue] = {}
         self._cues: dict[str, set[str]] = {}
         """The keys of the cues with each term."""
         self._counts: dict[str, dict[str, _Votes]] = {}
@@ -87,11 +87,10 @@ class CueFeedback:
 
     def put(self, row: VerdictRow) -> None:
         """Add a verdict, unless it was added before."""
-        at = row.cue.get("at")
-        asked = datetime.fromisoformat(at) if isinstance(at, str) else time_of(row.recall) or row.at
-        self._add(
-            (row.id, row.verdict, row.operation), str(row.cue.get("text", "")), row.tier, asked.timestamp()
-        )
+        own = row.cue.get("at")
+        at = datetime.fromisoformat(own) if isinstance(own, str) else time_of(row.recall) or row.at
+        identity = (row.id, row.verdict, row.operation)
+        self._add(identity, str(row.cue.get("text", "")), row.tier, at.timestamp())
 
     def drop(self, row: VerdictRow) -> None:
         """Remove a verdict, if it was added."""
@@ -145,18 +144,18 @@ class CueFeedback:
 
     def _others(self, keys: Iterable[str], cue: AskedCue) -> Iterator[AskedCue]:
         """The judged cues that may say something of a cue, in order: a sum of floats depends on it."""
-        judged = (self._asked[key] for key in sorted(keys))
+        judged = (self._judged[key] for key in sorted(keys))
         return (other for other in judged if not other.is_of_another_date(cue))
 
-    def _add(self, identity: tuple[str, str, str], cue: str, tier: str, asked: float) -> None:
+    def _add(self, identity: tuple[str, str, str], cue: str, tier: str, at: float) -> None:
         if identity not in self._verdicts and terms(cue):
-            self._verdicts[identity] = cue, tier, asked
-            self._count(identity, cue, tier, asked, step=1)
+            self._verdicts[identity] = cue, tier, at
+            self._count(identity, cue, tier, at, step=1)
 
-    def _count(self, identity: tuple[str, str, str], cue: str, tier: str, asked: float, *, step: int) -> None:
+    def _count(self, identity: tuple[str, str, str], cue: str, tier: str, at: float, *, step: int) -> None:
         memory_id, verdict, _ = identity
-        read = AskedCue.of(cue, datetime.fromtimestamp(asked, UTC), self._language)
-        self._asked[read.key] = read
+        read = AskedCue.of(cue, datetime.fromtimestamp(at, UTC), self._language)
+        self._judged[read.key] = read
         for term in read.terms:
             self._cues.setdefault(term, set()).add(read.key)
             self._uses.pop(term, None)

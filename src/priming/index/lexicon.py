@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged
+from priming.index.compounds import Compounds
 
 _CACHED_TERMS = 4096
 """How many terms' postings are cached."""
@@ -80,6 +81,7 @@ class Lexicon:
         self._tail: dict[int, tuple[array[int], array[int]]] = {}
         self._cached: dict[int, Postings] = {}
         self._norms: Floats | None = None
+        self._compounds = Compounds()
 
     @property
     def mean_length(self) -> float:
@@ -161,6 +163,11 @@ class Lexicon:
             rows = np.concatenate([rows, np.array(more, np.int64)])
             tf = np.concatenate([tf, np.array(counts, np.float64)])
         return Postings(rows, tf)
+
+    def compounds(self, spellings: Collection[str]) -> dict[int, float]:
+        """The codes of the words that are a part of a word, or that it is a part of, and the share of each."""
+        related = self._compounds.related(spellings, self.words, self.terms)
+        return {code: share for code, share in related.items() if self.df[code]}
 
     def occurrences(self, codes: Sequence[int]) -> Occurrences:
         """The occurrences of several terms, dead rows included."""

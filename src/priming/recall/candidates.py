@@ -170,13 +170,14 @@ def _missing_date(evidence: Priors, pool: NDArray[np.bool_]) -> str | None:
     if named is None or not evidence.asks_for_date or (evidence.dated[pool] >= _NEAR_IT).any():
         return None
     matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
-    return None if (matched[pool] == len(set(terms.ordered))).any() else named.said
+    return None if (matched[pool] == len(set(terms.ordered))).any() else named.words
 
 
 def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
     """Whether any memory that may answer has a word, a condition, a date or a software that the cue names."""
     named = (pool[evidence.rows_of_software(kind)].any() for kind in evidence.software)
     words = pool[evidence.literal_occurrences.rows].any() or evidence.useful[pool].any()
+    words |= evidence.joins_words and evidence.bm25[pool].any()
     return bool(evidence.context or words or evidence.of_the_date[pool].any() or any(named))
 
 

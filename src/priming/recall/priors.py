@@ -308,7 +308,7 @@ class Priors(ContextEvidence):
     @cached_property
     def _verdicts(self) -> dict[str, float]:
         p, feedback = self.params, self.working.cue_feedback
-        return feedback.balance(self.asked, p.same_cue, self.rarity, p.first_verdict)
+        return feedback.balance(self.cue_of_feedback, p.same_cue, self.rarity, p.first_verdict)
 
     def lift(self, document: int) -> float:
         """What a conversation adds to the score of a memory: in a dialogue all scores are higher.

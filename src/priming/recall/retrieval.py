@@ -13,10 +13,11 @@ from priming.core.lexical import idf, okapi, scaled
 from priming.embedding.protocol import Vectors
 from priming.embedding.semantic import SemanticEmbedder
 from priming.index.columns import NONE
+from priming.index.compounds import COMPOUNDING
+from priming.index.cue_reading import CueReading
 from priming.index.document import slot_of
 from priming.index.lexicon import Expansion, Occurrences, among_like, summed
 from priming.index.vocabulary import EXACT, Neighbours
-from priming.recall.cue_reading import CueReading
 from priming.recall.fusion import fuse
 from priming.text.name_forms.software_kinds import kinds_of_software
 from priming.text.names import marked_words
@@ -66,11 +67,11 @@ class Retrieval(CueReading):
 
         These are the words near enough in meaning, and where the cue names a kind of software, the names of such.
         """
-        lexicon, words = self.working.lexicon, spelled(self.text, self.language)
+        words = spelled(self.text, self.language)
         neighbours = self._neighbours(words) if self._uses_near_words else {}
         software = {term: runs for kind, runs in self.software.items() for term in kind}
         expansions = [
-            self._expansion(lexicon.code(term), neighbours.get(word), software.get(term, ()))
+            self._expansion(term, word, neighbours.get(word), software.get(term, ()))
             for term, word in words.items()
             if term in self.terms.ordered
         ]
@@ -117,12 +118,15 @@ class Retrieval(CueReading):
         return names[1:] if opens else names
 
     def _expansion(
-        self, own: int | None, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
+        self, term: str, word: str, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
     ) -> Expansion | None:
-        """The words that count as a term: itself in full, near words by similarity, and software of its kind."""
-        df = self.working.lexicon.df.values
+        """The words that count as a term: itself in full, near words, compounds, and software of its kind."""
+        own, df = self.working.lexicon.code(term), self.working.lexicon.df.values
         occurs = own is not None and bool(df[own])
         parts = {} if neighbours is None else self._near_shares(neighbours, own if occurs else None)
+        if self.joins_words:
+            compounds = self.working.lexicon.compounds({word, term})
+            parts |= self._by_rarity(compounds, own if occurs else None)
         runs = tuple(run for run in software if len(run) > 1)
         for run in software:
             if len(run) == 1:
@@ -148,14 +152,25 @@ class Retrieval(CueReading):
         ]
         codes, cosines = neighbours.codes[words_alone], neighbours.cosines[words_alone]
         shares = np.minimum(1.0, (cosines - floor) / (1.0 - floor))
-        if own is not None and len(codes):
-            shares = shares * np.sqrt(np.minimum(1.0, lexicon.rarity(codes.tolist()) / lexicon.rarity([own])))
-        return dict(zip(codes.tolist(), shares.tolist(), strict=True))
+        return self._by_rarity(dict(zip(codes.tolist(), shares.tolist(), strict=True)), own)
+
+    def _by_rarity(self, shares: dict[int, float], own: int | None) -> dict[int, float]:
+        """The shares of words that count as a term: less, the commoner they are beside the term itself."""
+        if own is None or not shares:
+            return shares
+        lexicon = self.working.lexicon
+        rarer = np.sqrt(np.minimum(1.0, lexicon.rarity(list(shares)) / lexicon.rarity([own])))
+        return dict(zip(shares, (np.array(list(shares.values())) * rarer).tolist(), strict=True))
 
     @property
     def _expands(self) -> bool:
         """Whether other words of the namespace count as words of the cue."""
-        return self._uses_near_words or bool(self.software)
+        return self._uses_near_words or self.joins_words or bool(self.software)
+
+    @property
+    def joins_words(self) -> bool:
+        """Whether a part of a word counts as it in part: where the language writes compounds as one word."""
+        return self.params.near and "near" not in self.ablate and self.language in COMPOUNDING
 
     @property
     def _uses_near_words(self) -> bool:
@@ -247,7 +262,7 @@ class Retrieval(CueReading):
         names = list(dict.fromkeys(self.terms.ordered)) if working.cue_feedback else []
         term, rows, counts = list[int](), list[int](), list[float]()
         for at, name in enumerate(names):
-            for memory_id, count in working.cue_feedback.uses(name, self.asked).items():
+            for memory_id, count in working.cue_feedback.uses(name, self.cue_of_feedback).items():
                 row = working.row_of.get(memory_id, NONE)
                 if row != NONE and working.document[row] != NONE:
                     term.append(at)

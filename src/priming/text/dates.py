@@ -139,7 +139,7 @@ def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     match, cue = named
     if now is not None and _SINCE.search(text, 0, match.start()):
         cue = until_today(cue, now.date())
-    return replace(cue, said=match[0])
+    return replace(cue, words=match[0])
 
 
 def dates(text: str) -> list[tuple[int, int, str]]:

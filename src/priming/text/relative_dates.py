@@ -54,7 +54,7 @@ class CueDate:
     day: int | None = None
     days: int = 1
     """So many days from the one that is named: a week has seven."""
-    said: str = field(default="", compare=False, repr=False)
+    words: str = field(default="", compare=False, repr=False)
     """The words of the cue that name it."""
 
 

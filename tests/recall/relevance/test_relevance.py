@@ -258,3 +258,35 @@ def test_the_further_a_hit_is_behind_the_less_relevant_it_is_however_unsure_the_
         alike = [hit for hit in hits if hit.memory.session and not hit.memory.content.endswith("?")]
         relevance = [round(hit.relevance, 6) for hit in alike if not hit.components["bm25"]]
         assert relevance == sorted(relevance, reverse=True)
+
+
+def test_what_was_marked_for_a_question_is_more_or_less_relevant_to_it_the_more_often_it_was(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    for key, text in (NOTES | MORE).items():
+        memory.remember(text, key=key)
+    cue, shown, verdicts = "which database do we use?", {"staging": [], "cache": []}, []
+    for _ in range(4):
+        recall = memory.recall(cue, floor=0)
+        for hit in recall.hits:
+            if hit.memory.key in shown:
+                shown[hit.memory.key].append(hit.relevance)
+        verdicts.append(memory.feedback(recall.recall_id, used=["cache"], not_relevant=["staging"]))
+    first, *_, last = shown["cache"]
+    assert shown["cache"] == sorted(shown["cache"])
+    assert first < 0.5 < 0.9 < last
+    assert shown["staging"] == sorted(shown["staging"], reverse=True)
+    assert shown["staging"][-1] < shown["staging"][0] / 5
+    assert "staging" not in keys(memory.recall(cue))
+    for verdict in reversed(verdicts):
+        memory.undo(verdict.id)
+    assert {h.memory.key: h.relevance for h in memory.recall(cue, floor=0).hits}["cache"] == first
+
+
+def test_a_memory_that_a_wrong_path_led_to_does_not_come_back(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    memory.remember("The release failed because Kestrel was down.", key="outage")
+    memory.remember("The key to Kestrel hangs in room 12.", key="kestrel-key")
+    recall = memory.recall("why did the release fail?")
+    assert keys(recall) == ["outage", "kestrel-key"]
+    memory.feedback(recall.recall_id, not_relevant=["kestrel-key"])
+    assert keys(memory.recall("why did the release fail?", floor=0.03)) == ["outage"]

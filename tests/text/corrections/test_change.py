@@ -523,3 +523,8 @@ def test_a_long_wrong_text_is_no_part_of_the_statement():
 def test_a_statement_that_is_no_text_is_refused():
     with pytest.raises(ParamError, match="must be a text"):
         compare(None, "x")
+
+
+def test_statements_without_a_word_that_tells_are_the_same_only_if_they_are_equal():
+    assert compare("Not like that", "Do it now").kind == "other_slot"
+    assert compare("Not like that", "not like that").kind == "same"

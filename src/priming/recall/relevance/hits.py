@@ -145,8 +145,8 @@ def _share(evidence: Priors, best: int) -> float:
     """The share of the cue's terms that a memory contains, or that name its date, weighted by rarity."""
     own, total = evidence.literal_occurrences, evidence.whole_rarity
     rarity = evidence.working.lexicon.rarity(evidence.terms.codes)
-    held = float(rarity[own.term[own.rows == best]].sum() + evidence.date_rarity[best])
-    return min(1.0, held / total) if total else 0.0
+    covered = float(rarity[own.term[own.rows == best]].sum() + evidence.date_rarity[best])
+    return min(1.0, covered / total) if total else 0.0
 
 
 def _rivalry(evidence: Priors) -> float:
@@ -256,16 +256,37 @@ def judged(
     if params is None or confidence is None:
         return Judged(np.full(count, np.nan), np.ones(count, np.bool_), 0.0)
     own = relevance(hit_figures(evidence, ranked, confidence, params), params)
-    proved = ranked.components.get("positive_feedback", np.zeros(count)) > 0
+    proved, refuted = (
+        ranked.components.get(f"{sign}_feedback", np.zeros(count)) for sign in ("positive", "negative")
+    )
+    own = judged_relevance(own, proved, refuted)
     leads = led_to(own, led_shares(evidence, ranked), left_open(evidence, ranked, params), params)
     if evidence.asks_for_date:  # by a link from it, one comes to other days
         leads = np.zeros(count, np.bool_)
-    stays = leads | _of_the_date(evidence, ranked) | proved
+    stays = (leads | _of_the_date(evidence, ranked) | (proved > 0)) & (refuted == 0)
     memories = evidence.working.memories
     broad = breadth(evidence.bm25, is_spoken(evidence, ranked), params)
     weight = recall_weight(broad, memories, params)
     least = least_worth(own[: params.width], weight, params.floor / broad)
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
+
+
+def judged_relevance(own: Floats, proved: Floats, refuted: Floats) -> Floats:
+    """What verdicts on similar cues make of a relevance: so much of it is known, and the rest is as it was.
+
+    relevance ← proved + (1 − proved) · (1 − refuted) · relevance.
+
+    Parameters
+    ----------
+    own : the relevance of each hit by its figures.
+    proved, refuted : what verdicts on similar cues say for each hit and against it, in [0, 1].
+
+    Examples
+    --------
+    >>> judged_relevance(np.array([0.5, 0.5]), np.array([0.6, 0.0]), np.array([0.0, 0.6])).round(2).tolist()
+    [0.8, 0.2]
+    """
+    return proved + (1.0 - proved) * (1.0 - refuted) * own
 
 
 def left_open(evidence: Priors, ranked: Ranked, params: RelevanceParams = RELEVANCE) -> float:

@@ -279,6 +279,8 @@ class _AlignedChange(ValueChange):
         """The same words: the same, unless one of them restricts."""
         if self.removed or self.added:
             return None
+        if not self.aligned and self.old.source.casefold().split() != self.new.source.casefold().split():
+            return self._result("other_slot", "neither has a word that tells what it asks for", coexists=True)
         later = self.restricted[1]
         if self.restricted[0] != later:
             reason = f'only the {"later" if later else "earlier"} says "only"'

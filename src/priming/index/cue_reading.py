@@ -85,7 +85,7 @@ class CueReading:
         return self.params.kind and "near" not in self.ablate
 
     @cached_property
-    def asked(self) -> AskedCue:
+    def cue_of_feedback(self) -> AskedCue:
         """The cue as verdicts on it are found."""
         main_language = self.working.main_language
         self.working.cue_feedback.read_in(main_language)
@@ -100,7 +100,7 @@ class CueReading:
     def date_terms(self) -> frozenset[str]:
         """The cue's terms that name its date."""
         named = self.named_date
-        return frozenset(() if named is None else terms(named.said, self.language))
+        return frozenset(() if named is None else terms(named.words, self.language))
 
     @cached_property
     def dated(self) -> Floats:
@@ -154,8 +154,8 @@ class CueReading:
         if not self.asks_for_date:
             right = right & ~self.working.conversation_context.turn
         count = np.count_nonzero(right)
-        said = sum(self.rarities[term] for term in self.date_terms if term in self.rarities)
-        rarity = min(said, float(idf(count, self.working.lexicon.documents))) if count else 0.0
+        words = sum(self.rarities[term] for term in self.date_terms if term in self.rarities)
+        rarity = min(words, float(idf(count, self.working.lexicon.documents))) if count else 0.0
         return np.where(right, rarity, 0.0)
 
     @cached_property
