@@ -1,6 +1,8 @@
 """Sets in the genre format: what is read, what is refused, and where."""
 
 import json
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,7 +10,10 @@ import pytest
 
 from priming import ParamError
 from priming.bench.genre import load_genre
+from priming.bench.run import BenchPlan, run
 from priming.bench.sets import BenchQuery
+from priming.config.params.bench import BENCH
+from priming.embedding.wordllama import StaticEmbedder
 
 STORY = Path(__file__).resolve().parents[2] / "demo" / "story"
 FACT = {"id": "d1", "text": "The gate closes at nine."}
@@ -81,12 +86,8 @@ def test_each_part_has_its_own_documents_and_one_without_questions_is_left_out(w
         ([{**FACT, "time": "soon"}], [QUESTION], "line 1: time = 'soon': must be an ISO 8601 time, such as"),
         ([{**FACT, "files": "a.py"}], [QUESTION], "line 1: files = 'a.py': must be a list of paths, such as"),
         ([{**FACT, "kind": "thing"}], [QUESTION], "documents.jsonl, line 1: kind = 'thing': must be one of"),
-        ([FACT], [{"text": "When?"}], "questions.jsonl, line 1: gold = None: must be a list of at least one"),
-        (
-            [FACT],
-            [{**QUESTION, "gold": []}],
-            "questions.jsonl, line 1: gold = []: must be a list of at least",
-        ),
+        ([FACT], [{"text": "When?"}], "questions.jsonl, line 1: gold = None: must be a list of ids"),
+        ([FACT], [{**QUESTION, "gold": []}], "gold = []: is empty in each line of"),
         (
             [FACT],
             ["", {**QUESTION, "gold": ["d1", "d9"]}],
@@ -113,6 +114,23 @@ def test_a_bad_line_is_named_by_its_file_its_number_and_its_rule(write, document
         load_genre(folder)
     assert said in str(raised.value)
     assert str(folder) in str(raised.value)
+
+
+def test_a_question_that_nothing_answers_counts_for_how_sure_an_answer_is_and_for_nothing_else(write):
+    more = {"id": "d2", "text": "The boiler was mended by Ada."}
+    unasked = {"text": "Who mended the roof of the barn?", "gold": [], "category": "2"}
+    found = load_genre(write([FACT, more], [QUESTION, unasked]))
+    assert [query.category for query in found.parts[0].queries] == ["all", "unanswerable"]
+    plan = BenchPlan(params=replace(BENCH, search_seconds=600.0))
+    (row,) = run(found, StaticEmbedder(), plan, lambda _what: nullcontext(lambda _done, _total: None)).rows
+    assert (row.summary.headline.questions, row.summary.auc) == (1, 1.0)
+    assert set(row.summary.by_category) == {"all"}
+
+
+def test_a_line_as_remember_takes_it_is_a_document_too(write):
+    folder = write([{"key": "d1", "content": FACT["text"], "occurred_at": "2026-03-01"}], [QUESTION])
+    (item,) = load_genre(folder).parts[0].items
+    assert (item.label, item.text, item.occurred_at) == ("d1", FACT["text"], datetime(2026, 3, 1, tzinfo=UTC))
 
 
 def test_a_folder_without_one_of_the_files_is_told_which(tmp_path):

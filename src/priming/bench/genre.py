@@ -20,6 +20,8 @@ from priming.transfer.reading import checked_entry, label, lines, parse_json, ti
 DOCUMENTS, QUESTIONS = "documents.jsonl", "questions.jsonl"
 WHOLE = "all"
 """The part of documents that name none, and the category of questions that name none."""
+UNANSWERABLE = "unanswerable"
+"""The category of questions that no document answers."""
 _DOCUMENT = 'must be a JSON object such as {"id": "d1", "text": "The pool retries twice."}'
 _QUESTION = 'must be a JSON object such as {"text": "How often do we retry?", "gold": ["d1"]}'
 
@@ -61,6 +63,9 @@ def load_genre(folder: Path) -> BenchSet:
             rule = f"is the part of no document: write one of {_few(list(parts))}, or add its documents"
             raise ParamError(f"{where}: part", name, rule)
         parts[name].queries.append(_question(fields, parts[name], where))
+    gold = {bool(query.gold) for part in parts.values() for query in part.queries}
+    if True not in gold:
+        raise ParamError("gold", [], f"is empty in each line of {questions}: name what answers some of them")
     digest = hashlib.sha256(documents.read_bytes() + questions.read_bytes()).hexdigest()
     return BenchSet(
         name=title(folder.resolve().name) or "set",
@@ -70,6 +75,7 @@ def load_genre(folder: Path) -> BenchSet:
             if part.queries
         ),
         ks=(5, 10),
+        unanswerable=UNANSWERABLE if False in gold else None,
         digest=digest,
         files=(DOCUMENTS, QUESTIONS),
     )
@@ -89,12 +95,10 @@ def _objects(path: Path, shape: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _document(fields: Mapping[str, Any], where: str) -> tuple[str, BenchItem]:
-    name = _identifier(fields.get("id"), f"{where}: id", "must be a text that names the document")
-    speaker, session, at = (
-        _name(fields, ("speaker", "author")),
-        _name(fields, ("session",)),
-        fields.get("time"),
-    )
+    own = fields.get("id", fields.get("key"))
+    name = _identifier(own, f"{where}: id", "must be a text that names the document, as id or key")
+    speaker, session = _name(fields, ("speaker", "author")), _name(fields, ("session",))
+    at = fields.get("time", fields.get("occurred_at"))
     happened = any(value is not None for value in (speaker, session, at))
     item = BenchItem(
         key=label(name),
@@ -113,17 +117,15 @@ def _document(fields: Mapping[str, Any], where: str) -> tuple[str, BenchItem]:
 
 def _question(fields: Mapping[str, Any], part: _PartLines, where: str) -> BenchQuery:
     gold = fields.get("gold")
-    if not isinstance(gold, list) or not gold:
-        rule = 'must be a list of at least one id of a document, such as ["d1"]'
+    if not isinstance(gold, list):
+        rule = 'must be a list of ids of documents, such as ["d1"]; empty where none answers'
         raise ParamError(f"{where}: gold", gold, rule)
     names = [_identifier(name, f"{where}: gold", "must be a list of ids of documents") for name in gold]
     for name in names:
         if name not in part.items:
             raise ParamError(f"{where}: gold", name, _no_document(name, part))
-    category = fields.get("category")
-    return BenchQuery(
-        _text(fields, where, _QUESTION), frozenset(names), WHOLE if category is None else str(category)
-    )
+    category = WHOLE if (own := fields.get("category")) is None else str(own)
+    return BenchQuery(_text(fields, where, _QUESTION), frozenset(names), category if names else UNANSWERABLE)
 
 
 def _no_document(name: str, part: _PartLines) -> str:
@@ -134,7 +136,7 @@ def _no_document(name: str, part: _PartLines) -> str:
 
 
 def _text(fields: Mapping[str, Any], where: str, shape: str) -> str:
-    text = fields.get("text")
+    text = fields.get("text", fields.get("content"))
     if not isinstance(text, str) or not text.strip():
         raise ParamError(f"{where}: text", text, f"must be a text that is not blank; the line {shape}")
     return text

@@ -131,7 +131,7 @@ def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
         raise BenchError(f"{of.name}: no question was asked, so there is nothing to sum up")
     times = [answer.ms for answer in answers]
     median, p99 = percentiles(times, (0.5, 0.99))
-    categories = sorted({answer.category for answer in answers})
+    categories = sorted({answer.category for answer in answers if answer.gold})
     parts = dict.fromkeys(answer.part for answer in answers)
     answerable = headline(answers, of)
     return Summary(

@@ -181,7 +181,10 @@ def profile_of(memory: Namespace, trace: Trace | None) -> Profile:
 def check_recalled(trace: Trace, memory: MemoryRecord, name: str, value: str) -> None:
     """Raise ``ParamError`` for the argument ``name`` unless the recall returned the memory."""
     if memory.id not in {memory_id for memory_id, _ in trace.hits}:
-        rule = f"must be a memory that recall {trace.recall_id} returned: leave the recall out to judge it by itself"
+        rule = (
+            f"must be a memory that recall {trace.recall_id} returned: ask again with floor=0 and a higher limit,"
+            " or leave the recall out to judge it by itself"
+        )
         raise ParamError(name, value, rule)
 
 
