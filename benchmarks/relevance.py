@@ -153,8 +153,7 @@ def cases(name: str, size: str, part: BenchPart, memory: Memory) -> Iterator[Cas
             labels = tuple(label.get(row, "") for row in ranked.rows.tolist())
             gold = frozenset() if query.category == UNSAID and name == "locomo" else query.gold
             led, left = led_shares(evidence, ranked), left_open(evidence, ranked)
-            spoken = is_spoken(evidence, ranked)
-            broad = breadth(evidence.bm25, spoken)
+            broad = breadth(evidence.bm25, working.memories if is_spoken(evidence, ranked) else 0)
             seen = (led, confidence, left, broad, working.memories)
             yield Case(name, size, query.text, labels, gold, table, *seen)
 

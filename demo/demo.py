@@ -42,11 +42,11 @@ def main() -> None:
     with _store(arguments.store) as store:
         url = f"sqlite:///{quote(str(store))}"
         stage.title("Priming, an associative memory for agents")
-        with Memory.open(url, namespace="notes") as memory:
+        with _open(url, "notes") as memory:
             _remember_notes(stage, memory)
             notes.association(stage, memory)
         _history(stage, url, arguments.repository)
-        with Memory.open(url, namespace="notes") as memory:
+        with _open(url, "notes") as memory:
             notes.verdict(stage, memory)
             notes.correction(stage, memory)
         stage.title(f"The whole demo took {seconds(time.perf_counter() - began)}")
@@ -69,6 +69,11 @@ def _store(path: Path | None) -> Iterator[Path]:
         yield Path(folder, "memory.db")
 
 
+def _open(url: str, namespace: str) -> Memory:
+    """A namespace of the store, with the embedder of the base install, whatever else is installed."""
+    return Memory.open(url, namespace=namespace, embedder="wordllama")
+
+
 def _remember_notes(stage: Stage, memory: Memory) -> None:
     began = time.perf_counter()
     stored = notes.remember(memory)
@@ -85,11 +90,11 @@ def _history(stage: Stage, url: str, path: Path) -> None:
     if repository is None:
         stage.scene("The files that a task will touch")
         stage.say(f"No git history to use: {lack}. The notes concern files, too.")
-        with Memory.open(url, namespace="notes") as memory:
+        with _open(url, "notes") as memory:
             notes.files(stage, memory)
         return
     split = commits.split(path)
-    with Memory.open(url, namespace="history") as memory:
+    with _open(url, "history") as memory:
         stage.scene("The files that a task will touch")
         began = time.perf_counter()
         _import(stage, memory, path, split.revision)

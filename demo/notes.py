@@ -95,12 +95,11 @@ def verdict(stage: Stage, memory: Memory) -> None:
     after = stage.command(f'priming recall "{IN_OTHER_WORDS}"', lambda: memory.recall(IN_OTHER_WORDS))
     for key in (RIGHT, WRONG):
         places = [_place(answer, key) for answer in (before, after)]
-        old, new = (str(place) if place else "none" for place in places)
-        stage.inside(
-            f"{key:<{len(WRONG)}}  place {old} before, place {new} now", "green" if key == RIGHT else "red"
-        )
+        old, new = (f"place {place}" if place else "not returned" for place in places)
+        stage.inside(f"{key:<{len(WRONG)}}  {old} before, {new} now", "green" if key == RIGHT else "red")
     stage.say(
-        "The links that led to the wrong note are weaker for questions like this. 'priming undo last' takes it back."
+        "The links that led to the wrong note are weaker, and for questions like this it is held to be improbable."
+        " 'priming undo last' takes it back."
     )
 
 

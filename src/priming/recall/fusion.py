@@ -218,27 +218,29 @@ def give_way(
     return order, now, np.asarray((words * share + again) / 2.0)
 
 
-def breadth(match: Floats, spoken: bool = False, params: RelevanceParams = RELEVANCE) -> float:
+def breadth(match: Floats, spoken: int = 0, params: RelevanceParams = RELEVANCE) -> float:
     """How broad a cue is, by the number of memories that match it about as well as the best one does.
 
-    breadth = max(1, m / broad)², m the memories whose match is at least ``params.alike`` times the best;
-    ``params.spoken`` at least for a conversation. Where many answer a part of a cue, none is likely. What has but
-    a common word of the cue, of which a large store has more, is below that.
+    breadth = max(1, m / broad)², m the memories whose match is at least ``params.alike`` times the best; for a
+    conversation of n memories at least 1 + (``params.spoken`` − 1) · min(1, n / ``params.few``). Where many answer a
+    part of a cue, none is likely. What has but a common word of the cue, of which a large store has more, is below
+    that.
 
     Parameters
     ----------
     match : BM25 of each memory.
-    spoken : whether the best hit is a turn of a conversation: what is said once comes up again in other turns.
+    spoken : n if the best hit is a turn of a conversation, else 0: what is said once comes up again in other turns,
+        the more there are.
 
     Examples
     --------
-    >>> law = RelevanceParams(alike=0.3, broad=40.0, spoken=1.5)
+    >>> law = RelevanceParams(alike=0.3, broad=40.0, spoken=1.5, few=200)
     >>> breadth(np.full(100, 6.0), params=law), breadth(np.array([20.0, *[5.0] * 99]), params=law)
     (6.25, 1.0)
-    >>> breadth(np.zeros(100), spoken=True, params=law)
-    1.5
+    >>> breadth(np.zeros(300), spoken=300, params=law), breadth(np.zeros(100), spoken=100, params=law)
+    (1.5, 1.25)
     """
-    least = params.spoken if spoken else 1.0
+    least = 1.0 + (params.spoken - 1.0) * min(1.0, spoken / params.few)
     best = float(match.max(initial=0.0))
     if not best:
         return least

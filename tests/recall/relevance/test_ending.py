@@ -77,10 +77,11 @@ def test_the_breadth_rises_with_the_number_of_memories_that_match_alike():
     assert breadth(np.zeros(10_000), params=LAW) == breadth(np.zeros(0), params=LAW) == 1.0
 
 
-def test_a_cue_to_a_conversation_is_a_little_broad():
-    assert breadth(np.array([5.0]), spoken=True, params=LAW) == 1.5
-    assert breadth(np.zeros(0), spoken=True, params=LAW) == 1.5
-    assert breadth(np.full(80, 5.0), spoken=True, params=LAW) == 4.0
+def test_a_cue_to_a_conversation_is_a_little_broad_the_more_the_longer_it_is():
+    for size, least in ((0, 1.0), (50, 1.125), (100, 1.25), (200, 1.5), (9_000, 1.5)):
+        assert breadth(np.array([5.0]), spoken=size, params=LAW) == least
+        assert breadth(np.zeros(0), spoken=size, params=LAW) == least
+    assert breadth(np.full(80, 5.0), spoken=80, params=LAW) == 4.0
 
 
 def test_unlike_material_beside_an_answer_does_not_lengthen_it():

@@ -224,7 +224,7 @@ class RelevanceParams(Checked):
         200,
         low=1,
         unit="memories",
-        doc="in smaller ones recall counts more, by the root of how much smaller, and a cue is open",
+        doc="in smaller ones recall counts more, by the root of how much, cues are open, and `spoken` is less",
     )
     alike: float = param(
         0.3,
@@ -236,7 +236,9 @@ class RelevanceParams(Checked):
         40.0, low=1.0, unit="memories", doc="a cue is broad that more memories than this match alike"
     )
     spoken: float = param(
-        3.0, low=1.0, doc="least breadth of a cue whose best hit is a turn of a conversation"
+        3.0,
+        low=1.0,
+        doc="least breadth of a cue whose best hit is a turn of a conversation of `few` memories or more",
     )
     floor: float = param(
         0.03, low=0.0, high=1.0, doc="least relevance of a hit, whatever the others are; less for a broad cue"

@@ -265,7 +265,7 @@ def judged(
         leads = np.zeros(count, np.bool_)
     stays = (leads | _of_the_date(evidence, ranked) | (proved > 0)) & (refuted == 0)
     memories = evidence.working.memories
-    broad = breadth(evidence.bm25, is_spoken(evidence, ranked), params)
+    broad = breadth(evidence.bm25, memories if is_spoken(evidence, ranked) else 0, params)
     weight = recall_weight(broad, memories, params)
     least = least_worth(own[: params.width], weight, params.floor / broad)
     return Judged(np.where(stays, np.maximum(own, params.least_most), own), stays, least)
