@@ -23,8 +23,8 @@ BAD = [
     (["remember", "x", "--outcome", "splendid"], "outcome = 'splendid': must be one of success"),
     (["remember", "x", "--trust", "blind"], "trust = 'blind': must be one of"),
     (
-        ["remember", "x", "--occurred-at", "yesterday"],
-        "occurred_at = 'yesterday': must be a date or time, such as",
+        ["remember", "x", "--occurred-at", "sometime"],
+        "occurred_at = 'sometime': must be a date or time, such as",
     ),
     (["remember", "x", "--occurred-at", "0001-01-01T00:00+23:00"], "must be a date or time, such as"),
     (["remember", "x", "--metadata", "{"], "metadata = '{': must be JSON"),

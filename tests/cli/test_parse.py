@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
@@ -30,4 +30,25 @@ def test_a_time_of_day_alone_is_todays():
 @pytest.mark.parametrize("text", ["10", "m", "10 minutes", "-5m", "999999w", "25:00", "9:30"])
 def test_other_words_for_a_time_are_refused_with_the_forms_that_are_known(text):
     with pytest.raises(ParamError, match="how long ago, as 10m"):
+        moment("since", text)
+
+
+def test_a_day_in_words_is_its_midnight():
+    for text, days in (("yesterday", 1), ("Today", 0), ("3 days ago", 3), ("the day before yesterday", 2)):
+        before = datetime.now().astimezone().date()
+        found = moment("since", text).astimezone()
+        after = datetime.now().astimezone().date()
+        assert found.date() + timedelta(days=days) in (before, after)
+        assert found.time() == time(0)
+    assert moment("since", "last Friday").astimezone().weekday() == 4
+    assert moment("since", "5 March 2024").astimezone().date() == date(2024, 3, 5)
+    earliest = datetime.now(UTC)
+    assert earliest <= moment("since", "now") <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize(
+    "text", ["last week", "March 2024", "in 2024", "yesterday or so", "2026-02-30", "on 30 February 2024"]
+)
+def test_what_is_no_single_day_is_no_time(text):
+    with pytest.raises(ParamError, match="must be a date or time"):
         moment("since", text)

@@ -297,3 +297,20 @@ def test_files_in_links_and_in_folders_with_spaces(text, files):
 def test_yesterday_is_nobody_in_other_languages_either():
     assert names("Ayer José García lo cambió.") == ("José García", "José", "García")
     assert "Gestern" not in names("Gestern hat Anna Müller das geändert.")
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "lost"),
+    [
+        ("Deployed Lighthouse 1.2.0 to fjord.", "Lighthouse", "Deployed"),
+        ("Called Sven Aasland about the report.", "Sven Aasland", "Called"),
+        ("- Rebooted Saturn after the update.", "Saturn", "Rebooted"),
+        ("United Airlines cancelled the flight.", "United Airlines", None),
+        ("Jared Leto sang.", "Jared Leto", None),
+        ("Then Renewed Hope sang.", "Renewed Hope", None),
+    ],
+)
+def test_the_verb_that_opens_a_note_is_no_part_of_the_name_after_it(text, found, lost):
+    seen = set(names(text))
+    assert found in seen
+    assert not any(lost in name for name in seen if lost)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from priming.operations.service import Service
     from priming.types import Cue
 
-TIME = "ISO 8601, in local time unless it has a zone; or how long ago, such as 10m"
+TIME = "ISO 8601, in local time unless it has a zone; a day in words, such as yesterday; or how long ago, such as 10m"
 
 Url = Annotated[
     str | None, Option("--url", metavar="URL", help="The store, e.g. sqlite:///notes.db [env: PRIMING_URL]")

@@ -66,10 +66,16 @@ def only_text(argument: str | None, option: str | None, name: str) -> str:
     return text_or_stdin(text, name)
 
 
-def moment(name: str, text: str) -> datetime:
-    """A time in ISO 8601, or how long ago, such as ``10m``, ``2h`` or ``3d``.
+_MOMENT_RULE = (
+    "must be a date or time, such as 2026-03-01, 2026-03-01T09:30+01:00, 09:30 or yesterday, or how long ago, as 10m"
+    " for ten minutes"
+)
 
-    Without a zone it is this machine's local time, a date alone is its midnight, a time of day alone is today's.
+
+def moment(name: str, text: str) -> datetime:
+    """A time in ISO 8601, how long ago, such as ``10m``, ``2h`` or ``3d``, or a day in words.
+
+    Without a zone it is this machine's local time, a day alone is its midnight, a time of day alone is today's.
     """
     ago = _AGO.fullmatch(text.strip())
     try:
@@ -79,8 +85,27 @@ def moment(name: str, text: str) -> datetime:
             text = f"{datetime.now().astimezone():%Y-%m-%d}T{text.strip()}"
         return datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError):
-        rule = "must be a date or time, such as 2026-03-01, 2026-03-01T09:30+01:00 or 09:30, or how long ago, as 10m"
-        raise ParamError(name, text, rule) from None
+        day = _day_in_words(text.strip())
+        if day is None:
+            raise ParamError(name, text, _MOMENT_RULE) from None
+        return day
+
+
+def _day_in_words(text: str) -> datetime | None:
+    """The midnight that "yesterday", "last Monday" or "5 March" begins with, or the present for "now"."""
+    from priming.text.dates import cue_date
+
+    now = datetime.now().astimezone()
+    if text.lower() == "now":
+        return now.astimezone(UTC)
+    day = cue_date(text, now)
+    if day is None or day.words != text or not (day.month and day.day) or day.days > 1:
+        return None
+    year = day.year or now.year - ((day.month, day.day) > (now.month, now.day))
+    try:
+        return datetime(year, day.month, day.day).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def optional_moment(name: str, text: str | None) -> datetime | None:

@@ -156,12 +156,17 @@ def degraded(parts: Sequence[str]) -> Line:
 
 
 def _changed(record: Operation) -> str:
-    """The memories that an operation changed by name, its links by number."""
+    """The memories that an operation changed and the verdicts that it took back by name, its links by number."""
     rows = [(change, change.after or change.before or {}) for change in record.changes]
     names = {row["id"]: row["key"] for change, row in rows if change.table == "memories" and row}
     ids = [(row.get("id"), change.key) for change, row in rows if change.table in ("memories", "versions")]
     keys = list(dict.fromkeys(names.get(memory_id, key) for memory_id, key in ids))
     changed_links = sum(change.table == "links" for change in record.changes)
+    keys += [
+        f"{change.before['verdict']} {change.key} taken back"
+        for change in record.changes
+        if change.table == "verdicts" and change.before and change.after is None
+    ]
     words = keys[:_SHORT]
     if len(keys) > _SHORT:
         words.append(f"{len(keys) - _SHORT:,} more")

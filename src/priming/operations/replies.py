@@ -139,6 +139,8 @@ def _changes(operation: Fields) -> Iterator[str]:
             links["new" if before is None else "removed" if after is None else "moved"] += 1
         elif table == "versions" and before is None and after and after["version"] > 1:
             yield f"{label(change['key'])}: version {after['version']}, {quote_text(after['gist'])}"
+        elif table == "verdicts" and before and after is None:
+            yield f"{label(change['key'])}: {before['verdict']} taken back"
         elif table == "memories" and (row := after or before) and row["kind"] != "entity":
             yield f"{label(row['key'])}: {_change(before, after)}"
     counts = [f"{number:,} {name}" for name, number in links.items() if number]

@@ -117,6 +117,7 @@ PLACES_AND_INSTITUTIONS = frozenset(read_words("places_and_institutions"))
 
 _FORMED = re.compile(r"[a-z]{3,}(?:ing|ings|ed|ly|tions?|ness|ments?)|[a-z]{4,}ies")
 _NAMES_SO_FORMED = frozenset(read_words("names_like_verbs"))
+_ADJECTIVES_OF_NAMES = frozenset(read_words("adjectives_of_names"))
 
 
 def is_formed(word: str) -> bool:
@@ -127,6 +128,17 @@ def is_formed(word: str) -> bool:
     """
     plain = word.lower()
     return _FORMED.fullmatch(plain) is not None and plain not in _NAMES_SO_FORMED
+
+
+def is_past_form(word: str) -> bool:
+    """Tell whether a word ends like the past form of a verb, and is no adjective that names begin with.
+
+    >>> is_past_form("Deployed"), is_past_form("United"), is_past_form("Jared")
+    (True, False, False)
+    """
+    plain = word.lower()
+    is_name = plain in _ADJECTIVES_OF_NAMES or is_given_name(word)
+    return plain.endswith("ed") and is_formed(word) and not is_name
 
 
 def is_common(word: str) -> bool:

@@ -22,6 +22,7 @@ from priming.text.word_lists import (
     is_common,
     is_formed,
     is_given_name,
+    is_past_form,
 )
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
@@ -195,6 +196,7 @@ def _trimmed(words: list[str], *, opening: bool, language: str | None) -> list[s
             else language == "german" and is_function_word(words[first], language)
         )
         or (opening and words[first].lower() in SENTENCE_OPENERS)
+        or (opening and first == 0 and last > 1 and words[1][0].isupper() and is_past_form(words[0]))
         or (
             0 < first < last - 1 and words[first].lower() in (DAYS | MONTHS) and words[first + 1][0].isalpha()
         )
