@@ -6,6 +6,7 @@ judged by what it changes. ``make explore`` draws others, and keeps and prints w
 
 import os
 import signal
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +22,9 @@ FEW, MANY = 10, 200
 os.environ.setdefault(
     "PRIMING_EMBEDDER", "wordllama"
 )  # what is installed beside does not change what is tested
+
+os.environ["TZ"] = "UTC"  # days are those of the machine's zone
+time.tzset()
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

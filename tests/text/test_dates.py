@@ -139,6 +139,7 @@ def test_of_several_dates_the_most_exact_counts():
         ("What changed since Friday?", (2023, 12, 29, 4)),
         ("since the 30th", (2023, 12, 30, 3)),
         ("since last month", (2023, 12, 1, 32)),
+        ("in the past week", (2023, 12, 26, 7)),
     ],
 )
 def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected):
@@ -191,6 +192,8 @@ def test_a_weekday_beside_a_date_only_says_it_again(text, expected):
         ("27 February until 1 March 2024", (2024, 2, 27, 4)),
         ("13 to 9 May", (None, 5, 9)),  # no range
         ("30 to 31 June 2023", (2023, 6, None)),
+        ("between 30 December and 2 January", (None, 12, 30, 4)),
+        ("27 November to 29 February", (None, 11, 27, 94)),
     ],
 )
 def test_a_range_has_all_its_days(text, expected):
@@ -206,9 +209,14 @@ def test_a_range_has_all_its_days(text, expected):
         ("since 2023", (2023, 1, 1, 366)),
         ("since 29 February", (2023, 2, 1, 335)),
         ("since February 2025", (2025, 2)),  # is yet to come
+        ("What was after 30 December?", (2023, 12, 31, 2)),
+        ("It was after November", (2023, 12, 1, 32)),
+        ("It was before 3 January 1900", (1900, 1, 1, 2)),
+        ("until 3 January 1900", (1900, 1, 1, 3)),
+        ("It was before 1 January 1900", (1900, 1, 1)),  # nothing is
     ],
 )
-def test_since_goes_on_until_today(text, expected):
+def test_since_and_after_go_on_until_today_and_before_and_until_begin_with_the_first_day(text, expected):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
 
 
@@ -398,3 +406,28 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     text = unit * (100_000 // len(unit)) + " on 7 June 2023"
     assert cue_date(text) == CueDate(2023, 6, 7)
     assert has_time(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("what happened in April?", True),
+        ("the harvest of August", True),
+        ("what did April say?", False),
+        ("tell me about June", False),
+        ("what happened Monday?", True),
+        ("who is Friday?", False),
+        ("on Friday", True),
+        ("7 May", True),
+        ("in 2022", True),
+        ("flight 2022", False),
+    ],
+)
+def test_a_month_a_year_or_a_weekday_alone_is_marked_by_what_stands_before_it(text, marked):
+    assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)).is_marked == marked
+
+
+def test_with_dots_the_day_comes_before_the_month():
+    assert cue_date("on 10.11.2026") == CueDate(2026, 11, 10)
+    assert cue_date("on 10/11/2026") == CueDate(2026)
+    assert cue_date("on 1.13.2026") == CueDate(2026, 1, 13)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from priming.config.ids import time_of
 from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
-from priming.text.dates import cue_date
+from priming.text.dates import cue_date, local_time
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.relative_dates import CueDate
+from priming.text.relative_dates import CueDate, days_of, period
 from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use
 
@@ -20,13 +20,16 @@ SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overri
 AUTOMATIC = 0.1
 """How much a verdict of the automatic tier counts beside a conscious one: nobody looked at the memory."""
 
-Verdict = tuple[str, str, str, str, str, float]
-"""Memory, verdict, operation, cue, tier, and when the cue was asked, in seconds."""
+Verdict = tuple[str, str, str, str, str, str]
+"""Memory, verdict, operation, cue, tier, and when the cue was asked, as ISO 8601 with its zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedCue:
-    """What a cue asked: its terms, and the date that it named, since "yesterday" is another day on each day."""
+    """What a cue asked: its terms, and the days that it named, since "yesterday" is another day on each day.
+
+    A verdict on a cue says nothing of one with another date, or with one where it has none.
+    """
 
     terms: frozenset[str]
     date: CueDate | None
@@ -40,13 +43,11 @@ class AskedCue:
         The words that name the date are no terms, unless there are no others.
         """
         language = language_of(text) or main_language
-        every, date = frozenset(sought_terms(text, language)), cue_date(text, at)
-        own = (every.difference(terms(date.words, language)) or every) if date else every
+        today = local_time(at)
+        every, named = frozenset(sought_terms(text, language)), cue_date(text, today)
+        own = (every.difference(terms(named.words, language)) or every) if named else every
+        date = None if named is None else days_of(*period(named, today.date()))
         return cls(own, date, f"{' '.join(sorted(own))} {date or ''}")
-
-    def is_of_another_date(self, other: AskedCue) -> bool:
-        """Whether the two name different dates; a verdict on one of them says nothing of the other."""
-        return self.date is not None and other.date is not None and self.date != other.date
 
 
 class CueFeedback:
@@ -57,7 +58,7 @@ class CueFeedback:
     """
 
     def __init__(self, verdicts: Iterable[Verdict] = (), main_language: str = "english") -> None:
-        self._verdicts: dict[tuple[str, str, str], tuple[str, str, float]] = {}
+        self._verdicts: dict[tuple[str, str, str], tuple[str, str, str]] = {}
         """The cue, the tier and the time of each verdict."""
         self._language = main_language
         self._clear()
@@ -90,7 +91,7 @@ class CueFeedback:
         own = row.cue.get("at")
         at = datetime.fromisoformat(own) if isinstance(own, str) else time_of(row.recall) or row.at
         identity = (row.id, row.verdict, row.operation)
-        self._add(identity, str(row.cue.get("text", "")), row.tier, at.timestamp())
+        self._add(identity, str(row.cue.get("text", "")), row.tier, at.isoformat())
 
     def drop(self, row: VerdictRow) -> None:
         """Remove a verdict, if it was added."""
@@ -102,7 +103,7 @@ class CueFeedback:
     def uses(self, term: str, cue: AskedCue) -> Mapping[str, float]:
         """By memory, in how many cues with this term it was useful, less those in which it was not, if above 0.
 
-        Each cue counts once, however often it was asked and judged, and none that names another date than ``cue``.
+        Each cue counts once, however often it was asked and judged, and none of another date than ``cue``.
         """
         if cue.date is not None:
             return self._sum_of_uses(term, cue)
@@ -125,7 +126,7 @@ class CueFeedback:
 
         Each verdict counts by how far the similarity of the two cues is above ``least``, up to 1 for the same cue.
         Similarity is the Jaccard index of their terms weighted by rarity, so that cues that name different things are
-        dissimilar, and cues that name different dates are not similar at all. One verdict may be wrong: it counts
+        dissimilar, and cues of different dates are not similar at all. One verdict may be wrong: it counts
         ``first``, and each further one that agrees the same share of what is left. However many agree, a memory's
         balance is limited to what the most similar cue counts, so that a verdict on this very cue outweighs verdicts
         on related ones.
@@ -145,16 +146,16 @@ class CueFeedback:
     def _others(self, keys: Iterable[str], cue: AskedCue) -> Iterator[AskedCue]:
         """The judged cues that may say something of a cue, in order: a sum of floats depends on it."""
         judged = (self._judged[key] for key in sorted(keys))
-        return (other for other in judged if not other.is_of_another_date(cue))
+        return (other for other in judged if other.date == cue.date)
 
-    def _add(self, identity: tuple[str, str, str], cue: str, tier: str, at: float) -> None:
+    def _add(self, identity: tuple[str, str, str], cue: str, tier: str, at: str) -> None:
         if identity not in self._verdicts and terms(cue):
             self._verdicts[identity] = cue, tier, at
             self._count(identity, cue, tier, at, step=1)
 
-    def _count(self, identity: tuple[str, str, str], cue: str, tier: str, at: float, *, step: int) -> None:
+    def _count(self, identity: tuple[str, str, str], cue: str, tier: str, at: str, *, step: int) -> None:
         memory_id, verdict, _ = identity
-        read = AskedCue.of(cue, datetime.fromtimestamp(at, UTC), self._language)
+        read = AskedCue.of(cue, datetime.fromisoformat(at), self._language)
         self._judged[read.key] = read
         for term in read.terms:
             self._cues.setdefault(term, set()).add(read.key)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime
-from functools import cache, cached_property
+from datetime import datetime, timedelta
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,14 @@ from priming.core.lexical import idf
 from priming.embedding.protocol import Embedder
 from priming.index.cue_feedback import AskedCue
 from priming.index.working_set import WorkingSet
-from priming.text.dates import cue_date, date_match
+from priming.text.dates import cue_date, date_match, local_time
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.relative_dates import CueDate
-from priming.text.tokens import language_of, terms
+from priming.text.relative_dates import WEEKDAYS, CueDate
+from priming.text.tokens import language_of, spelled, terms
 from priming.text.word_lists import read_words
 
-
-@cache
-def _reporting_terms() -> frozenset[str]:
-    """The terms by which one asks for whatever happened."""
-    return frozenset(terms(" ".join(read_words("reporting_words")), "english"))
+_REPORTING = frozenset(read_words("reporting_words"))
+"""Words by which one asks for whatever happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ class CueReading:
         """The cue's terms; of one that asks for a date, those that name it, and who spoke."""
         ordered = self._ordered
         if self.asks_for_date:
-            ordered = [term for term in ordered if term in self.date_terms or term not in _reporting_terms()]
+            ordered = [term for term in ordered if term not in self._reporting_terms]
         return CueTerms.of(ordered, self.working)
 
     @cached_property
@@ -94,7 +91,7 @@ class CueReading:
     @cached_property
     def named_date(self) -> CueDate | None:
         """The date that the cue names."""
-        return cue_date(self.text, self.now)
+        return cue_date(self.text, local_time(self.now))
 
     @cached_property
     def date_terms(self) -> frozenset[str]:
@@ -107,13 +104,15 @@ class CueReading:
         """How well the time of each memory fits the date that the cue names; 0 where it names none."""
         if self.named_date is None:
             return np.zeros(self.working.documents)
-        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade)
+        ahead = local_time(self.now).utcoffset() or timedelta(0)
+        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade, ahead)
 
     @cached_property
     def of_the_date(self) -> NDArray[np.bool_]:
-        """The memories of the day or month that the cue names; none where it names no more than a year."""
+        """The memories of the day or month that the cue names; of a year only where it asks for nothing else."""
         named = self.named_date
-        if named is None or named.month is None or not self.params.date or "date" in self.ablate:
+        none = named is None or (named.month is None and not self.asks_for_time)
+        if none or not self.params.date or "date" in self.ablate:
             return np.zeros(self.working.documents, np.bool_)
         return np.asarray(self.dated == 1.0, np.bool_)
 
@@ -130,19 +129,60 @@ class CueReading:
         return frozenset(term for title in titles for term in working.title_terms[title])
 
     @cached_property
-    def asks_for_date(self) -> bool:
-        """Whether the cue asks for whatever is of its date, or was said then: "what did Ana say on Monday?"."""
-        if not self.date_terms:
+    def _reporting_terms(self) -> frozenset[str]:
+        """The cue's terms by which one asks for whatever there was, and the weekday that says its date again."""
+        named, spelling = self.named_date, spelled(self.text, self.language)
+        days = WEEKDAYS if named is not None and named.day else ()
+        idle = {term for term, word in spelling.items() if word in _REPORTING or word in days}
+        return frozenset(idle - self.date_terms)
+
+    @cached_property
+    def asks_for_time(self) -> bool:
+        """Whether the cue asks for whatever is of its date, or was said then by somebody."""
+        named = self.named_date
+        if named is None or not named.is_marked or not self.date_terms:
             return False
-        idle = self.date_terms | _reporting_terms()
+        idle = self.date_terms | self._reporting_terms
         return all(term in idle or term in self.speaker_terms for term in self._ordered)
 
     @cached_property
-    def texts(self) -> NDArray[np.bool_]:
-        """The documents that may answer; to a cue that asks for a date, those of it, if there are any."""
+    def names_the_date(self) -> NDArray[np.bool_]:
+        """The documents whose text has all words by which the cue names its date; a speaker's name is no date."""
+        held = np.zeros(self.working.documents, np.int64)
+        for term in self.date_terms:
+            code = self.working.lexicon.code(term)
+            if code is not None:
+                held[self.working.lexicon.postings(code).rows] += 1
+        right = (held == len(self.date_terms)) & (held > 0)
+        return np.asarray(right & ~self._said_by(self.date_terms), np.bool_)
+
+    def _said_by(self, names: Collection[str]) -> NDArray[np.bool_]:
+        """The documents whose speaker's name has one of some terms."""
+        titles = map(frozenset, self.working.title_terms)
+        own = np.array([*(not title.isdisjoint(names) for title in titles), False], np.bool_)
+        own[:-1] &= self.speakers
+        return np.asarray(own[self.working.title.values], np.bool_)
+
+    @cached_property
+    def _of_the_time(self) -> NDArray[np.bool_]:
+        """The documents that are of the date or name it, said by whom the cue names."""
         texts = self.working.living.values if self.pool is None else self.pool
-        right = texts & self.of_the_date if self.asks_for_date else texts
-        return right if right.any() else texts
+        right = texts & (self.of_the_date | self.names_the_date)
+        spoken = self.speaker_terms.intersection(self._ordered) - self.date_terms
+        return np.asarray(right & self._said_by(spoken) if spoken else right, np.bool_)
+
+    @cached_property
+    def asks_for_date(self) -> bool:
+        """Whether the cue asks for whatever is of its date, "what did Ana say on Monday?", and there is something."""
+        is_on = self.params.date > 0 and "date" not in self.ablate
+        return is_on and self.asks_for_time and bool(self._of_the_time.any())
+
+    @cached_property
+    def texts(self) -> NDArray[np.bool_]:
+        """The documents that may answer; to a cue that asks for a date, those that are of it or name it."""
+        if self.asks_for_date:
+            return self._of_the_time
+        return self.working.living.values if self.pool is None else self.pool
 
     @cached_property
     def date_rarity(self) -> Floats:
@@ -151,6 +191,8 @@ class CueReading:
         Of a turn it says little, unless the cue asks for nothing else: dozens are said in a day.
         """
         right = self.of_the_date & self.working.living.values
+        if self.named_date is not None and not self.named_date.is_marked:
+            right = np.zeros_like(right)
         if not self.asks_for_date:
             right = right & ~self.working.conversation_context.turn
         count = np.count_nonzero(right)

@@ -166,11 +166,10 @@ def no_result_reason(
 
 def _missing_date(evidence: Priors, pool: NDArray[np.bool_]) -> str | None:
     """What the cue calls its date, where it asks for nothing else and no memory is of it, near it, or names it."""
-    named, terms = evidence.named_date, evidence.terms
-    if named is None or not evidence.asks_for_date or (evidence.dated[pool] >= _NEAR_IT).any():
+    named, near = evidence.named_date, evidence.dated >= _NEAR_IT
+    if named is None or not evidence.asks_for_time or (pool & (near | evidence.names_the_date)).any():
         return None
-    matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
-    return None if (matched[pool] == len(set(terms.ordered))).any() else named.words
+    return named.words
 
 
 def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:

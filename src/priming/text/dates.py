@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from priming.text.relative_dates import (
     SHORT_MONTH,
     WEEKDAYS,
     CueDate,
+    bounded,
     relative_dates,
-    until_today,
 )
 
 _LEAP = 2000  # a year that has every day
@@ -38,7 +38,9 @@ _NUMERIC = re.compile(
     r"(?<![\w./-])(?P<year>(?:19|20)\d\d)[-/](?P<month>1[0-2]|0?[1-9])"
     r"(?:[-/](?P<day>3[01]|[12]\d|0?[1-9]))?(?:(?=T\d)|(?![\w-]))"
 )
-_SLASHED = re.compile(r"(?<![\w/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)")
+_SLASHED = re.compile(
+    r"(?<![\w/.-])(?P<a>\d{1,2})(?P<sign>[/.])(?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)"
+)
 _WRITTEN = (
     re.compile(rf"(?<![\w.,]){_DAY}[ ](?:of[ ])?{_MONTH}\b{_SOME_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}[ ](?:the[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}", re.IGNORECASE),
@@ -59,7 +61,16 @@ _RANGES = (
 )
 """Between 9 and 13 November, from 30 October to 5 November 2024, November 9-13."""
 _NAMED = re.compile(rf"{_MONTH}\b", re.IGNORECASE)
-_SINCE = re.compile(r"\bsince[ ]$", re.IGNORECASE)
+_BOUND = re.compile(
+    r"(?:\b(since|until|till)|(?<!day)(?<!days)(?<!week)(?<!weeks)(?<!weekend)(?<!month)(?<!months)(?<!night)[ ](after|before))[ ]$",
+    re.IGNORECASE,
+)
+"""What makes a date the end or the beginning of a time; "the week before 3 May" is told on that day."""
+_MARK = re.compile(
+    r"\b(?:in|during|of|for|since|before|after|until|till|by|last|this|next|early|late|mid)[ -](?:the[ ])?$",
+    re.IGNORECASE,
+)
+"""What before a month or a year alone shows it to be one."""
 _VERBS = ("may", "march", "mar")
 _PRONOUN = r"(?:i|we|you|he|she|it|they|this|that|the|god)"
 _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
@@ -137,8 +148,9 @@ def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     if named is None:
         return None
     match, cue = named
-    if now is not None and _SINCE.search(text, 0, match.start()):
-        cue = until_today(cue, now.date())
+    bound = _BOUND.search(text, 0, match.start())
+    if now is not None and bound is not None:
+        cue = bounded(cue, bound[bound.lastindex or 0].lower(), now.date())
     return replace(cue, words=match[0])
 
 
@@ -173,8 +185,19 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     return spans
 
 
-def date_match(cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade) -> Floats:
-    """Score how well moments fit a date that was named (UTC).
+def local_time(at: datetime) -> datetime:
+    """A moment in the zone whose days it means: its own, or this machine's for one in UTC, as clocks tell it.
+
+    >>> local_time(datetime.fromisoformat("2026-11-10T03:00+09:00")).hour
+    3
+    """
+    return at.astimezone() if at.tzinfo is UTC else at
+
+
+def date_match(
+    cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade, ahead: timedelta = timedelta(0)
+) -> Floats:
+    """Score how well moments fit a date that was named.
 
     1 within the day, month or year that is named, and ½^(days since it / fade) afterwards, since what happened is
     often told later. The day before it counts as the day after it: elsewhere it was that day already. Any earlier: 0.
@@ -185,6 +208,7 @@ def date_match(cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade) 
         have is the whole month.
     times : POSIX seconds or datetime64, shape (n,); NaN and NaT, an unknown time, score 0.
     fade : the days in which half of the score is lost, > 0.
+    ahead : how far the zone whose days are meant is ahead of UTC.
 
     Returns
     -------
@@ -200,7 +224,7 @@ def date_match(cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade) 
     >>> date_match(CueDate(2023, 5), times, fade=14.0).tolist()
     [1.0, 0.5, 0.0]
     """
-    moments = _moments(times)
+    moments = _moments(times) + np.timedelta64(round(ahead.total_seconds()), "s")
     dated = ~np.isnat(moments)
     days = np.where(dated, moments, np.datetime64(0, "s")).astype("datetime64[D]")
     first, last = _named_period(cue, days)
@@ -287,9 +311,9 @@ def _candidates(text: str, now: datetime | None) -> Iterator[tuple[re.Match[str]
     for match in _NAMED.finditer(text):
         word = match["month"]
         if word.rstrip(".").lower() not in _VERBS or _is_month(text, *match.span("month")):
-            yield match, CueDate(month=_MONTHS[word[:3].lower()])
+            yield match, CueDate(month=_MONTHS[word[:3].lower()], is_marked=_is_marked(text, match))
     for match in _BARE_YEAR.finditer(text):
-        yield match, CueDate(year=int(match["year"]))
+        yield match, CueDate(year=int(match["year"]), is_marked=_is_marked(text, match))
 
 
 def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -297,11 +321,19 @@ def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
     for match in _NUMERIC.finditer(text):
         yield match, _date(match["year"], int(match["month"]), match["day"])
     for match in _SLASHED.finditer(text):
-        yield match, _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
+        first, second = int(match["a"]), int(match["b"])
+        if match["sign"] == "." and 1 <= second <= 12 and first <= 31:
+            yield match, _date(match["year"], second, str(first))  # with dots the day comes first
+        else:
+            yield match, _slashed(first, second, int(match["year"]))
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             parts = match.groupdict()
             yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
+
+
+def _is_marked(text: str, match: re.Match[str]) -> bool:
+    return _MARK.search(text, 0, match.start()) is not None
 
 
 def _ranges(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -324,7 +356,11 @@ def _days_between(start: CueDate, end: CueDate) -> int:
     first, last = (
         date(cue.year or _LEAP, cue.month, cue.day) if cue.month and cue.day else None for cue in (start, end)
     )
-    return 0 if first is None or last is None else (last - first).days + 1
+    if first is None or last is None:
+        return 0
+    if end.year is None and first.month > last.month:  # "between 30 December and 2 January"
+        last = date(_LEAP + 1, last.month, min(last.day, 28) if last.month == 2 else last.day)
+    return (last - first).days + 1
 
 
 def _is_month(text: str, start: int, end: int) -> bool:

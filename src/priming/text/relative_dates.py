@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import date, timedelta
 
 from priming.config.values import dataclass
@@ -27,6 +27,7 @@ _GOES_ON = (
 _COUNTS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COUNT = rf"\d{{1,3}}|{'|'.join(_COUNTS)}"
 _PERIOD = "day|week|month|year"
+_EARLIEST = date(1900, 1, 1)
 _NEAR = {"the day before yesterday": -2, "yesterday": -1, "last night": -1, "tomorrow": 1}
 _TODAY = ("today", "tonight", "this morning", "this afternoon", "this evening")
 _NO_DAY = "".join(
@@ -36,13 +37,18 @@ _RELATIVE = re.compile(
     rf"\b(?:(?P<near>{'|'.join((*_NEAR, *_TODAY))})"
     rf"|(?P<step>last|this|next|on)[ ](?P<unit>week|weekend|month|year|{_WEEKDAY})(?!{_GOES_ON})"
     rf"|(?P<count>{_COUNT})[ ](?P<units>{_PERIOD})s?[ ]ago"
-    rf"|(?:last|past)[ ](?P<last>{_COUNT})[ ]days"
+    rf"|(?:last|past)[ ](?P<last>{_COUNT})[ ]days|past[ ](?P<past>week|month|year)"
     rf"|(?:on[ ]|(?<=since[ ])|(?:{_WEEKDAY}),?[ ])the[ ](?P<nth>3[01]|[12]\d|[1-9])(?:st|nd|rd|th)"
     rf"(?![ ]of\b|[ ]{_MONTH_NEXT}|[ ](?!(?:in|at|with|and|to)\b)[a-z])"
     rf"|{_NO_DAY}(?P<bare>{_WEEKDAY})(?=\W*$))\b",
     re.IGNORECASE,
 )
 """The forms; "on the 9th floor" is none, and a day without "on" is one only at the end."""
+
+_ASKS = re.compile(
+    r"\b(?:happen(?:s|ed)?|do|did|done|new|changed|broke|said|went on|going on)[ ]$", re.IGNORECASE
+)
+"""What before a bare weekday shows it to be one: "what happened Monday?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,8 @@ class CueDate:
     """So many days from the one that is named: a week has seven."""
     words: str = field(default="", compare=False, repr=False)
     """The words of the cue that name it."""
+    is_marked: bool = field(default=True, compare=False, repr=False)
+    """Whether the cue shows it to be a date: "in April"; "what about April?" may ask for a person."""
 
 
 def relative_dates(text: str, today: date) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -74,31 +82,56 @@ def relative_dates(text: str, today: date) -> Iterator[tuple[re.Match[str], CueD
     for match in _RELATIVE.finditer(text):
         cue = _read(match, today)
         if cue is not None:
-            yield match, cue
+            marked = match["bare"] is None or _ASKS.search(text, 0, match.start()) is not None
+            yield match, replace(cue, is_marked=marked)
 
 
-def until_today(cue: CueDate, today: date) -> CueDate:
-    """The days from a date on, as "since Monday" means them; the date itself where it is ahead.
+def period(cue: CueDate, today: date) -> tuple[date, date]:
+    """The first and the last day of a date; without a year, the latest that has begun.
 
-    >>> until_today(CueDate(2024, 5, 13), date(2024, 5, 16))
-    CueDate(year=2024, month=5, day=13, days=4)
+    >>> period(CueDate(month=2), date(2024, 5, 16))
+    (datetime.date(2024, 2, 1), datetime.date(2024, 2, 29))
     """
-    month = cue.month or 1
-    year = cue.year or today.year - ((month, cue.day or 1) > (today.month, today.day))
-    first = date(year, month, 1)
+    year = cue.year or today.year - ((cue.month or 1, cue.day or 1) > (today.month, today.day))
+    year = min(max(year, date.min.year), date.max.year - 1)
+    first = date(year, cue.month or 1, 1)
     if cue.day and _has(first, cue.day):
         first = first.replace(day=cue.day)
-    return cue if first > today else _day(first, (today - first).days + 1)
+        return first, first + timedelta(days=cue.days - 1)
+    after = date(year + cue.month // 12, cue.month % 12 + 1, 1) if cue.month else date(year + 1, 1, 1)
+    return first, after - timedelta(days=1)
+
+
+def bounded(cue: CueDate, word: str, today: date) -> CueDate:
+    """The days that "since", "after", "before" or "until" a date means; the date itself where there are none.
+
+    >>> bounded(CueDate(2024, 5, 13), "since", date(2024, 5, 16))
+    CueDate(year=2024, month=5, day=13, days=4)
+    >>> bounded(CueDate(2024, 5, 13), "after", date(2024, 5, 16))
+    CueDate(year=2024, month=5, day=14, days=3)
+    """
+    first, last = period(cue, today)
+    if word in ("since", "after"):
+        first, last = (last + timedelta(days=1) if word == "after" else first), today
+    else:
+        first, last = _EARLIEST, (first - timedelta(days=1) if word == "before" else last)
+    return cue if first > last else days_of(first, last)
+
+
+def days_of(first: date, last: date) -> CueDate:
+    """The days from one to another."""
+    return _day(first, (last - first).days + 1)
 
 
 def _read(match: re.Match[str], today: date) -> CueDate | None:
-    near, step, unit, count, units, last, nth, bare = (part and part.lower() for part in match.groups())
+    near, step, unit, count, units, last, past, nth, bare = (part and part.lower() for part in match.groups())
     if near:
         return _day(today + timedelta(days=_NEAR.get(near, 0)))
     if units:
         return _away(today, -_number(count), units)
-    if last:
-        return _day(today - timedelta(days=_number(last) - 1), _number(last))
+    if last or past:
+        number = _number(last) if last else {"week": 7, "month": 30, "year": 365}[past]
+        return _day(today - timedelta(days=number - 1), number)
     if nth:
         return _latest(today, int(nth))
     if bare or unit in WEEKDAYS:
