@@ -12,30 +12,49 @@ from priming.index.compounds import Compounds
 WORDS = ["schlüssel", "haustürschlüssel", "haus", "mond", "hausmeister", "wohnungsschlüssel"]
 
 
-def related(words, *spellings):
-    return {words[code]: share for code, share in Compounds().related(spellings, words, words).items()}
+def related(words, word, stem=None):
+    found = Compounds().related(word, stem or word, words, words)
+    return {words[code]: pytest.approx(share) for code, share in found.items()}
 
 
-def test_a_word_is_in_what_begins_or_ends_in_it_by_the_root_of_the_share_of_its_letters():
+def last(part, whole):
+    return 0.7 * math.sqrt(part / whole)
+
+
+def first(part, whole):
+    return 0.35 * math.sqrt(part / whole)
+
+
+def test_a_word_is_in_what_ends_in_it_and_half_as_much_in_what_begins_with_it():
     assert related(WORDS, "schlüssel") == {
-        "haustürschlüssel": 0.75,  # √(9/16)
-        "wohnungsschlüssel": math.sqrt(9 / 17),
+        "schlüssel": 1.0,
+        "haustürschlüssel": last(9, 16),
+        "wohnungsschlüssel": last(9, 17),
     }
-    assert set(related(WORDS, "haus")) == {"haustürschlüssel", "hausmeister"}
+    assert related(WORDS, "haus") == {
+        "haus": 1.0,
+        "haustürschlüssel": first(4, 16),
+        "hausmeister": first(4, 11),
+    }
 
 
 def test_the_parts_of_a_compound_are_found_by_it():
-    assert related(WORDS, "schlüsselhaus") == {"schlüssel": math.sqrt(9 / 13), "haus": math.sqrt(4 / 13)}
+    assert related(WORDS, "schlüsselhaus") == {"schlüssel": first(9, 13), "haus": last(4, 13)}
 
 
 def test_short_words_and_other_forms_of_a_word_are_no_parts():
-    words = ["rad", "fahrrad", "tische", "tisch", "preis", "reis"]
-    assert related(words, "rad") == related(words, "tisch") == related(words, "reis") == {}
+    words = ["fahrrad", "tische", "preis", "kartoffel"]
+    for word, stem in (("rad", "rad"), ("tisch", "tisch"), ("reis", "reis"), ("karte", "kart")):
+        assert related(words, word, stem) == {}
 
 
 def test_a_word_is_found_by_its_spelling_where_its_stem_is_another():
-    found = Compounds().related(["prüfung", "prufung"], ["führerscheinprüfung"], ["fuhrerscheinpruf"])
-    assert set(found) == {0}
+    found = Compounds().related("prüfung", "prufung", ["führerscheinprüfung"], ["fuhrerscheinpruf"])
+    assert found == {0: pytest.approx(last(7, 19))}
+
+
+def test_the_same_word_in_another_language_counts_wholly():
+    assert Compounds().related("poster", "post", ["poster", "post"], ["poster", "post"]) == {0: 1.0}
 
 
 @given(
@@ -44,14 +63,18 @@ def test_a_word_is_found_by_its_spelling_where_its_stem_is_another():
 def test_it_finds_what_comparing_with_every_word_finds_however_the_words_came(words, word):
     growing = Compounds()
     for count in range(len(words) + 1):
-        growing.related([word], words[:count], words[:count])
+        growing.related(word, word, words[:count], words[:count])
     expected = {}
     for code, other in enumerate(words):
         whole, part = sorted((word, other), key=len, reverse=True)
-        fits = len(part) >= 4 and len(whole) - len(part) >= 3
-        if fits and (whole.startswith(part) or whole.endswith(part)):
-            expected[code] = math.sqrt(len(part) / len(whole))
-    assert growing.related([word], words, words) == expected
+        if word == other:
+            expected[code] = 1.0
+        elif len(part) >= 4 and len(whole) - len(part) >= 3:
+            if whole.endswith(part):
+                expected[code] = last(len(part), len(whole))
+            elif whole.startswith(part):
+                expected[code] = first(len(part), len(whole))
+    assert growing.related(word, word, words, words) == pytest.approx(expected)
 
 
 GERMAN = {
@@ -81,3 +104,28 @@ def test_a_memory_is_found_by_a_part_of_its_word(open_memory, cue, found):
     for key, text in GERMAN.items():
         memory.remember(text, key=key)
     assert memory.recall(cue).hits[0].memory.key == found
+
+
+def test_a_part_that_is_not_the_thing_itself_makes_no_sure_answer(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    for key, text in GERMAN.items() | {
+        ("potatoes", "Die Kartoffeln sind im Keller."),
+        ("machine", "Der Automat in der Halle ist defekt."),
+        ("parcels", "Die Annahme der Pakete ist im Keller."),
+    }:
+        memory.remember(text, key=key)
+    for cue, wrong in (
+        ("Wo ist der Kellerschlüssel?", "potatoes"),
+        ("Wo steht das Auto?", "machine"),
+        ("Wer ist Anna?", "parcels"),
+    ):
+        assert all(
+            hit.relevance < 0.5 for hit in memory.recall(cue, floor=0).hits if hit.memory.key == wrong
+        ), cue
+
+
+def test_a_german_question_is_german_though_its_small_words_are_english_too(open_memory):
+    memory = open_memory(embedder=StaticEmbedder())
+    for key, text in GERMAN.items():
+        memory.remember(text, key=key)
+    assert memory.recall("Was sagt die Kündigung?").hits[0].memory.key == "power"

@@ -42,7 +42,7 @@ class AskedCue:
 
         The words that name the date are no terms, unless there are no others.
         """
-        language = language_of(text) or main_language
+        language = language_of(text, main_language) or main_language
         today = local_time(at)
         every, named = frozenset(sought_terms(text, language)), cue_date(text, today)
         own = (every.difference(terms(named.words, language)) or every) if named else every

@@ -60,8 +60,9 @@ class CueReading:
 
     @cached_property
     def language(self) -> str:
-        """The language of the cue, or where its words do not tell, that of most memories."""
-        return language_of(self.text) or self.working.main_language
+        """The language of the cue, or where its words do not tell it or tell two, that of most memories."""
+        main = self.working.main_language
+        return language_of(self.text, main) or main
 
     @cached_property
     def terms(self) -> CueTerms:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -164,9 +164,9 @@ class Lexicon:
             tf = np.concatenate([tf, np.array(counts, np.float64)])
         return Postings(rows, tf)
 
-    def compounds(self, spellings: Collection[str]) -> dict[int, float]:
-        """The codes of the words that are a part of a word, or that it is a part of, and the share of each."""
-        related = self._compounds.related(spellings, self.words, self.terms)
+    def compounds(self, word: str, stem: str) -> dict[int, float]:
+        """The codes of the words that are part of a word, or that it is part of, and how much each counts as it."""
+        related = self._compounds.related(word, stem, self.words, self.terms)
         return {code: share for code, share in related.items() if self.df[code]}
 
     def occurrences(self, codes: Sequence[int]) -> Occurrences:

@@ -22,6 +22,7 @@ from priming.recall.fusion import fuse
 from priming.text.name_forms.software_kinds import kinds_of_software
 from priming.text.names import marked_words
 from priming.text.tokens import spelled, terms
+from priming.text.word_lists import is_given_name
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,8 @@ class Retrieval(CueReading):
         own, df = self.working.lexicon.code(term), self.working.lexicon.df.values
         occurs = own is not None and bool(df[own])
         parts = {} if neighbours is None else self._near_shares(neighbours, own if occurs else None)
-        if self.joins_words:
-            compounds = self.working.lexicon.compounds({word, term})
+        if self.joins_words and not is_given_name(word):
+            compounds = self.working.lexicon.compounds(word, term)
             parts |= self._by_rarity(compounds, own if occurs else None)
         runs = tuple(run for run in software if len(run) > 1)
         for run in software:

@@ -62,7 +62,11 @@ _RANGES = (
 """Between 9 and 13 November, from 30 October to 5 November 2024, November 9-13."""
 _NAMED = re.compile(rf"{_MONTH}\b", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?:\b(since|until|till)|(?<!day)(?<!days)(?<!week)(?<!weeks)(?<!weekend)(?<!month)(?<!months)(?<!night)[ ](after|before))[ ]$",
+    r"(?:\b(since|until|till)|"
+    + "".join(
+        rf"(?<!{span})" for span in ("day", "days", "week", "weeks", "weekend", "month", "months", "night")
+    )
+    + r"[ ](after|before))[ ]$",
     re.IGNORECASE,
 )
 """What makes a date the end or the beginning of a time; "the week before 3 May" is told on that day."""

@@ -114,12 +114,13 @@ def terms(text: str, language: str | None = None) -> list[str]:
     return [term for term, _ in _terms(text, language) if term]
 
 
-def language_of(text: str) -> str | None:
+def language_of(text: str, likely: str | None = None) -> str | None:
     """Recognise the language of the Latin words of a text by their function words; None where they do not tell.
 
     Parameters
     ----------
     text : any text; its first 200 words are read.
+    likely : a language that it is in where as much speaks for it as for English: "was" and "die" are words of both.
 
     Returns
     -------
@@ -136,6 +137,8 @@ def language_of(text: str) -> str | None:
     --------
     >>> language_of("Wann werden die Häuser gebaut?"), language_of("Where is the river?"), language_of("Rio")
     ('german', 'english', None)
+    >>> language_of("Was kostet die Reise?"), language_of("Was kostet die Reise?", "german")
+    ('english', 'german')
     """
     words = _TOKEN.findall(_folded(text).replace("'", " "))[:_LANGUAGE_WORDS]
     scores: defaultdict[str, float] = defaultdict(float)
@@ -155,6 +158,10 @@ def language_of(text: str) -> str | None:
     english = sum("english" in _function_words().get(word, ()) for word in {*words})
     best = max(scores, key=lambda language: (scores[language], language), default="english")
     distinct = sum(best in _function_words().get(word, ()) for word in {*words}) + (best in marked)
+    if likely is not None and likely in scores and scores[likely] >= min(1.0, scores[best]):
+        known = sum(likely in _function_words().get(word, ()) for word in {*words})
+        if known >= 2 and known >= english and hits[likely] >= _LEAST_SHARE * len(words):
+            return likely
     is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
     if distinct == 2 and _is_plainly_english(words):
         english += 1
