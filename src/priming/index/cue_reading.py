@@ -18,9 +18,9 @@ from priming.core.lexical import idf
 from priming.embedding.protocol import Embedder
 from priming.index.cue_feedback import AskedCue
 from priming.index.working_set import WorkingSet
-from priming.text.dates import cue_date, date_match, local_time
+from priming.text.dates import cue_date, date_match
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.relative_dates import WEEKDAYS, CueDate
+from priming.text.relative_dates import WEEKDAYS, CueDate, local_time
 from priming.text.tokens import language_of, spelled, terms
 from priming.text.word_lists import read_words
 
@@ -149,12 +149,12 @@ class CueReading:
     @cached_property
     def names_the_date(self) -> NDArray[np.bool_]:
         """The documents whose text has all words by which the cue names its date; a speaker's name is no date."""
-        held = np.zeros(self.working.documents, np.int64)
+        counts = np.zeros(self.working.documents, np.int64)
         for term in self.date_terms:
             code = self.working.lexicon.code(term)
             if code is not None:
-                held[self.working.lexicon.postings(code).rows] += 1
-        right = (held == len(self.date_terms)) & (held > 0)
+                counts[self.working.lexicon.postings(code).rows] += 1
+        right = (counts == len(self.date_terms)) & (counts > 0)
         return np.asarray(right & ~self._said_by(self.date_terms), np.bool_)
 
     def _said_by(self, names: Collection[str]) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from priming.text.relative_dates import (
     WEEKDAYS,
     CueDate,
     bounded,
+    is_marked,
     relative_dates,
 )
 
@@ -38,9 +39,7 @@ _NUMERIC = re.compile(
     r"(?<![\w./-])(?P<year>(?:19|20)\d\d)[-/](?P<month>1[0-2]|0?[1-9])"
     r"(?:[-/](?P<day>3[01]|[12]\d|0?[1-9]))?(?:(?=T\d)|(?![\w-]))"
 )
-_SLASHED = re.compile(
-    r"(?<![\w/.-])(?P<a>\d{1,2})(?P<sign>[/.])(?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)"
-)
+_SLASHED = re.compile(r"(?<![\w/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)")
 _WRITTEN = (
     re.compile(rf"(?<![\w.,]){_DAY}[ ](?:of[ ])?{_MONTH}\b{_SOME_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}[ ](?:the[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}", re.IGNORECASE),
@@ -70,11 +69,6 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 """What makes a date the end or the beginning of a time; "the week before 3 May" is told on that day."""
-_MARK = re.compile(
-    r"\b(?:in|during|of|for|since|before|after|until|till|by|last|this|next|early|late|mid)[ -](?:the[ ])?$",
-    re.IGNORECASE,
-)
-"""What before a month or a year alone shows it to be one."""
 _VERBS = ("may", "march", "mar")
 _PRONOUN = r"(?:i|we|you|he|she|it|they|this|that|the|god)"
 _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
@@ -189,15 +183,6 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     return spans
 
 
-def local_time(at: datetime) -> datetime:
-    """A moment in the zone whose days it means: its own, or this machine's for one in UTC, as clocks tell it.
-
-    >>> local_time(datetime.fromisoformat("2026-11-10T03:00+09:00")).hour
-    3
-    """
-    return at.astimezone() if at.tzinfo is UTC else at
-
-
 def date_match(
     cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade, ahead: timedelta = timedelta(0)
 ) -> Floats:
@@ -309,15 +294,18 @@ def _exactness(cue: CueDate) -> int:
 def _candidates(text: str, now: datetime | None) -> Iterator[tuple[re.Match[str], CueDate]]:
     """Yield the dates of a text and where they stand; a fuller form of a date comes before its parts."""
     yield from _ranges(text)
+    for match in _SLASHED.finditer(text):
+        if "." in match[0] and 1 <= int(match["b"]) <= 12:  # with dots the day comes first
+            yield match, _date(match["year"], int(match["b"]), match["a"])
     yield from _exact(text)
     if now is not None:
         yield from relative_dates(text, now.date())
     for match in _NAMED.finditer(text):
         word = match["month"]
         if word.rstrip(".").lower() not in _VERBS or _is_month(text, *match.span("month")):
-            yield match, CueDate(month=_MONTHS[word[:3].lower()], is_marked=_is_marked(text, match))
+            yield match, CueDate(month=_MONTHS[word[:3].lower()], is_marked=is_marked(text, match))
     for match in _BARE_YEAR.finditer(text):
-        yield match, CueDate(year=int(match["year"]), is_marked=_is_marked(text, match))
+        yield match, CueDate(year=int(match["year"]), is_marked=is_marked(text, match))
 
 
 def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -325,19 +313,11 @@ def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
     for match in _NUMERIC.finditer(text):
         yield match, _date(match["year"], int(match["month"]), match["day"])
     for match in _SLASHED.finditer(text):
-        first, second = int(match["a"]), int(match["b"])
-        if match["sign"] == "." and 1 <= second <= 12 and first <= 31:
-            yield match, _date(match["year"], second, str(first))  # with dots the day comes first
-        else:
-            yield match, _slashed(first, second, int(match["year"]))
+        yield match, _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             parts = match.groupdict()
             yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
-
-
-def _is_marked(text: str, match: re.Match[str]) -> bool:
-    return _MARK.search(text, 0, match.start()) is not None
 
 
 def _ranges(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import field, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from priming.config.values import dataclass
 from priming.text.word_lists import read_words
@@ -45,6 +45,11 @@ _RELATIVE = re.compile(
 )
 """The forms; "on the 9th floor" is none, and a day without "on" is one only at the end."""
 
+_MARK = re.compile(
+    r"\b(?:in|during|of|for|since|before|after|until|till|by|last|this|next|early|late|mid)[ -](?:the[ ])?$",
+    re.IGNORECASE,
+)
+"""What before a month or a year alone shows it to be one."""
 _ASKS = re.compile(
     r"\b(?:happen(?:s|ed)?|do|did|done|new|changed|broke|said|went on|going on)[ ]$", re.IGNORECASE
 )
@@ -64,6 +69,20 @@ class CueDate:
     """The words of the cue that name it."""
     is_marked: bool = field(default=True, compare=False, repr=False)
     """Whether the cue shows it to be a date: "in April"; "what about April?" may ask for a person."""
+
+
+def local_time(at: datetime) -> datetime:
+    """A moment in the zone whose days it means: its own, or this machine's for one in UTC, as clocks tell it.
+
+    >>> local_time(datetime.fromisoformat("2026-11-10T03:00+09:00")).hour
+    3
+    """
+    return at.astimezone() if at.tzinfo is UTC else at
+
+
+def is_marked(text: str, match: re.Match[str]) -> bool:
+    """Whether what stands before a month or a year alone shows it to be one."""
+    return _MARK.search(text, 0, match.start()) is not None
 
 
 def relative_dates(text: str, today: date) -> Iterator[tuple[re.Match[str], CueDate]]:

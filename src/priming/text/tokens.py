@@ -159,8 +159,8 @@ def language_of(text: str, likely: str | None = None) -> str | None:
     best = max(scores, key=lambda language: (scores[language], language), default="english")
     distinct = sum(best in _function_words().get(word, ()) for word in {*words}) + (best in marked)
     if likely is not None and likely in scores and scores[likely] >= min(1.0, scores[best]):
-        known = sum(likely in _function_words().get(word, ()) for word in {*words})
-        if known >= 2 and known >= english and hits[likely] >= _LEAST_SHARE * len(words):
+        own_words = sum(likely in _function_words().get(word, ()) for word in {*words})
+        if own_words >= 2 and own_words >= english and hits[likely] >= _LEAST_SHARE * len(words):
             return likely
     is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
     if distinct == 2 and _is_plainly_english(words):
