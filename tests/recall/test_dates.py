@@ -214,3 +214,16 @@ def test_a_verdict_on_a_question_without_a_date_says_nothing_of_one_with_a_date(
     memory.feedback(memory.recall(cue).recall_id, not_relevant=["build"])
     hits = memory.recall("what broke on 23 November?", floor=0).hits
     assert next(hit for hit in hits if hit.memory.key == "build").components["negative_feedback"] > 0
+
+
+@pytest.mark.parametrize("profile", ["floop", "synapse", "ethos", "arc", "poc", "world-weaver"])
+def test_the_other_profiles_take_a_cue_as_it_stands(open_memory, profile):
+    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW), profile=profile)
+    for key, (days, text) in NOTES.items():
+        memory.remember(text, key=key, occurred_at=NOW + timedelta(days=days))
+    cue = "what happened on Monday?"
+    with_date, without = (memory.recall(cue, floor=0, ablate=ablate) for ablate in ((), ["date"]))
+    assert [(h.memory.key, h.score) for h in with_date.hits] == [
+        (h.memory.key, h.score) for h in without.hits
+    ]
+    assert memory.recall("what happened on 3 May?", floor=0).reason is None

@@ -112,10 +112,13 @@ class CueReading:
     def of_the_date(self) -> NDArray[np.bool_]:
         """The memories of the day or month that the cue names; of a year only where it asks for nothing else."""
         named = self.named_date
-        none = named is None or (named.month is None and not self.asks_for_time)
-        if none or not self.params.date or "date" in self.ablate:
+        if named is None or (named.month is None and not self.asks_for_time) or not self._reads_dates:
             return np.zeros(self.working.documents, np.bool_)
         return np.asarray(self.dated == 1.0, np.bool_)
+
+    @property
+    def _reads_dates(self) -> bool:
+        return self.params.date > 0 and "date" not in self.ablate
 
     @cached_property
     def speakers(self) -> NDArray[np.bool_]:
@@ -141,7 +144,7 @@ class CueReading:
     def asks_for_time(self) -> bool:
         """Whether the cue asks for whatever is of its date, or was said then by somebody."""
         named = self.named_date
-        if named is None or not named.is_marked or not self.date_terms:
+        if named is None or not named.is_marked or not self.date_terms or not self._reads_dates:
             return False
         idle = self.date_terms | self._reporting_terms
         return all(term in idle or term in self.speaker_terms for term in self._ordered)
@@ -175,8 +178,7 @@ class CueReading:
     @cached_property
     def asks_for_date(self) -> bool:
         """Whether the cue asks for whatever is of its date, "what did Ana say on Monday?", and there is something."""
-        is_on = self.params.date > 0 and "date" not in self.ablate
-        return is_on and self.asks_for_time and bool(self._of_the_time.any())
+        return self.asks_for_time and bool(self._of_the_time.any())
 
     @cached_property
     def texts(self) -> NDArray[np.bool_]:

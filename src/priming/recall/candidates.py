@@ -177,7 +177,14 @@ def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
     named = (pool[evidence.rows_of_software(kind)].any() for kind in evidence.software)
     words = pool[evidence.literal_occurrences.rows].any() or evidence.useful[pool].any()
     words |= evidence.joins_words and evidence.bm25[pool].any()
-    return bool(evidence.context or words or evidence.of_the_date[pool].any() or any(named))
+    return bool(evidence.context or words or _has_date(evidence, pool) or any(named))
+
+
+def _has_date(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
+    """Whether any memory that may answer is of the date that the cue names, in whatever profile."""
+    named = evidence.named_date
+    is_day = named is not None and named.month is not None and "date" not in evidence.ablate
+    return bool((evidence.dated[pool] == 1.0).any() if is_day else evidence.of_the_date[pool].any())
 
 
 def relevance_floor(query: RecallQuery, evidence: Priors) -> float | None:
