@@ -88,6 +88,9 @@ def verdict(stage: Stage, memory: Memory) -> None:
                 hit,
                 "wrong: what payments cost" if hit.memory.key == WRONG else "the reason",
             )
+    if _place(recall, WRONG) is None:
+        stage.say(f"An earlier run marked {WRONG}: it is not returned any more.")
+        return
     marked = stage.command(
         f"priming not-relevant {WRONG}", lambda: memory.feedback(recall.recall_id, not_relevant=[WRONG])
     )

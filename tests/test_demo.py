@@ -135,6 +135,7 @@ def test_a_history_is_asked_for_the_files_of_commits_that_are_imported_after_the
         assert memory.stats().memories["episode"]["active"] == 25
     again = demo("--repository", history, "--store", store, PYTHONIOENCODING="ascii")
     assert "A corrected rule, in force" in again
+    assert "An earlier run marked bluefin-contract: it is not returned any more." in " ".join(again.split())
 
 
 def test_without_a_history_the_demo_says_so_and_goes_on_with_the_notes(tmp_path):

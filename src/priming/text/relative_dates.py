@@ -45,6 +45,8 @@ _RELATIVE = re.compile(
 )
 """The forms; "on the 9th floor" is none, and a day without "on" is one only at the end."""
 
+_BEFORE = 16
+"""The letters before a date that are looked at."""
 _MARK = re.compile(
     r"\b(?:in|during|of|for|since|before|after|until|till|by|last|this|next|early|late|mid)[ -](?:the[ ])?$",
     re.IGNORECASE,
@@ -82,7 +84,11 @@ def local_time(at: datetime) -> datetime:
 
 def is_marked(text: str, match: re.Match[str]) -> bool:
     """Whether what stands before a month or a year alone shows it to be one."""
-    return _MARK.search(text, 0, match.start()) is not None
+    return _stands_before(_MARK, text, match)
+
+
+def _stands_before(words: re.Pattern[str], text: str, match: re.Match[str]) -> bool:
+    return words.search(text, max(0, match.start() - _BEFORE), match.start()) is not None
 
 
 def relative_dates(text: str, today: date) -> Iterator[tuple[re.Match[str], CueDate]]:
@@ -101,7 +107,7 @@ def relative_dates(text: str, today: date) -> Iterator[tuple[re.Match[str], CueD
     for match in _RELATIVE.finditer(text):
         cue = _read(match, today)
         if cue is not None:
-            marked = match["bare"] is None or _ASKS.search(text, 0, match.start()) is not None
+            marked = match["bare"] is None or _stands_before(_ASKS, text, match)
             yield match, replace(cue, is_marked=marked)
 
 
