@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from itertools import accumulate
 from typing import Any
 
@@ -94,6 +94,7 @@ def moment(name: str, text: str) -> datetime:
 def _day_in_words(text: str) -> datetime | None:
     """The midnight that "yesterday", "last Monday" or "5 March" begins with, or the present for "now"."""
     from priming.text.dates import cue_date
+    from priming.text.relative_dates import period
 
     now = datetime.now().astimezone()
     if text.lower() == "now":
@@ -101,11 +102,8 @@ def _day_in_words(text: str) -> datetime | None:
     day = cue_date(text, now)
     if day is None or day.words != text or not (day.month and day.day) or day.days > 1:
         return None
-    year = day.year or now.year - ((day.month, day.day) > (now.month, now.day))
-    try:
-        return datetime(year, day.month, day.day).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+    first, _ = period(day, now.date())
+    return datetime.combine(first, time()).astimezone(UTC) if first.day == day.day else None
 
 
 def optional_moment(name: str, text: str | None) -> datetime | None:
