@@ -50,8 +50,10 @@ import priming.memory
 import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
+from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
 from priming.server.mcp import answers
+from priming.storage.sqlite.store import SqliteStore
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -115,6 +117,9 @@ class Desk:
                 shutil.copytree(self.folder / "shop", self.here / "shop")
             self.clock.at = NOW
         os.chdir(self.here)
+        if "again" not in options and "empty" not in options:
+            with contextlib.closing(SqliteStore(environment.DEFAULT_PATH)) as store:
+                store.adopt()  # a copy is another place
 
     def plain(self, text: str) -> str:
         """A text without what changes from run to run."""

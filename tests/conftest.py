@@ -6,6 +6,7 @@ judged by what it changes. ``make explore`` draws others, and keeps and prints w
 
 import os
 import signal
+import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,9 @@ FEW, MANY = 10, 200
 os.environ.setdefault(
     "PRIMING_EMBEDDER", "wordllama"
 )  # what is installed beside does not change what is tested
+
+# What a test does outside of a home of its own leaves nothing in that of the person who runs it.
+os.environ.setdefault("PRIMING_HOME", tempfile.mkdtemp(prefix="priming-home-"))
 
 os.environ["TZ"] = "UTC"  # days are those of the machine's zone
 time.tzset()

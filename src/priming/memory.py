@@ -7,12 +7,13 @@ from types import MethodType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from priming.config import profiles
+from priming.config.adoption import YES, answer
 from priming.config.environment import locate
 from priming.config.settings import Settings
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import automatic, chosen, is_auto, named
+from priming.embedding.registry import automatic, chosen, is_auto, named, reaches_out
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
@@ -278,10 +279,15 @@ class Memory(Namespace):
 
 
 def _chosen_embedder(store: Store, namespace: str) -> str | None:
-    """The embedder that the namespace was changed to, by name; None if the vectors that are there decide."""
+    """The embedder that the namespace was changed to, by name; None if the vectors that are there decide.
+
+    One that is a program's address or folder counts if it was chosen on this machine: a log may be another's.
+    """
     operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
     name = next((logged.message for logged in operations if logged.undone_by is None), None)
-    return None if name is None or is_auto(name) else name
+    if name is None or is_auto(name) or (reaches_out(name) and answer(name, EMBEDDER_CHOICE) != YES):
+        return None
+    return name
 
 
 class _LateVerb:

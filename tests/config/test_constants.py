@@ -8,6 +8,7 @@ from priming import HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.constants import FIELDS, settable, shown, table, used, variable
 from priming.config.settings import load, read
+from priming.maintenance.adoption import content_of
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,12 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(folder.parent)
-    return lambda text: (folder / "config.toml").write_text(text, "utf-8")
+
+    def write(text):
+        (folder / "config.toml").write_text(text, "utf-8")
+        content_of(read()[0]).adopt()
+
+    return write
 
 
 def wrong(**constants):

@@ -10,6 +10,7 @@ from priming.config.environment import AgentSettings
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import TABLE, load, read
 from priming.config.words import PROFILES
+from priming.maintenance.adoption import content_of
 
 RETRIEVAL = {
     "spreading_strength": 0.85,
@@ -32,12 +33,18 @@ class Desk:
         self.home.mkdir()
 
     def of_project(self, text):
-        """Write the project's file."""
+        """Write the project's file, and adopt it."""
         (self.project / ".priming" / "config.toml").write_text(text, "utf-8")
+        adopt()
 
     def of_user(self, text):
         """Write the user's file."""
         (self.home / "config.toml").write_text(text, "utf-8")
+
+
+def adopt():
+    """Let what is in the project's folder count, as `priming trust` does."""
+    content_of(read()[0]).adopt()
 
 
 @pytest.fixture(autouse=True)
@@ -201,6 +208,7 @@ def test_the_weights_sum_to_one_wherever_each_is_from(desk, monkeypatch):
 )
 def test_a_file_that_is_no_toml_is_told_with_its_place(desk, data, said):
     (desk.project / ".priming" / "config.toml").write_bytes(data)
+    adopt()
     with pytest.raises(ParamError, match=r"^\.priming/config\.toml" + said):
         load()
 
@@ -337,6 +345,7 @@ def test_an_embedder_stands_in_the_users_file_but_not_in_a_projects(tmp_path, mo
         assert memory.status().generation.startswith("hashed-blake2b/16/")
     (tmp_path / ".priming").mkdir()
     (tmp_path / ".priming" / "config.toml").write_text('[store]\nembedder = "onnx:/elsewhere"\n', "utf-8")
+    adopt()
     with pytest.raises(ParamError, match=r"store\.embedder = .*: must not be set in a project's file"):
         load()
 

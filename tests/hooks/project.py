@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from priming import Cue, Memory
 from priming.hooks.command import respond
+from priming.storage.sqlite.store import SqliteStore
 
 PATIENT = """
 from dataclasses import replace
@@ -49,9 +51,16 @@ class Project:
         return Memory.open(self.url, embedder=self.embedder)
 
     def copy(self, folder):
-        """The same project in another folder."""
+        """The same project in another folder, whose user is asked nothing about it."""
         shutil.copytree(self.folder, folder)
-        return replace(self, folder=folder)
+        copy = replace(self, folder=folder)
+        copy.adopt()
+        return copy
+
+    def adopt(self):
+        """Let the store count as one that this machine made."""
+        with closing(SqliteStore(self.database)) as store:
+            store.adopt()
 
     def payload(self, **more):
         """What Claude Code sends to a hook."""

@@ -20,7 +20,9 @@ from priming.hooks import background, client
 from priming.hooks.background import HookServer
 from priming.hooks.session import SERVER_LOCK, folder_of
 from priming.hooks.stores import Hosts
+from priming.maintenance.adoption import content_of
 from priming.operations.local_socket import socket_path
+from priming.settings import load
 
 from .project import Project, context, filled
 from .test_command import DEADLINE, until
@@ -37,7 +39,7 @@ class Running:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        folder_of(self.project.database).mkdir(exist_ok=True)
+        folder_of(self.project.database).mkdir(parents=True, exist_ok=True)
         try:
             self.server.run()
         finally:
@@ -129,8 +131,10 @@ def test_a_server_whose_program_was_replaced_ends(running):
 def test_settings_that_change_hold_at_once(project, running):
     settings = project.folder / ".priming" / "config.toml"
     settings.write_text('[store]\nnamespace = "other"\n')
+    content_of(load()).adopt()
     assert "Never push" not in running.text("session-start")
     settings.write_text('[hooks]\nserver = "off"\n')
+    content_of(load()).adopt()
     assert running.ask("session-start") == {"refused": background.OFF}
     running.thread.join(DEADLINE)
     assert not running.thread.is_alive()

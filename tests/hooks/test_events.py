@@ -10,6 +10,7 @@ from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
 from priming.hooks.events import ASK, count_tokens
+from priming.hooks.session import folder_of
 
 from .project import DEPLOY, Project
 
@@ -136,6 +137,7 @@ def test_rules_to_which_nobody_objects_are_confirmed_once_a_session(project):
 
 def test_rules_of_all_projects_are_confirmed_in_their_own_store(project, tmp_path, monkeypatch):
     monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "everywhere"))
+    project.adopt()
     everywhere = f"sqlite:///{tmp_path}/everywhere/memory.db"
     with Memory.open(everywhere, embedder=project.embedder) as memory:
         memory.learn("Always write dates as ISO 8601")
@@ -241,7 +243,6 @@ def test_the_end_of_a_turn_takes_nothing_from_the_answer(attended, source):
 
 
 def test_the_store_of_all_projects_is_read_beside_the_projects(project, home):
-    (home / ".priming").mkdir(parents=True)
     with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
         memory.learn("Never swear in comments")
         memory.learn("Never push to main")
@@ -268,7 +269,8 @@ def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_rep
     text = project.text("prompt", prompt="No, use tabs instead of spaces", cwd=str(deep))
     assert '"Use tabs instead of spaces". It applies everywhere.' in text
     assert (project.folder / ".priming" / ".gitignore").read_text() == "*\n"
-    assert list(deep.iterdir()) == list(home.iterdir()) == []
+    assert list(deep.iterdir()) == []
+    assert not (home / ".priming" / "memory.db").exists()
     assert "Use tabs instead of spaces" in project.text("session-start")
 
 
@@ -280,7 +282,7 @@ def test_a_first_correction_that_waits_makes_the_store_with_the_next_prompt(tmp_
         broken.setattr("priming.hooks.stores.HookStore.create", refused)
         with pytest.raises(StoreError):
             project.hook("prompt", prompt="No, use tabs instead of spaces")
-    (waiting,) = project.folder.glob(".priming/*/*.queued")
+    (waiting,) = folder_of(project.database).glob("*.queued")
     os.utime(waiting, (0, 0))  # its own hook has long ended
     assert "Use tabs instead of spaces" in project.text("prompt", prompt="Thanks, go on")
 

@@ -127,7 +127,7 @@ def test_a_session_of_any_name_stays_in_the_folder(database, name):
     with locked_session(database, name):
         pass
     assert len(list(folder_of(database).glob("*.json"))) == 1
-    assert {path.name for path in database.parent.iterdir()} == {folder_of(database).name}
+    assert {path.suffix for path in folder_of(database).parent.rglob("*.*")} == {".json", ".lock"}
 
 
 def test_files_are_for_their_owner_alone(database):

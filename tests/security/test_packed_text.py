@@ -1,6 +1,7 @@
 """Hostile memories in packed texts: recall, rules, files, hooks and prompts."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -12,6 +13,7 @@ from priming.loop.context import gather
 from priming.loop.planning import planning_prompt
 from priming.loop.session import TaskPlan
 from priming.sleep.gist import gist_prompt
+from priming.storage.sqlite.store import SqliteStore
 
 from .attacks import ATTACKS, one_line
 from .grammar import assert_nothing_hidden, assert_quoted, taken_apart
@@ -78,6 +80,8 @@ def test_files_are_quoted_with_their_reasons(scene):
 
 
 def hooked(scene, event, session, **more):
+    with closing(SqliteStore(scene.folder / ".priming" / "memory.db")) as store:
+        store.adopt()
     payload = json.dumps({"session_id": session, "cwd": str(scene.folder), **more}).encode()
     output = respond(event, payload, server=False, attended=True)
     assert_nothing_hidden(output)

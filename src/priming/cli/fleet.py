@@ -243,7 +243,7 @@ def _request(
     settings = store.settings()
     return FleetRequest(
         verb,
-        (settings["store.url"],) if fleet.stores is None else _urls(store, fleet.stores),
+        (settings.store_url,) if fleet.stores is None else _urls(store, fleet.stores),
         tuple(fleet.namespaces or ()),
         arguments,
         settings["store.profile"],

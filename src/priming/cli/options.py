@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -128,16 +128,12 @@ class StoreOptions:
 
     def within(self, outer: Mapping[str, Any]) -> StoreOptions:
         """These options, completed by those before the command."""
-        return StoreOptions(
-            url=outer.get("url") if self.url is None else self.url,
-            namespace=outer.get("namespace") if self.namespace is None else self.namespace,
-            profile=outer.get("profile") if self.profile is None else self.profile,
-            embedder=outer.get("embedder") if self.embedder is None else self.embedder,
-            everywhere=self.everywhere or bool(outer.get("everywhere")),
-            as_json=self.as_json or bool(outer.get("as_json")),
-            file_only=self.file_only or bool(outer.get("file_only")),
-            constants=[*(outer.get("constants") or ()), *(self.constants or ())] or None,
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        chosen = {
+            name: outer.get(name, value) if value in (None, False) else value for name, value in own.items()
+        }
+        constants = [*(outer.get("constants") or ()), *(self.constants or ())]
+        return StoreOptions(**{**chosen, "constants": constants or None})
 
     def open(self) -> Memory:
         """The memory, through a running server of its store if there is one; the caller closes it."""
@@ -145,7 +141,7 @@ class StoreOptions:
 
         settings = self.settings()
         return open_memory(
-            settings["store.url"],
+            settings.store_url,
             namespace=settings["store.namespace"],
             profile=settings["store.profile"],
             settings=settings,
@@ -169,25 +165,26 @@ class StoreOptions:
             raise
 
     def service(self) -> Service:
-        """What answers a surface's calls: a running server or this process; the caller closes it."""
+        """What answers calls: a running server or this process; the caller closes it."""
         from priming.operations.client import reach
         from priming.operations.service import LocalService
 
-        settings = self.settings()
-        url, profile = settings["store.url"], settings["store.profile"]
+        settings = self.settings(servers=True)
+        url, profile = settings.store_url, settings["store.profile"]
         client = None if self.file_only else reach(url, profile=profile, settings=settings)
         return client or LocalService(url, profile=profile, settings=settings)
 
     def settings(self, *, servers: bool = False) -> Settings:
-        """The settings from options, environment and files; with ``servers`` those of a server too."""
+        """The settings from options, environment and files; with ``servers`` those of a server, or a refusal."""
+        from priming.cli.adoption import settled
         from priming.cli.output import start_logging
         from priming.config.settings import load
 
-        settings = load(
-            self.overrides(),
-            project=not self.everywhere,
-            servers=servers,
-            constants=parse.constants(self.constants),
+        options, constants = self.overrides(), parse.constants(self.constants)
+        settings = settled(
+            lambda: load(options, project=not self.everywhere, servers=servers, constants=constants),
+            as_json=self.as_json,
+            serves=servers,
         )
         start_logging(settings["service.log_level"])
         return settings
@@ -204,7 +201,7 @@ class StoreOptions:
 
     def location(self) -> str | None:
         """The URL of the store, if any is set."""
-        return cast("str | None", self.settings()["store.url"])
+        return self.settings().store_url
 
     def _url(self) -> str | None:
         """The URL of the store that an option sets."""
@@ -219,7 +216,7 @@ class StoreOptions:
         from priming.memory import Memory
 
         return Memory.open(
-            url or settings["store.url"],
+            url or settings.store_url,
             namespace=settings["store.namespace"],
             profile=settings["store.profile"],
             settings=settings,

@@ -36,14 +36,14 @@ from dataclasses import field
 from pathlib import Path
 
 from priming.config import private_files
-from priming.config.store_urls import Location, parse_url, url_of
+from priming.config.store_urls import FOLDER, Location, parse_url, place_of, url_of, with_origin
 from priming.config.values import dataclass
 from priming.errors import ParamError
 
 FILE, SETTINGS = "memory.db", "config.toml"
 VERSION = "0.1.0"
 """The version of the package, as in ``pyproject.toml``."""
-DEFAULT_PATH = Path(".priming") / FILE
+DEFAULT_PATH = Path(FOLDER) / FILE
 ACTOR, USER = "PRIMING_ACTOR", "user"
 UNATTENDED = "PRIMING_UNATTENDED"
 OTHERS = (
@@ -228,12 +228,36 @@ def locate(url: str | None) -> Location:
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
     ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` is the store of a team, in the schema
-    ``?schema=priming``, over at most ``?pool=16`` connections of this process.
+    ``?schema=priming``, over at most ``?pool=16`` connections of this process. Where the working directory decides
+    which file that is, the location says so: see ``Location.origin``.
     """
-    url = os.environ.get("PRIMING_URL", arc_store()) if url is None else url
-    if url is None:
-        return Location("sqlite", project_folder() / FILE)
-    return parse_url(url)
+    if url is not None:
+        return parse_url(url)
+    url = os.environ.get("PRIMING_URL", arc_store())
+    if url is not None:
+        return parse_url(led_by_folder(url))
+    path = project_folder() / FILE
+    return Location("sqlite", path, origin=None if _is_users(path) else place_of(path))
+
+
+def led_by_folder(url: str, *, always: bool = False) -> str:
+    """The URL of a store with its origin: of a relative path, which leads to the file of each folder, or of any."""
+    location = parse_url(url)
+    if (
+        location.path is None
+        or location.origin is not None
+        or not (always or not location.path.is_absolute())
+    ):
+        return url
+    return with_origin(url, location.path)
+
+
+def _is_users(path: Path) -> bool:
+    """Whether a file is the store of all projects, which no folder brings."""
+    try:
+        return place_of(path) == place_of(global_store())
+    except ParamError:
+        return False
 
 
 def arc_store() -> str | None:
@@ -246,25 +270,40 @@ def project_folder() -> Path:
     """The project's ``.priming``: in the working directory, else in the nearest folder above that has one.
 
     It is one where it has a store or settings. The search ends at a repository's root and below the home folder,
-    whose store is that of all projects.
+    whose store is that of all projects. A linked work tree has that of its repository, if there is one.
     """
     own = DEFAULT_PATH.parent
-    if _is_used(own):
-        return own
     try:
         here = Path.cwd()
     except FileNotFoundError:  # somebody removed it; what names its store works on all the same
         return own
-    everywhere = global_folder()
+    everywhere, nearest = global_folder(), None
     for folder in (here, *here.parents):
         path = folder / own
-        if path == everywhere:
+        if path == everywhere and folder != here:
             break
-        if _is_used(path):
-            return path
-        if os.path.exists(folder / ".git"):
-            break
-    return own
+        if nearest is None and _is_used(path):
+            nearest = own if _is_used(own) else path
+        if os.path.lexists(folder / ".git"):
+            shared = repository_root(folder) / own
+            is_linked = shared != path and (nearest is None or _is_used(shared))
+            return shared if is_linked else nearest or own
+    return nearest or own
+
+
+def repository_root(folder: Path) -> Path:
+    """The folder of the main work tree of a repository, for the root of any; a link is followed if it is mutual."""
+    try:
+        text = private_files.read_text(folder / ".git")
+        linked = Path(os.path.realpath(folder / text.removeprefix("gitdir:").strip()))
+        common = Path(os.path.realpath(linked / private_files.read_text(linked / "commondir").strip()))
+        back = private_files.read_text(linked / "gitdir").strip()
+    except (OSError, ValueError):
+        return folder
+    is_mutual = linked.parent == common / "worktrees" and os.path.realpath(back) == os.path.realpath(
+        folder / ".git"
+    )
+    return common.parent if is_mutual and common.name == ".git" else folder
 
 
 def _is_used(folder: Path) -> bool:

@@ -42,6 +42,7 @@ STORE, SECRET, SERVER = "store.url", "agent.key", "server"
 PROFILES_ROOT = "profiles"
 """``[profiles.NAME.SECTION]`` sets constants of a profile (``priming.config.constants``)."""
 _PROFILE_VARIABLES = "PRIMING_PROFILES_"
+_STORE_VARIABLES = ("PRIMING_URL", "ARC_DB_PATH")
 _REFUSED = {
     True: "must not be set in a project's file, which may come from somebody else: set {variable}, or add it to"
     " config.toml in ~/.priming",
@@ -52,13 +53,24 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings with their values, by name."""
+    """All settings with their values, by name; and the project's file, whether it counts or not."""
 
     resolved: Mapping[str, Resolved]
+    project_file: File | None = None
 
     def __getitem__(self, name: str) -> Any:
         """The value of a setting, such as ``store.url``."""
         return self.resolved[name].value
+
+    @property
+    def store_url(self) -> str | None:
+        """The URL of the store, which says if a folder leads to it: the working directory, or the project's file."""
+        url: str | None = self[STORE]
+        source = self.resolved[STORE].source
+        of_project = self.project_file is not None and source.startswith(f"{self.project_file.path}:")
+        if url is None or not (of_project or source in _STORE_VARIABLES):
+            return url
+        return environment.led_by_folder(url, always=of_project)
 
     @cached_property
     def retrieval(self) -> Mapping[str, Any]:
@@ -203,7 +215,9 @@ def read(
 ) -> tuple[Settings, list[str]]:
     """The settings, and all violations, whose values are left out."""
     variables, violations = environment.variables(), list[str]()
-    files = [file for file in _files(project) if file.read(violations)]
+    existing = list(_files(project))
+    files = [file for file in existing if file.read(violations)]
+    of_project = next((file for file in existing if file.data and file.layer == PROJECT), None)
     named = any(SERVER in file.tables for file in files) or any(
         name.startswith(f"PRIMING_{SERVER}_".upper()) for name in variables
     )
@@ -223,7 +237,7 @@ def read(
         for setting in reading.table.values()
         if setting.name in reading.values or not setting.name.startswith(f"{PROFILES_ROOT}.")
     ]
-    settings = Settings({setting.name: setting for setting in resolved})
+    settings = Settings({setting.name: setting for setting in resolved}, of_project)
     _check_weights(settings, reading)
     _check_constants(settings, reading)
     return settings, reading.violations

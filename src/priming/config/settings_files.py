@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
+from hashlib import blake2b
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from priming.config import environment, private_files
+from priming.config import adoption, environment, private_files
 from priming.config.params.checked import rule_of
+from priming.config.store_urls import place_of
 from priming.config.values import dataclass
 from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
@@ -30,38 +32,53 @@ class File:
     layer: str
     text: str = ""
     tables: Mapping[str, Any] = field(default_factory=dict)
+    data: bytes = b""
+
+    @property
+    def content(self) -> str:
+        """What the file has, as answers about it name it."""
+        return f"settings {blake2b(self.data).hexdigest()}"
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether the file counts: the user's own does, and that of a project if its user adopted just this text."""
+        return self.layer != PROJECT or adoption.answer(place_of(self.path), self.content) == adoption.YES
 
     def read(self, violations: list[str]) -> bool:
-        """Whether the file exists and could be read; problems are appended to ``violations``."""
+        """Whether the file exists, counts and could be read; problems are appended to ``violations``."""
         if not os.path.exists(self.path):  # false also in a folder without permission
             return False
         try:
             with private_files.open_file(self.path) as file:
-                data = file.read(LONGEST + 1)
+                self.data = file.read(LONGEST + 1)
         except OSError as error:
             violations.append(
                 f"{self.path}: cannot be read ({error.strerror}): change its permissions, or remove it"
             )
             return False
-        problem = self._parse(data)
+        if not self.is_adopted:
+            return False
+        self.tables, problem = self.parsed()
         violations += [f"{self.path}{problem}"] if problem else []
         return not problem
 
-    def _parse(self, data: bytes) -> str:
-        """Parse the tables; returns the problem, or nothing."""
+    def parsed(self) -> tuple[Mapping[str, Any], str]:
+        """The tables, and the problem that leaves them empty, if any."""
         import tomllib
 
-        if len(data) > LONGEST:
-            return f": has more than {LONGEST:,} bytes, too long for settings: remove what is not a setting"
+        if len(self.data) > LONGEST:
+            return (
+                {},
+                f": has more than {LONGEST:,} bytes, too long for settings: remove what is not a setting",
+            )
         try:
-            self.text = data.decode("utf-8-sig").replace("\r\n", "\n")
-            self.tables = tomllib.loads(self.text)
+            self.text = self.data.decode("utf-8-sig").replace("\r\n", "\n")
+            return tomllib.loads(self.text), ""
         except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            return f":{line}: is not UTF-8: byte 0x{data[error.start]:02x}: save it as UTF-8"
+            line = self.data[: error.start].count(b"\n") + 1
+            return {}, f":{line}: is not UTF-8: byte 0x{self.data[error.start]:02x}: save it as UTF-8"
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            return f": is not TOML: {error}"
-        return ""
+            return {}, f": is not TOML: {error}"
 
     def place(self, *names: str) -> str:
         """Where a section, or a key in it, is: the file and the line."""

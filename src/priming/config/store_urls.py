@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -10,6 +12,8 @@ from priming.config.values import dataclass
 from priming.errors import ParamError
 
 SYNCHRONOUS = ("normal", "full")
+FOLDER = ".priming"
+"""The folder of a project's store and settings."""
 _DATABASE = re.compile(r"postgres(?:ql)?:", re.IGNORECASE)
 _SHAPE = re.compile(
     r"[a-z]+://(?P<authority>[^/?#\s]*)(?P<path>/[^?#@\s]*)?(?:\?(?P<query>[^#\s]*))?", re.IGNORECASE
@@ -24,7 +28,11 @@ _MOST_CONNECTIONS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A parsed store URL: ``path`` is None for a store in memory, and ``url`` for one in a file."""
+    """A parsed store URL: ``path`` is None for a store in memory, and ``url`` for one in a file.
+
+    ``origin`` is the place of a file that a folder led to: it counts as the user's own only if this machine made or
+    adopted it there (``priming.config.adoption``).
+    """
 
     scheme: str
     path: Path | None
@@ -32,6 +40,7 @@ class Location:
     url: str | None = None
     schema: str = "priming"
     pool: int | None = None
+    origin: str | None = None
 
     def as_url(self) -> str:
         """The URL of a store in a file or in a database, with all that the location says."""
@@ -39,12 +48,29 @@ class Location:
             pool = "" if self.pool is None else f"&pool={self.pool}"
             return f"{self.url}{'&' if '?' in self.url else '?'}schema={self.schema}{pool}"
         assert self.path is not None
-        return f"{url_of(self.path)}?synchronous={self.synchronous}"
+        origin = "" if self.origin is None else f"&origin={quote(self.origin)}"
+        return f"{url_of(self.path)}?synchronous={self.synchronous}{origin}"
 
 
 def url_of(path: Path) -> str:
     """The URL of a store in a file; ``parse_url`` gives the path back."""
     return f"sqlite:///{quote(str(path))}"
+
+
+def with_origin(url: str, path: Path) -> str:
+    """The URL of a store in a file that a folder led to."""
+    return f"{url}{'&' if '?' in url else '?'}origin={quote(place_of(path))}"
+
+
+def place_of(path: Path) -> str:
+    """The place of a file that a folder led to: links above the folder are followed, links in it are not.
+
+    A link in a folder is part of what the folder brings: by it a clone could name another project's store.
+    """
+    with suppress(FileNotFoundError):  # the working directory was removed
+        path = Path(os.path.normpath(path if path.is_absolute() else Path.cwd() / path))
+    root = path.parents[1] if path.parent.name == FOLDER else path.parent
+    return os.path.join(os.path.realpath(root), path.relative_to(root))
 
 
 def without_password(url: str) -> str:
@@ -84,6 +110,7 @@ def _sqlite(url: str) -> Location:
         )
     options = dict(parse_qsl(parts.query))
     synchronous = options.pop("synchronous", "normal").lower()
+    origin = options.pop("origin", None)
     if options or synchronous not in SYNCHRONOUS:
         raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
     path = unquote(parts.path)
@@ -91,7 +118,8 @@ def _sqlite(url: str) -> Location:
         raise ParamError("url", url, "would be a file of that name: a store in memory is sqlite://")
     if "\x00" in path:
         raise ParamError("url", url, "must not contain the NUL character")
-    return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
+    file = Path(path[1:]) if path not in ("", "/") else None
+    return Location("sqlite", file, synchronous, origin=origin)
 
 
 def _database(url: str) -> Location:

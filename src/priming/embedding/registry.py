@@ -61,6 +61,12 @@ def is_auto(name: str) -> bool:
     return name.strip().casefold() == AUTO
 
 
+def reaches_out(name: str) -> bool:
+    """Whether an embedder is more than a name: an address to which texts are sent, or files of a model."""
+    head, mark, _ = name.strip().partition(":")
+    return bool(mark) and head.casefold() != HASHED
+
+
 def automatic(latest: Callable[[], Collection[str]]) -> tuple[Embedder, Embedder | None]:
     """The embedder of a store that names none, and the better one that ``reembed`` would change it to.
 

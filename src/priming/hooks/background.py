@@ -240,7 +240,7 @@ class HookServer:
             return {"output": "", "error": command.failure_line(str(request["event"]), error, work)}
         self._calls += 1
         self._called = time.monotonic()
-        return {"output": output, "error": ""}
+        return {"output": output, "error": work.notice}
 
 
 OFF, OTHER = "hooks.server is off", "another store"
@@ -289,6 +289,7 @@ def _open_beforehand(hosts: Hosts, options: Mapping[str, str]) -> None:
     """Open the store and load what recalls need, so that the first hook does not wait for it."""
     from priming.config import settings
     from priming.hooks import context, corrections, events, stores, teaching
+    from priming.maintenance.adoption import content_of
     from priming.rules import learn
 
     assert all((context, corrections, events, teaching, learn))
@@ -299,6 +300,7 @@ def _open_beforehand(hosts: Hosts, options: Mapping[str, str]) -> None:
             chosen,
             exits,
             hosts,
+            content=content_of(chosen),
             project_only="url" in options,
             server=False,
             prefer_served=False,

@@ -189,7 +189,7 @@ def database_of(url: str | None) -> Path | None:
     if url is None and environment.settings_mention("url"):
         from priming.config import settings
 
-        url = settings.load()["store.url"]
+        url = settings.load().store_url
     for store in (url, everywhere):
         place = database_at(store)
         if place is not None:

@@ -65,6 +65,7 @@ def run(
             return
         finally:
             work.hosts.close()
+        client.report(work.notice)
         client.write(output)
     if server and event in LAUNCHING and work.database is not None:
         from priming.hooks import background
@@ -82,6 +83,7 @@ class Work:
         self.installation = environment.hook_installation()
         self.database: Path | None = None
         self.queued = False
+        self.notice = ""
 
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
         """Begin with the stores of the call, first the one that is written to."""
@@ -162,14 +164,18 @@ def _text(
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.hooks import context, events, session, stores, teaching
+    from priming.maintenance.adoption import content_of
 
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
     with ExitStack() as exits:
         chosen = settings.load(values)
+        if content := content_of(chosen):
+            work.notice = content.first_message()
         existing = stores.find_stores(
             chosen,
             exits,
             work.hosts,
+            content=content,
             project_only=options["url"] is not None,
             server=server,
             prefer_served=name != "session-start",

@@ -11,7 +11,7 @@ from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config import private_files
+from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import Busy
@@ -154,8 +154,11 @@ class SessionState:
 
 
 def folder_of(database: Path) -> Path:
-    """The folder of the files of a store's sessions: beside the store, as ``<database>.hooks``."""
-    return Path(f"{database}.hooks")
+    """The folder of the files of a store's sessions, in the user's own: a folder that brings a store brings none."""
+    from hashlib import blake2b
+
+    name = blake2b(os.fsencode(database), digest_size=8).hexdigest()
+    return environment.global_folder().absolute() / "hooks" / name
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from priming.operations import local_socket as places
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
+    from priming.maintenance.adoption import FolderContent
     from priming.operations.connection import ServerConnection
     from priming.operations.service import LocalService
 
@@ -228,6 +229,7 @@ def find_stores(
     exits: ExitStack,
     hosts: Hosts,
     *,
+    content: FolderContent,
     project_only: bool,
     server: bool,
     prefer_served: bool,
@@ -235,10 +237,11 @@ def find_stores(
 ) -> list[HookStore]:
     """The stores that exist, of the project and then of all projects; ``exits`` closes the connections to them.
 
+    The project's is left out where nobody adopted it (``content``).
     ``prefer_served`` leaves out the store of all projects where it would be slow: where it has no running server, and
     the project's store has one.
     """
-    urls = [settings["store.url"]]
+    urls = [settings.store_url] if content.store is None else []
     if not project_only:
         urls.append(url_of(environment.global_store()))
     stores: list[HookStore] = []
@@ -257,10 +260,10 @@ def place_of_new_store(settings: Settings) -> Location | None:
 
     Without a setting for the store it is at the root of the repository, else in the working folder.
     """
-    location = places.real(settings["store.url"])
+    location = places.real(settings.store_url)
     if location is None or location.path is None or is_store(location.path):
         return None
-    chosen = settings["store.url"] is not None
+    chosen = settings.store_url is not None
     return location if chosen else places.real(url_of(_root() / environment.DEFAULT_PATH))
 
 
@@ -268,4 +271,4 @@ def _root() -> Path:
     """The root of the repository of the working folder, unless that is the home folder; else the working folder."""
     here = Path.cwd()
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-    return here if root == Path.home() else root
+    return here if root == Path.home() else environment.repository_root(root)

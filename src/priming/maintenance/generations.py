@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from priming.config import adoption
 from priming.config.params.learning import ABLATION
 from priming.config.values import dataclass
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_text
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import AUTO, automatic, automatic_name, is_auto, named
+from priming.embedding.registry import AUTO, automatic, automatic_name, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
 from priming.learning.ablation import AblationQuery, JudgedSample, judged_sample
 from priming.learning.metrics import reciprocal_rank
@@ -171,6 +172,8 @@ def _stay(memory: Namespace) -> None:
 
 
 def _choose(memory: Namespace, name: str, embedder: Embedder, reason: str) -> Logged:
+    if reaches_out(name):
+        adoption.record(name, EMBEDDER_CHOICE, adoption.YES)
     with memory.writing() as now:
         logged = memory.write(OPERATION, now, (), message=name, reason=reason, source=EMBEDDER_CHOICE)
         memory.embedder, memory.better = embedder, None

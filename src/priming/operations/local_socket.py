@@ -52,8 +52,8 @@ def real(url: str | None) -> Location | None:
 
 
 def absolute_url(url: str | None) -> str | None:
-    """The URL of a store that means the same in every working directory."""
-    location = None if url is None else real(url)
+    """The URL of a store that means the same in every working directory, and says which of them led to it."""
+    location = None if url is None else real(environment.led_by_folder(url))
     return url if location is None or location.path is None else location.as_url()
 
 

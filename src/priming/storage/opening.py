@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open_store(location: Location) -> SqliteStore | PostgresStore:
     """Open the store at a location."""
     if location.url is None:
-        return SqliteStore(location.path, synchronous=location.synchronous)
+        return SqliteStore(location.path, synchronous=location.synchronous, origin=location.origin)
     try:
         from priming.storage.postgres.store import PostgresStore
     except ImportError as error:

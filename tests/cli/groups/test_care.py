@@ -30,6 +30,7 @@ def home(shell, monkeypatch):
 def of_project(shell, text):
     (shell.folder / ".priming").mkdir(exist_ok=True)
     (shell.folder / ".priming" / "config.toml").write_text(text, "utf-8")
+    shell.ask("trust", "--yes")
 
 
 def settings(shell, *arguments):

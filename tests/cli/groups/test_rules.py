@@ -145,7 +145,7 @@ def test_the_global_store_is_read_beside_the_projects(shell, home):
 def test_without_a_global_store_none_is_made(shell, home):
     shell.ask("learn", "--right", RULE)
     assert keys(shell.ask("active")) == [(KEY, None)]
-    assert not home.exists()
+    assert not (home / "memory.db").exists()
 
 
 def test_a_project_in_the_global_folder_is_read_once(shell, home):

@@ -101,7 +101,7 @@ def serve(
         respond(store, Answer({"listening": address}, [text]))
 
     process.run(
-        url=settings["store.url"],
+        url=settings.store_url,
         profile=settings["store.profile"],
         settings=settings,
         host=settings["server.host"] if host is None else host,
@@ -198,6 +198,11 @@ def setup(
 ) -> Answer:
     """Add Priming to a coding agent: MCP server, hooks, and a store. Shows the changes and asks first."""
     _check_options(store, agent, project=project, user=user, shared=shared, tools=tools)
+    if yes and not user and not remove:
+        from priming.config.settings import load
+        from priming.maintenance.adoption import content_of
+
+        content_of(load(store.overrides())).adopt()
     settings = store.settings()
     if remove:
         plan = work.plan_removal(agent, settings, user=user)

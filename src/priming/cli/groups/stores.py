@@ -11,12 +11,14 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import records
+from priming.cli.adoption import ask, is_attended
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.groups.care import findings_lines
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line, progress
 from priming.errors import ParamError
+from priming.maintenance.adoption import content_of
 
 if TYPE_CHECKING:
     from priming.maintenance.generations import EmbedderChange
@@ -53,6 +55,32 @@ def _verified(results: Sequence[Verified]) -> Iterator[Part]:
         yield from records.reason(verified.reason)
         if verified.findings:
             yield from findings_lines(verified.findings)
+
+
+@command(app)
+def trust(
+    store: StoreOptions,
+    yes: Yes = False,
+    remove: Annotated[bool, Option("--remove", help="Let them count no more")] = False,
+) -> Answer:
+    """Adopt the settings and the store of this folder, which may have come with it: until then they do not count."""
+    from priming.config.settings import read
+
+    settings, _ = read(store.overrides(), project=not store.everywhere)
+    if remove:
+        removed = content_of(settings, adopted=True)
+        removed.disown()
+        return Answer(
+            {"removed": removed.paths}, [line((f"counts no more: {path}", OK)) for path in removed.paths]
+        )
+    content = content_of(settings)
+    if not content:
+        return Answer({"adopted": []}, [line(("nothing here is to be adopted: all of it counts", DIM))])
+    if yes:
+        content.adopt()
+    elif store.as_json or not is_attended() or not ask(content):
+        return Answer({"adopted": [], "left": content.paths}, [line((content.message, WARN))], FAILURE)
+    return Answer({"adopted": content.paths}, [line(("adopted", OK), f"  {path}") for path in content.paths])
 
 
 @command(app)

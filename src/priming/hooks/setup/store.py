@@ -28,7 +28,7 @@ def missing(settings: Settings) -> Location | None:
 
 def present(settings: Settings) -> Path | None:
     """The file of the project's store, if it exists."""
-    location = places.real(settings["store.url"])
+    location = places.real(settings.store_url)
     return location.path if location is not None and location.path and is_store(location.path) else None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from priming.config import private_files
+from priming.config.adoption import FOREIGN
 from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, StoreError
@@ -28,7 +29,11 @@ from priming.storage.sqlite.presence import OpenFiles
 from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
-_OLDEST = (3, 37, 0)
+_OLDEST, _STAMPED = (3, 37, 0), 12
+_READ_ONLY = (
+    "cannot be written: the file, its folder or the disk is read-only, so it was opened to read; change their"
+    " permissions, or name another store"
+)
 Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
@@ -39,7 +44,8 @@ class Connection:
     A file that does not exist yet is created by the first write. Until then reads are answered by an empty database
     in memory, unless another process creates the file.
 
-    A file that cannot be written, or whose folder cannot, is opened to read.
+    A file that cannot be written, or whose folder cannot, is opened to read. So is one to which a folder led, its
+    place being ``origin``, if this machine neither made nor adopted it: then as data of an untrusted source.
     """
 
     def __init__(
@@ -49,8 +55,9 @@ class Connection:
         synchronous: str = "normal",
         busy_timeout: float = STORE.busy_timeout,
         steps: Sequence[Migration] | None = None,
+        origin: str | None = None,
     ) -> None:
-        self.path = path
+        self.path, self._origin = path, origin
         self.busy_timeout = busy_timeout
         self._depth = 0
         self._writes = False
@@ -62,7 +69,7 @@ class Connection:
         if path is not None:
             examine_file(path, newest=len(self._steps))
         self.errors = ErrorTranslation(path)
-        self._missing = self._reads_only = False
+        self._missing = self._reads_only = self.is_foreign = False
         self._files: OpenFiles | None = None
         self._frozen: presence.Signature | None = None
         missing = path is not None and not _has_content(path)
@@ -80,10 +87,7 @@ class Connection:
     def _look_for_file(self, *, create: bool) -> None:
         """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
         if create and self._reads_only:
-            raise StoreError(
-                f"{self.path} cannot be written: the file, its folder or the disk is read-only, so it was opened to"
-                " read; change their permissions, or name another store"
-            )
+            raise StoreError(f"{self.path} {FOREIGN if self.is_foreign else _READ_ONLY}")
         if self._frozen is not None and self.path and presence.signature(self.path) != self._frozen:
             self._replace_by_file(self.path)
         if not self._missing or self.path is None or not (create or _has_content(self.path)):
@@ -110,8 +114,11 @@ class Connection:
         """A new connection with the newest schema; it is this connection's own from then on."""
         files = None if path is None else OpenFiles.of(path)
         self._files, self._frozen = None, None
-        self._reads_only = path is not None and path.exists() and not presence.may_write(path)
         with self.errors:
+            self.is_foreign = path is not None and not presence.is_own(path, self._origin)
+            self._reads_only = self.is_foreign or (
+                path is not None and path.exists() and not presence.may_write(path)
+            )
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
@@ -143,6 +150,8 @@ class Connection:
                 older, self._sqlite = self._sqlite, presence.in_memory(self._sqlite)
                 older.close()
                 migrate(self._sqlite, None, self._steps)
+            if self.is_foreign:
+                presence.distrust(self._sqlite)
 
     def _set_up(self, path: Path | None) -> None:
         with self.errors:
@@ -160,6 +169,14 @@ class Connection:
             execute("PRAGMA secure_delete = ON")
             migrate(self._sqlite, path, self._steps)
             execute("PRAGMA foreign_keys = ON")
+            if path is not None and len(self._steps) >= _STAMPED and presence.is_new(self._sqlite):
+                presence.adopt(self._sqlite, path, self._origin)
+
+    def adopt(self) -> None:
+        """Let the database count as one that this machine made, at its place."""
+        assert self.path is not None, "a database in memory is its process's alone"
+        with self.errors:
+            presence.adopt(self._sqlite, self.path, self._origin)
 
     def _look_for_file_between(self, *, create: bool) -> None:
         """The same before a statement outside a transaction: inside one the database stays the same."""

@@ -9,6 +9,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from priming.config import adoption
+from priming.config.store_urls import place_of
 from priming.config.values import dataclass
 from priming.errors import StoreError
 
@@ -129,3 +131,58 @@ def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
     copy = _connect("file::memory:", 0)
     source.backup(copy)
     return copy
+
+
+_UNTRUSTED = {"trust": "'untrusted'"}
+_HIDDEN = "tokens", "loop_sessions"
+"""Tables of which nothing counts that comes with a folder: who may use a server, and commands to run."""
+_OF_INDEX = "words", "sqlite_"
+
+
+def is_own(path: Path, origin: str | None) -> bool:
+    """Whether a database counts as the user's own: no folder led to it, this machine stamped it, or it is new."""
+    if origin is None or not _size(path):
+        return True
+    with closing(reader(path)) as connection:
+        has_stamps = ("table", "adoptions") in _schema(connection)
+        stamps = connection.execute("SELECT stamp FROM adoptions") if has_stamps else ()
+        return any(adoption.is_stamp(stamp, origin) for (stamp,) in stamps) or is_new(connection)
+
+
+def is_new(connection: sqlite3.Connection) -> bool:
+    """Whether nothing was stored in a database yet, nor anything prepared that would store more than it is told."""
+    schema = _schema(connection)
+    tables = [name for kind, name in schema if kind == "table" and not name.startswith(_OF_INDEX)]
+    if any(kind != "table" and name != "known_texts" for kind, name in schema):
+        return False
+    quoted = ('"{}"'.format(name.replace('"', '""')) for name in tables)
+    return not any(connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in quoted)
+
+
+def _schema(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    return connection.execute("SELECT type, name FROM sqlite_master WHERE type <> 'index'").fetchall()
+
+
+def adopt(connection: sqlite3.Connection, path: Path, origin: str | None) -> None:
+    """Stamp a database as one of this machine; where none can be made, only one that no folder led to goes without.
+
+    Raises:
+        StoreError: the user's own folder cannot be written.
+
+    """
+    try:
+        stamp = adoption.new_stamp(origin or place_of(path))
+    except StoreError:
+        if origin is not None:
+            raise
+    else:
+        connection.execute("INSERT INTO adoptions (stamp) VALUES (?)", (stamp,))
+
+
+def distrust(connection: sqlite3.Connection) -> None:
+    """Let a connection see a database as data of an untrusted source: views stand before tables of the same name."""
+    columns = [name for _, name, *_ in connection.execute("PRAGMA main.table_info(versions)")]
+    seen = ", ".join(f"{_UNTRUSTED[name]} AS {name}" if name in _UNTRUSTED else name for name in columns)
+    connection.execute(f"CREATE TEMP VIEW versions AS SELECT {seen} FROM main.versions")
+    for table in _HIDDEN:
+        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE 0")

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from priming.config.params.store import STORE
@@ -45,6 +46,17 @@ _OF_MEMORY = (
     ("memories", "number"),
 )
 
+_CONTENTS = (
+    ("memories", "memories"),
+    (
+        "rules that agents will be told",
+        "memories AS m WHERE kind = 'behavior' AND status = 'active' AND EXISTS (SELECT 1 FROM main.versions AS v"
+        " WHERE v.namespace = m.namespace AND v.memory = m.number AND v.trust IN ('agent', 'user'))",
+    ),
+    ("tokens that its server will accept", "tokens WHERE revoked_at IS NULL"),
+    ("sessions of the loop, whose gates are commands", "loop_sessions"),
+)
+
 
 @naming_damage(
     SqliteReader, SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions, SqlStore
@@ -61,8 +73,11 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
         synchronous: str = "normal",
         busy_timeout: float = STORE.busy_timeout,
         steps: Sequence[Migration] | None = None,
+        origin: str | None = None,
     ) -> None:
-        super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps))
+        super().__init__(
+            Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps, origin=origin)
+        )
 
     @property
     def exists(self) -> bool:
@@ -71,8 +86,8 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
 
     @property
     def scratch(self) -> Path | None:
-        """The folder ``<file>.working`` beside the file."""
-        path = self._db.path
+        """The folder ``<file>.working`` beside the file; none for a store that came with its folder."""
+        path = None if self._db.is_foreign else self._db.path
         return None if path is None else path.with_name(f"{path.name}.working")
 
     @property
@@ -116,6 +131,20 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
     def description(self) -> tuple[str, list[tuple[str, str]]]:
         """The file, in words; nothing is unsafe about it."""
         return self.place, []
+
+    def adopt(self) -> None:
+        """Let the file count as one of this machine, without the working sets that came with it."""
+        if self.scratch is not None:
+            rmtree(self.scratch, ignore_errors=True)
+        self._db.adopt()
+
+    def disown(self) -> None:
+        """Let the file count no more where a folder leads to it."""
+        self._db.change("DELETE FROM adoptions")
+
+    def contents(self) -> Mapping[str, int]:
+        """The number of things in the file that its user is to know of before adopting it."""
+        return {name: self._db.run(f"SELECT count(*) FROM main.{rest}")[0][0] for name, rest in _CONTENTS}
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
