@@ -1,4 +1,4 @@
-"""Spreading activation: numpy and compiled kernels against a dict engine, igraph and networkx.
+"""Spreading activation against a dict engine, igraph and networkx.
 
 Pruned: 10 anchors, 3 hops, epsilon .001, the 1,000 strongest nodes kept after each step; a random graph of
 15 links a node, walked both ways. The dict engine does the same work (values, distance and origin, sorted) in
@@ -27,7 +27,6 @@ from common import Row, arguments, medians, show, write
 from priming.config.params.laws import SpreadParams
 from priming.core.credit import strongest_paths
 from priming.core.graph import Graph
-from priming.core.kernel.compiled import spread_compiled, warm
 from priming.core.spread import spread
 
 LINKS_A_NODE = 15
@@ -45,7 +44,6 @@ def main() -> None:
     options = arguments(__doc__.partition("\n")[0]).parse_args()
     sizes = (10_000, 30_000, 100_000) if options.quick else (10_000, 100_000, 1_000_000)
     runs = 40 if options.quick else 200
-    warm()
     rows: list[Row] = []
     by_size = {}
     for n in sizes:
@@ -56,7 +54,6 @@ def main() -> None:
     title = f"pruned, {sizes[-1]:,} nodes / {sizes[-1] * LINKS_A_NODE:,} links"
     rows += [
         Row(f"{title}, numpy", largest["numpy"], largest["dict"], 4, "dict engine"),
-        Row(f"{title}, compiled", largest["compiled"], largest["dict"], 12, "dict engine"),
         Row(
             "the same, numpy",
             largest["numpy"],
@@ -64,16 +61,11 @@ def main() -> None:
             None,
             "dict engine, values alone",
         ),
-        Row("the same, compiled", largest["compiled"], largest["dict, values alone"], None, "… values alone"),
     ]
-    for kernel in ("numpy", "compiled"):
-        what = f"growth of a pruned spread, {kernel}, {sizes[0]:,} → {sizes[-1]:,}"
-        rows.append(
-            Row(what, largest[kernel], by_size[sizes[0]][kernel], 2, f"{sizes[0]:,} nodes", growth=True)
-        )
-    for kernel in ("numpy", "compiled"):
-        what, recorded = f"recording paths, {kernel}", largest[f"{kernel}, recorded"]
-        rows.append(Row(what, recorded, largest[kernel], 1.15, "unrecorded", growth=True))
+    what, before = f"growth of a pruned spread, {sizes[0]:,} → {sizes[-1]:,}", by_size[sizes[0]]["numpy"]
+    rows.append(Row(what, largest["numpy"], before, 2, f"{sizes[0]:,} nodes", growth=True))
+    recorded = largest["numpy, recorded"]
+    rows.append(Row("recording paths", recorded, largest["numpy"], 1.15, "unrecorded", growth=True))
     what = "… and walking ten of them back, numpy"
     rows.append(Row(what, largest["numpy, ten paths"], largest["numpy"], None, "unrecorded", growth=True))
     rows += full(20_000 if options.quick else 100_000, 10 if options.quick else 30)
@@ -82,7 +74,7 @@ def main() -> None:
         write(
             "spread",
             rows,
-            packages=("numba", "igraph", "networkx"),
+            packages=("igraph", "networkx"),
             quick=options.quick,
             milliseconds=by_size,
         )
@@ -118,8 +110,6 @@ def pruned(graph: Graph, inputs: Sequence[Anchors], *, dicts: bool) -> dict[str,
         "numpy": lambda anchors: spread(graph, anchors, PRUNED),
         "numpy, recorded": lambda anchors: spread(graph, anchors, PRUNED, record_flow=True),
         "numpy, ten paths": partial(ten_paths, graph),
-        "compiled": lambda anchors: spread_compiled(graph, anchors, PRUNED),
-        "compiled, recorded": lambda anchors: spread_compiled(graph, anchors, PRUNED, record_flow=True),
     }
     if dicts:
         lists = lists_of(graph, inputs)
@@ -208,19 +198,18 @@ def check(graph: Graph, lists: Lists, inputs: Sequence[Anchors]) -> None:
     """All engines answer alike."""
     for anchors in inputs:
         expected = dict_spread(lists, anchors, PRUNED)
-        for kernel in (spread, spread_compiled):
-            found = kernel(graph, anchors, PRUNED)
-            assert found.rows.tolist() == [entry[0] for entry in expected]
-            assert np.allclose(found.values, [entry[1] for entry in expected], rtol=1e-9)
-            assert found.distance.tolist() == [entry[2] for entry in expected]
-            assert found.origin.tolist() == [entry[3] for entry in expected]
+        found = spread(graph, anchors, PRUNED)
+        assert found.rows.tolist() == [entry[0] for entry in expected]
+        assert np.allclose(found.values, [entry[1] for entry in expected], rtol=1e-9)
+        assert found.distance.tolist() == [entry[2] for entry in expected]
+        assert found.origin.tolist() == [entry[3] for entry in expected]
 
 
 # ── full ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def full(n: int, runs: int) -> list[Row]:
-    """The compiled kernel without pruning against personalised PageRank, walking both ways and out alone."""
+    """A spread without pruning against personalised PageRank, walking both ways and out alone."""
     source, target, weight = random_links(n)
     graph = Graph.from_links(n, source, target, weight)
     rows = []
@@ -230,7 +219,7 @@ def full(n: int, runs: int) -> list[Row]:
         network.es["weight"] = weight
         taken = medians(
             {
-                "ours": lambda anchors, params=params: spread_compiled(graph, anchors, params),
+                "ours": lambda anchors, params=params: spread(graph, anchors, params),
                 "igraph": lambda anchors, network=network: network.personalized_pagerank(
                     reset=reset(n, anchors), damping=FULL.gain, weights="weight"
                 ),
@@ -241,7 +230,7 @@ def full(n: int, runs: int) -> list[Row]:
         slow = networkx_seconds(
             n, (source, target, weight), random_anchors(n, 1)[0], directed=direction == "out"
         )
-        what = f"full, {direction}, {n:,} nodes / {n * LINKS_A_NODE:,} links, compiled"
+        what = f"full, {direction}, {n:,} nodes / {n * LINKS_A_NODE:,} links"
         rows.append(Row(what, taken["ours"], taken["igraph"], 100, "igraph, personalised PageRank"))
         rows.append(Row(what, taken["ours"], slow * 1000, 3000, "networkx (Python form), one run"))
     return rows

@@ -49,7 +49,7 @@ def test_a_huge_value_is_cut_in_the_message():
 
 
 def test_a_missing_extra_names_the_command_that_installs_it():
-    assert "pip install 'priming[fast]'" in str(MissingExtra("fast", "the compiled kernel"))
+    assert "pip install 'priming[fleet]'" in str(MissingExtra("fleet", "work on many machines"))
 
 
 def test_fifty_violations_are_told_and_the_others_counted():

@@ -14,7 +14,6 @@ from priming.config import profiles
 from priming.config.params.laws import SpreadParams
 from priming.core.credit import credit
 from priming.core.graph import Graph
-from priming.core.kernel.compiled import spread_compiled
 from priming.core.kernel.routes import routes
 from priming.core.spread import spread
 
@@ -45,10 +44,10 @@ def by_sql(links, anchors, limit, iterations=3, strength=0.85):
     return activation
 
 
-def by_kernel(n, links, anchors, limit, spreading=spread):
+def by_kernel(n, links, anchors, limit):
     source, target, weight = zip(*links, strict=True)
     graph = Graph.from_links(n, source, target, weight)
-    return spreading(graph, anchors, replace(ETHOS.spread, max_links=limit)).to_dict()
+    return spread(graph, anchors, replace(ETHOS.spread, max_links=limit)).to_dict()
 
 
 def drawn(rng, n, count):
@@ -60,14 +59,11 @@ def drawn(rng, n, count):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("limit", [1, 4, 15, 40, 1000])
-@pytest.mark.parametrize("spreading", [spread, spread_compiled])
-def test_the_kernel_reads_what_the_query_reads(seed, limit, spreading):
+def test_the_kernel_reads_what_the_query_reads(seed, limit):
     rng = random.Random(seed)
     links = drawn(rng, 20, 60)
     anchors = {node: rng.uniform(0.2, 1.0) for node in rng.sample(range(20), 4)}
-    if spreading is spread_compiled:
-        pytest.importorskip("numba")
-    assert by_kernel(20, links, anchors, limit, spreading) == pytest.approx(by_sql(links, anchors, limit))
+    assert by_kernel(20, links, anchors, limit) == pytest.approx(by_sql(links, anchors, limit))
 
 
 def test_links_that_only_enter_what_is_active_are_read_too():

@@ -11,11 +11,13 @@ from priming.config.params.laws import SpreadParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, floats
 from priming.core.graph import Adjacency, Edges, among, in_order, rows_of
-from priming.core.kernel.loops import CAP
 from priming.errors import ParamError
 
 MUTUAL = frozenset({"conflicts"})
 """Suppressing relations that act both ways; all others act from source to target."""
+
+CAP = 1.0
+"""Under ``fan`` and ``sum``, parallel links add up to this weight, or to that of the strongest if it is more."""
 
 SMALLEST = float(np.nextafter(0.0, 1.0))
 
