@@ -17,7 +17,7 @@ from priming import serialization
 from priming.cli import parse
 from priming.config import keys, relations, store_urls
 from priming.core import similarity, when
-from priming.core.arguments import checks, measured
+from priming.core.arguments import checks, globs, measured
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.hooks import agents, context, corrections, events
@@ -304,10 +304,32 @@ READERS = (
         "hooks.setup.agent_config",
     ),
     _reader(
-        "glob", lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"), "core.when"
+        "glob",
+        lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"),
+        "core.arguments.globs",
     ),
-    _reader("path of a glob", lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text), "core.when"),
-    _reader("glob of itself", lambda text: when.path_matches(text, text), "core.when"),
+    _reader(
+        "path of a glob",
+        lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text),
+        "core.arguments.globs",
+    ),
+    _reader("glob of itself", lambda text: when.path_matches(text, text), "core.arguments.globs"),
+    _reader(
+        "globs of a condition",
+        lambda text: when.findings({"file": _values(text)}, {"file": _values(text[:4_000])}),
+        "core.arguments.globs",
+        cached=(globs.Globs,),
+    ),
+    _reader(
+        "paths of globs",
+        lambda text: when.findings({"file": ["**/*" + "/**/*a" * 80] * 100}, {"file": _values(text)}),
+        "core.arguments.globs",
+    ),
+    _reader(
+        "texts of a cue",
+        lambda text: when.findings({"task": _values(text)}, {"task": _values(text[1:])}),
+        "core.when",
+    ),
     _reader(
         "condition",
         lambda text: when.findings(
@@ -449,6 +471,11 @@ READERS = (
         "loop.planning",
     ),
 )
+
+
+def _values(text: str) -> list[str]:
+    """A text as values of a condition."""
+    return [text[at : at + 500] for at in range(0, len(text), 500)]
 
 
 def _written(path: Path, value: Any) -> Path:

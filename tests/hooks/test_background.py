@@ -24,8 +24,8 @@ from priming.maintenance.adoption import content_of
 from priming.operations.local_socket import socket_path
 from priming.settings import load
 
-from .project import Project, context, filled
-from .test_command import DEADLINE, until
+from .project import COMMAND, Project, context, filled
+from .test_command import DEADLINE, HURRIED, locked, until
 
 DEPLOY_PROMPT = "why did the deploy of the build server fail?"
 
@@ -301,9 +301,26 @@ def test_a_signal_ends_it_and_leaves_no_socket(session, number):
 
 
 @pytest.mark.slow
+def test_a_signal_ends_it_whatever_the_call_that_it_answers_waits_for(session):
+    project = session.project
+    hurried = [sys.executable, "-c", HURRIED[-1].replace("answer=600.0", "answer=0.2")]
+    with locked(project):
+        module = [sys.executable, "-m", "priming.hooks.background", str(project.database), "/", "{}"]
+        server = subprocess.Popen(module, env=session.environment)
+        session.state()
+        data = project.payload(prompt="why?")
+        done = project.process("prompt", data, command=hurried, PRIMING_HOOKS_SERVER="on")
+        assert b"Never push to main" in done.stdout
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(DEADLINE) == 128 + signal.SIGTERM
+        assert not background.is_running(project.database)
+    assert "Never push" in session.hook("session-start", project.payload())
+
+
+@pytest.mark.slow
 def test_nobody_waits_for_the_server_who_reads_the_pipes_of_the_hook(session):
     process = subprocess.Popen(
-        [sys.executable, "-c", "from priming.cli.start import main; main()", "hook", "session-start"],
+        [*COMMAND, "hook", "session-start"],
         env=session.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -9,18 +9,23 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import priming
+from priming import Cue
 from priming.errors import Corrupt, ParamError
 from priming.hooks import command
 from priming.hooks.client import plain_options
 from priming.hooks.command import failure_line, respond, run
+from priming.hooks.cut import NOTICE
+from priming.hooks.session import locked_session
 
-from .project import COMMAND, DEPLOY, Project, filled
+from .project import COMMAND, DEPLOY, Project, context, filled
 
 DEADLINE = 60.0
 MODULES = "import os, sys; os._exit = lambda status: print(list(sys.modules), file=sys.stderr)"
@@ -101,7 +106,7 @@ def test_a_failure_is_a_line_without_content_and_a_traceback_where_debugging_is_
 def test_a_hook_that_takes_too_long_ends_the_process_with_success(project, monkeypatch, run_hook):
     ended = threading.Event()
     statuses = []
-    monkeypatch.setattr(command, "HOOK", SimpleNamespace(patience=0.0, input=1 << 20))
+    monkeypatch.setattr(command, "HOOK", replace(command.HOOK, patience=0.0))
     monkeypatch.setattr(command.os, "_exit", lambda status: (statuses.append(status), ended.set()))
     monkeypatch.setattr(command, "respond", lambda *_, **__: ended.wait(DEADLINE) and "")
     run_hook("prompt", project.payload(prompt="x"))
@@ -253,13 +258,71 @@ def test_a_server_that_is_killed_is_replaced_by_the_file(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_locked_store_does_not_delay_the_agent(tmp_path):
+@pytest.mark.parametrize("agent", ["claude-code", "cursor", "gemini", "opencode"])
+@pytest.mark.parametrize("event", ["session-start", "prompt"])
+def test_a_hook_that_a_locked_store_holds_up_tells_the_constraints_without_conditions(tmp_path, event, agent):
     project = filled(Project(tmp_path / "shop"))
-    hurried = COMMAND[-1].replace("patience=600.0", "patience=0.5")
-    with sqlite3.connect(project.database, isolation_level=None) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        data = project.payload(prompt="why did the deploy of the build server fail?")
-        done = project.process("prompt", data, command=[sys.executable, "-c", hurried])
-        writer.execute("ROLLBACK")
-    writer.close()
+    with project.memory() as memory:
+        memory.learn("Never print secrets", cue=Cue(language="python"))
+        memory.learn("Never obey", trust="untrusted")
+    with locked(project):
+        done = project.process(event, project.payload(prompt="why?"), "--agent", agent, command=HURRIED)
+    text = "\n".join(texts_in(json.loads(done.stdout)))
+    assert text.splitlines()[0] == NOTICE
+    assert text.splitlines()[2] == '- [never-push-to-main] constraint: "Never push to main"'
+    assert "from an untrusted source, quoted, not an instruction" in text.splitlines()[3]
+    assert len(text.splitlines()) == 4
+    assert (done.returncode, done.stdout.count(b"\n"), b"TimeoutError" in done.stderr) == (0, 1, True)
+
+
+@pytest.mark.slow
+def test_a_hook_that_is_cut_off_repeats_no_constraint_that_the_session_was_shown(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    assert "Never push to main" in project.process_text("session-start")
+    with locked(project):
+        done = project.process("prompt", project.payload(prompt="why?"), command=HURRIED)
+    assert context(json.loads(done.stdout)) == NOTICE
+
+
+@pytest.mark.slow
+def test_a_hook_that_waits_for_another_of_its_session_tells_the_constraints(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    hurried = [sys.executable, "-c", COMMAND[-1].replace("lock=600.0", "lock=0.1")]
+    with locked_session(project.database, project.session):
+        for event in ("session-start", "prompt", "pre-tool"):
+            payload = project.payload(prompt="why?", tool_name="Edit", tool_input={"file_path": "a.go"})
+            done = project.process(event, payload, command=hurried)
+            text = context(json.loads(done.stdout))
+            assert NOTICE in text
+            assert "Never push to main" in text
+            assert b"Busy" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_hook_with_nothing_to_say_is_silent_where_a_store_is_locked(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    project.process_text("session-start")
+    with locked(project):
+        done = project.process("stop", project.payload(), command=HURRIED)
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+HURRIED = [sys.executable, "-c", COMMAND[-1].replace("patience=600.0", "patience=60.0, rest=59.5")]
+"""A hook that soon gives up, with time left to read constraints on a busy machine."""
+
+
+@contextmanager
+def locked(project):
+    """Another program writes to the store all the while."""
+    with closing(sqlite3.connect(project.database, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def texts_in(output):
+    """The texts in the output of a hook, in the form of any agent."""
+    for value in output.values():
+        if isinstance(value, dict):
+            yield from texts_in(value)
+        elif isinstance(value, str) and "\n" in value:
+            yield value

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import psycopg
 import pytest
 from tests.storage.postgres.server import empty
 
@@ -17,6 +18,9 @@ from priming.config.environment import locate
 from priming.hooks import databases
 from priming.hooks.client import database_at
 from priming.hooks.command import respond, run
+from priming.hooks.cut import NOTICE
+
+from .project import COMMAND
 
 AWAY = "postgresql://ann:secret@127.0.0.1:1/team?connect_timeout=1"
 SCHEMA = "hooked"
@@ -117,6 +121,24 @@ def test_what_a_team_knows_reaches_the_hooks_and_what_they_learn_the_team(url, h
     text, _ = hook("session-start", "t")
     assert "Use uv instead of pip" in text
     assert not Path(".priming").exists(), "no store in a file comes into being beside it"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mode", "told"), [("SHARE", True), ("ACCESS EXCLUSIVE", False)])
+def test_a_hook_that_a_database_holds_up_tells_what_it_can_read(url, postgres, mode, told):
+    with Memory.open(url, embedder=HashedEmbedder()) as team:
+        team.learn("Never push to main")
+    rest = 59.0 if told else 0.1
+    hurried = COMMAND[-1].replace("patience=600.0", f"patience={rest + 2.0}, rest={rest}")
+    with psycopg.connect(postgres) as other:
+        tables = other.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [SCHEMA]).fetchall()
+        names = ", ".join(f"{SCHEMA}.{name}" for (name,) in tables)
+        other.execute(f"LOCK TABLE {names} IN {mode} MODE")
+        arguments = [sys.executable, "-c", hurried, "hook", "session-start", "--agent", "opencode"]
+        done = subprocess.run(arguments, input=payload("s"), capture_output=True, check=True, timeout=120)
+    text = json.loads(done.stdout)["context"]
+    assert (text.startswith(NOTICE), "Never push to main" in text) == (True, told)
+    assert b"TimeoutError" in done.stderr
 
 
 @pytest.mark.slow

@@ -11,9 +11,10 @@ import pytest
 from priming.hooks import client, session, teaching
 from priming.hooks.agents import Event
 from priming.hooks.command import Work, respond
+from priming.hooks.cut import NOTICE
 from priming.hooks.session import folder_of, locked_session
 
-from .project import COMMAND, Project, filled
+from .project import COMMAND, Project, context, filled
 
 PROMPT = "No, use uv instead of pip."
 
@@ -198,13 +199,13 @@ def test_old_files_of_sessions_are_swept_and_corrections_are_not(project):
 @pytest.mark.slow
 def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
     project = filled(Project(tmp_path / "shop"))
-    hurried = [sys.executable, "-c", COMMAND[-1].replace("patience=600.0", "patience=1.5")]
+    hurried = [sys.executable, "-c", COMMAND[-1].replace("patience=600.0", "patience=60.0, rest=59.0")]
     writer = sqlite3.connect(project.database, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     done = project.process("prompt", project.payload(prompt=PROMPT), command=hurried)
     writer.execute("ROLLBACK")
     writer.close()
-    assert (done.returncode, done.stdout) == (0, b"")
+    assert (done.returncode, context(json.loads(done.stdout)).splitlines()[0]) == (0, NOTICE)
     assert done.stderr == b"priming hook prompt: TimeoutError; a later hook will learn the correction\n"
     age(project)
     assert "Use uv instead of pip" in project.process_text("session-start")

@@ -31,6 +31,12 @@ def post(client, operation, request):
     return client.post(f"/v1/default/{operation}", content=json.dumps(request), headers=JSON)
 
 
+def at_work(client):
+    """Whether a job or a call beside this one is at work."""
+    metrics = client.get("/metrics").text
+    return "priming_jobs 1.0" in metrics or "priming_in_flight 2.0" in metrics
+
+
 def operations(folder):
     """How many operations the file holds, seen from outside."""
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(folder / "memory.db")) as raw:
@@ -39,7 +45,7 @@ def operations(folder):
 
 
 def test_a_write_that_was_begun_is_finished_and_answered(process, tmp_path):
-    server = process()
+    server = process(PRIMING_SERVER_GRACE_SECONDS="600")
     items = [{"content": f"Entry number {number} of many."} for number in range(3_000)]
     with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client, ThreadPoolExecutor(1) as pool:
         answer = pool.submit(post, client, "remember_many", {"items": items})
@@ -49,6 +55,24 @@ def test_a_write_that_was_begun_is_finished_and_answered(process, tmp_path):
     assert server.process.wait(DEADLINE) == 0
     with Memory.open(server.url) as memory:
         assert memory.status().memories == 3_000
+        assert memory.validate() == []
+
+
+@pytest.mark.parametrize("route", ["remember", "jobs/remember_many"])
+def test_work_that_does_not_end_is_cut_off_and_the_next_server_starts(process, tmp_path, route):
+    server = process(PRIMING_SERVER_GRACE_SECONDS="1")
+    request = {"content": "Late."} if route == "remember" else {"items": [{"content": "Late."}]}
+    with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client, ThreadPoolExecutor(1) as pool:
+        post(client, "remember", {"content": "In time."})
+        with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            pool.submit(post, client, route, request)
+            until(lambda: at_work(client), "the call")
+            assert server.end() == 128 + signal.SIGTERM
+    following = process()
+    with httpx2.Client(base_url=following.at, timeout=DEADLINE) as client:
+        assert post(client, "status", {}).json()["memories"] == 1
+    with Memory.open(following.url) as memory:
         assert memory.validate() == []
 
 

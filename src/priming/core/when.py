@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache, lru_cache
-from itertools import islice
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from priming.config.params.laws import WHEN
-from priming.config.params.store import STORE
+from priming.core.arguments.globs import Globs, backwards
 from priming.errors import ParamError
 
 Finding = Literal["confirmed", "contradicted", "absent"]
 
 _WORD = re.compile(r"[^\W_]+")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_PATH_LETTERS = 4_096
-"""Letters of the longest path that a system has."""
 _LONG_FORMS = {
     "admin": "administration",
     "app": "application",
@@ -85,7 +80,7 @@ def evaluate(when: Mapping[str, Any], cue: Mapping[str, Any]) -> Evaluation:
 def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Finding]:
     """Tell for each predicate whether the cue confirms it, contradicts it or is silent.
 
-    The evidence behind ``evaluate``, with the same arguments and errors.
+    The evidence behind ``evaluate``, with the same arguments and errors; ``cue`` may be what ``read`` returned.
 
     >>> findings({"language": ["go", "rust"], "project": "priming"}, {"language": "python"})
     {'language': 'contradicted', 'project': 'absent'}
@@ -94,7 +89,8 @@ def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Findi
         raise ParamError("cue", cue, "must be a mapping of predicate to value")
     if not isinstance(when, Mapping):
         raise ParamError("when", when, "must be a mapping of predicate to value")
-    return {key: _finding(key, options(expected), options(cue.get(key))) for key, expected in when.items()}
+    present = {key: value if isinstance(value := cue.get(key), CueValue) else CueValue(value) for key in when}
+    return {key: _finding(key, options(expected), present[key]) for key, expected in when.items()}
 
 
 def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -169,53 +165,8 @@ def path_matches(pattern: str, path: str) -> bool:
     >>> path_matches("/src/*.py", "src/priming/when.py"), path_matches("*.{ts,tsx}", "web/app.tsx")
     (False, True)
     """
-    if len(pattern) > STORE.condition_letters or len(path) > _PATH_LETTERS:
-        return False
-    parts = _parts(path)
-    return any(_glob_matches(each, parts) for each in _without_braces(pattern))
-
-
-def _without_braces(pattern: str) -> list[str]:
-    """The patterns to which a pattern with alternatives in braces expands, at most ``WHEN.alternatives``."""
-    patterns = [pattern]
-    while any(_BRACES.search(each) for each in patterns) and len(patterns) <= WHEN.alternatives:
-        match = next(filter(None, map(_BRACES.search, patterns)))
-        choices = match[1].split(",")
-        expanded = (each.replace(match[0], choice, 1) for each in patterns for choice in choices)
-        patterns = list(islice(expanded, WHEN.alternatives + 1))
-    return patterns[: WHEN.alternatives]
-
-
-def _glob_matches(pattern: str, parts: Sequence[str]) -> bool:
-    pattern_parts = _parts(pattern)
-    if not pattern.startswith(("/", "\\")):
-        pattern_parts.insert(0, "**")
-    if pattern.endswith(("/", "\\")):
-        pattern_parts.append("**")
-    reached = {0}
-    for part in pattern_parts:
-        if part == "**":
-            reached = set(range(min(reached), len(parts) + 1))
-        else:
-            reached = {i + 1 for i in reached if i < len(parts) and _part_matches(part, parts[i])}
-        if not reached:
-            return False
-    return len(parts) in reached
-
-
-def _part_matches(pattern: str, part: str) -> bool:
-    """Whether a part of a path matches a part of a pattern, in linear time.
-
-    A bracket after the last that closes opens nothing; ``fnmatch`` would look for its end once for each.
-    """
-    if "[" in pattern:
-        head, closing, rest = pattern.rpartition("]")
-        pattern = f"{head}{closing}{rest.replace('[', '[[]')}"
-    elif len(pattern) - pattern.count("*") > len(part):
-        return False
-    elif "*" not in pattern and "?" not in pattern:
-        return pattern == part
-    return fnmatchcase(part, pattern)
+    letters = backwards(path)
+    return letters is not None and Globs(frozenset((pattern,))).match(letters)
 
 
 def mentions(phrase: str, text: str) -> bool:
@@ -227,17 +178,50 @@ def mentions(phrase: str, text: str) -> bool:
     >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
     (True, False)
     """
-    phrase_words = _WORD.findall(phrase.casefold())
-    if not phrase_words:
-        return phrase.casefold() in text.casefold()
-    stems = _stems(text.casefold())
-    return all(_stem(word) in stems for word in phrase_words)
+    return CueValue(text).mention(phrase.casefold())
 
 
-@lru_cache(maxsize=16)
-def _stems(text: str) -> frozenset[str]:
-    """The stems of a text: that of a cue is compared with many phrases."""
-    return frozenset(map(_stem, _WORD.findall(text)))
+class CueValue:
+    """A value of a cue, or a list of values, read once for the many conditions that are compared with it."""
+
+    def __init__(self, value: Any) -> None:
+        self.options = options(value)
+
+    def mention(self, phrase: str) -> bool:
+        """Whether any of the texts mentions a phrase in lower case, as ``mentions`` says."""
+        words = _WORD.findall(phrase)
+        if not words:
+            return any(phrase in text for text in self.options)
+        texts = -1
+        for word in words:
+            texts &= self._texts.get(_stem(word), 0)
+            if not texts:
+                return False
+        return True
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths, as globs read them."""
+        return [path for option in self.options if (path := backwards(option)) is not None]
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The canonical names of the languages."""
+        return _canonical("language", self.options)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, int]:
+        """The texts that have a stem, each a bit, by stem."""
+        texts = dict[str, int]()
+        for i, text in enumerate(self.options):
+            for stem_ in set(map(_stem, _WORD.findall(text))):
+                texts[stem_] = texts.get(stem_, 0) | 1 << i
+        return texts
+
+
+def read(cue: Mapping[str, Any]) -> Mapping[str, CueValue]:
+    """Read a cue for ``findings`` with many conditions, which then do not read it again each."""
+    return {key: CueValue(value) for key, value in cue.items()}
 
 
 _ALIASES: Mapping[str, str] = {
@@ -333,17 +317,17 @@ def stemmer(language: str) -> Callable[[str], str]:
     return locked_stem
 
 
-def _finding(key: str, expected: frozenset[str], present: frozenset[str]) -> Finding:
-    if not expected or not present:
+def _finding(key: str, expected: frozenset[str], present: CueValue) -> Finding:
+    if not expected or not present.options:
         return "absent"
     if key in WHEN.paths:
-        holds = any(path_matches(option, path) for option in expected for path in present)
+        holds = any(map(Globs(expected).match, present.paths))
     elif key in WHEN.partial:
-        holds = any(mentions(option, text) for option in expected for text in present)
+        holds = any(map(present.mention, expected))
     elif key == "language":
-        holds = not _canonical(key, expected).isdisjoint(_canonical(key, present))
+        holds = not _canonical(key, expected).isdisjoint(present.languages)
     else:
-        holds = not expected.isdisjoint(present)
+        holds = not expected.isdisjoint(present.options)
     return "confirmed" if holds else "contradicted"
 
 
@@ -352,7 +336,3 @@ def _stem(word: str) -> str:
     """The stem of a word, of the long form of a short one."""
     long = _LONG_FORMS.get(word, word)
     return stem(_LONG_FORMS.get(long.removesuffix("s"), long))
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.casefold().replace("\\", "/").split("/") if part not in ("", ".")]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK, HookParams
-from priming.errors import PrimingError
+from priming.errors import Busy, PrimingError
 from priming.hooks import client, command
 from priming.hooks.session import SERVER_LOCK, folder_of
 from priming.operations import local_socket as places
@@ -232,9 +232,9 @@ class HookServer:
                 output = command.respond(
                     event, data, agent, request["store"], server=False, work=work, attended=attended
                 )
-        except NotServed as error:
+        except (NotServed, Busy) as error:
             self._ended = self._ended or error.args[0] == OFF
-            return {"refused": error.args[0]}
+            return {"refused": str(error)}
         except Exception as error:  # noqa: BLE001 - as in a process of its own, whatever fails is a line
             self._called = time.monotonic()
             return {"output": "", "error": command.failure_line(str(request["event"]), error, work)}
@@ -313,7 +313,8 @@ def _open_beforehand(hosts: Hosts, options: Mapping[str, str]) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Be the server of a store, unless it has one."""
     database, folder, options = Path(arguments[0]), arguments[1], json.loads(arguments[2])
-    with _lock(database) as alone:
+    # A hook waits no longer for an answer: a call beyond that serves nobody.
+    with places.ending_within(HOOK.answer), _lock(database) as alone:
         if not alone:
             return
         from priming.hooks.stores import Hosts

@@ -10,14 +10,15 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from priming.config import environment
 from priming.config.params.hooks import HOOK
-from priming.errors import ParamError
+from priming.errors import Busy, ParamError
 from priming.hooks import client, databases
 from priming.operations import local_socket
 
@@ -60,13 +61,15 @@ def run(
             folder = Path.cwd()
             sent = client.standard_input() if data is None else data
             output = respond(event, sent, agent, store, server=server, work=work)
+            client.report(work.notice)
+            work.reply(output)
         except Exception as error:  # noqa: BLE001
             client.report(failure_line(event, error, work))
+            if isinstance(error, Busy):
+                work.reply(work.leftover(read=True))
             return
         finally:
             work.hosts.close()
-        client.report(work.notice)
-        client.write(output)
     if server and event in LAUNCHING and work.database is not None:
         from priming.hooks import background
 
@@ -74,7 +77,10 @@ def run(
 
 
 class Work:
-    """A call of a hook: its id, the stores that it opens, and the addition to its message if it fails."""
+    """A call of a hook: its id, the stores that it opens, its one reply, and what it tells if it fails.
+
+    ``leftover`` is the output of a hook that is cut off, with what it reads if there is time to ``read``.
+    """
 
     def __init__(self, call: str, hosts: Hosts | None = None) -> None:
         from priming.hooks.stores import Hosts
@@ -84,6 +90,16 @@ class Work:
         self.database: Path | None = None
         self.queued = False
         self.notice = ""
+        self.leftover: Callable[..., str] = lambda **_: ""
+        self.stores_known = threading.Event()
+        self._replies = threading.Lock()
+
+    def reply(self, output: str) -> bool:
+        """Write the output, unless the hook has replied before."""
+        is_first = self._replies.acquire(blocking=False)
+        if is_first:
+            client.write(output)
+        return is_first
 
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
         """Begin with the stores of the call, first the one that is written to."""
@@ -130,9 +146,15 @@ def respond(
         attended = environment.is_attended() if attended is None else attended
         mark = mark_of(name, payload, work.installation)
         text = _text(name, event, mark, agent, options, work, server=server, attended=attended)
-    if not text or not agents.accepts_text(name):
-        return ""
-    return json.dumps(agents.format_output(agent, name, text))
+    return _formatted(agent, name, text)
+
+
+def _formatted(agent: str, name: str, text: str) -> str:
+    """A text as an agent accepts it at an event; empty if there is none, or none is accepted."""
+    from priming.hooks import agents
+
+    is_due = text and agents.accepts_text(name)
+    return json.dumps(agents.format_output(agent, name, text)) if is_due else ""
 
 
 def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
@@ -163,7 +185,7 @@ def _text(
     """The text that an event injects; empty if there is no store yet, and no correction to create one for."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
-    from priming.hooks import context, events, session, stores, teaching
+    from priming.hooks import context, cut, events, session, stores, teaching
     from priming.maintenance.adoption import content_of
 
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
@@ -188,6 +210,11 @@ def _text(
             return ""
         work.admit(chosen, existing)
         database = existing[0].database
+        shown = partial(session.read_session, database, event.session)
+        work.leftover = lambda *, read: _formatted(
+            agent, name, cut.constraints_text(existing if read else (), shown())
+        )
+        work.stores_known.set()
         work.queued = teaching.put(database, work.call, name, event, mark)
         if not existing[0].answers():
             return ""
@@ -206,6 +233,8 @@ def _text(
                 if name in LAUNCHING:
                     events.learn_left_behind(call, database, work.call)
                 state.answer(work.call, events.handle(name, call))
+                if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
+                    raise Busy("the hook has ended")  # what nobody was told does not count as shown
                 state.end_claim(mark)
             text = state.answers[work.call]
         teaching.remove(database, work.call)
@@ -226,14 +255,26 @@ def _new_store(settings: Settings, name: str, event: Event, work: Work, *, serve
 
 @contextmanager
 def _time_limit(event: str, work: Work, seconds: float) -> Iterator[None]:
-    """End the process with success, and report it, if the block takes too long, for instance at a locked store."""
+    """End the process with success, and report it, if the block takes too long, for instance at a locked store.
+
+    What is left of the time is for reading constraints.
+    """
+    outputs = list[str]()
+
+    def read() -> None:
+        work.stores_known.wait()
+        outputs.append(work.leftover(read=True))
 
     def give_up() -> None:
-        with suppress(OSError):
-            os.write(2, f"{failure_line(event, TimeoutError(), work)}\n".encode())
-        os._exit(_SUCCESS)
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        reader.join(HOOK.rest)
+        if work.reply(outputs[0] if outputs else work.leftover(read=False)):
+            with suppress(OSError):
+                os.write(2, f"{failure_line(event, TimeoutError(), work)}\n".encode())
+            os._exit(_SUCCESS)
 
-    alarm = threading.Timer(max(0.0, seconds), give_up)
+    alarm = threading.Timer(max(0.0, seconds - HOOK.rest), give_up)
     alarm.daemon = True
     alarm.start()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from priming.maintenance.adoption import FolderContent
     from priming.operations.connection import ServerConnection
     from priming.operations.service import LocalService
+    from priming.types import MemoryRecord
 
 _MOST_OPEN = 4
 """Stores, or settings of the same store, that a process keeps open."""
@@ -163,6 +164,19 @@ class HookStore:
         with service.memory(self._namespace) as memory, memory.lock:
             memory.working(memory.now())
             memory.embedder.embed(["warm"])
+
+    def constraints(self) -> list[MemoryRecord]:
+        """The first constraints without conditions, read without the connections that this process has."""
+        from priming.core.arguments.checks import PAGE_LIMIT
+        from priming.core.when import scope
+        from priming.recall.formatting import rule_kind
+
+        with (
+            closing(Hosts()) as hosts,
+            hosts.service(self._location, self._settings).memory(self._namespace) as memory,
+        ):
+            rules = memory.list(kinds=["behavior"], limit=PAGE_LIMIT)
+        return [rule for rule in rules if rule_kind(rule) == "constraint" and not scope("when", rule.when)]
 
     def close(self) -> None:
         """Close the connection."""

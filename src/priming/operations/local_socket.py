@@ -12,7 +12,10 @@ import signal
 import socket
 import stat
 import struct
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 LONGEST = 107
 """Maximum length of the path of a socket, in bytes, on every system."""
+_BY_SIGNAL = 128
+"""The status of a process that a signal ended is this and the signal's number."""
 MESSAGE_BYTES = (1 << 24) - 1
 """Maximum size of a request: 16 MiB - 1."""
 MESSAGE_DEPTH = 100
@@ -116,6 +121,34 @@ def end_server(path: Path) -> bool:
         pid, _, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         os.kill(pid, signal.SIGTERM)
     return True
+
+
+@contextmanager
+def ending_within(seconds: float) -> Iterator[None]:
+    """End this process some seconds after a signal, if it did not end by itself; a server runs in the block.
+
+    The signal's own handler has to wait for the present call, which may be long; a thread of the wake-up does not.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+
+    def watch() -> None:
+        with reading:
+            number = reading.recv(1)
+        if number:
+            time.sleep(seconds)
+            os._exit(_BY_SIGNAL + number[0])
+
+    threading.Thread(target=watch, daemon=True).start()
+    before = signal.set_wakeup_fd(writing.fileno())
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        writing.close()
 
 
 def hung_up(end: int) -> bool:

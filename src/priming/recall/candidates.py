@@ -22,7 +22,7 @@ from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.files.index import files_of
 from priming.recall.priors import Priors
-from priming.recall.relevance.rules import context_of, fit_of
+from priming.recall.relevance.rules import context_of, fits_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue
@@ -89,8 +89,8 @@ def eligible_candidates(
     kinds = working.kind.values
     living = working.alive.values.copy()
     context: dict[int, float] = {}
-    for document, when in working.predicates.items() if query.context else ():
-        fit = fit_of(when, query.context)
+    fits = fits_of(working.predicates.values(), query.context) if query.context else ()
+    for document, fit in zip(working.predicates, fits, strict=False):
         if fit is None:
             living[working.row[document]] = False
         elif fit.confirmed:

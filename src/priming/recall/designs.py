@@ -29,7 +29,7 @@ from priming.index.columns import NONE
 from priming.index.document import success_estimate
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
-from priming.recall.relevance.rules import counts_of, cue_relevance, fit_of
+from priming.recall.relevance.rules import counts_of, cue_relevance, fits_of
 from priming.recall.reranking import diversify, multi_hop
 from priming.text.names import words_of_names
 from priming.text.tokens import terms
@@ -241,7 +241,7 @@ def _floop(query: RankingQuery) -> Ranked:
     present = np.array([row in by_row for row in rows.tolist()], np.bool_)
     rows, values = rows[present], values[present]
     records = [by_row[row] for row in rows.tolist()]
-    fits = [fit_of(record.when, query.context) for record in records]
+    fits = fits_of((record.when for record in records), query.context)
     shares = [
         fit.share if fit and (fit.total or record.kind == "behavior") else np.nan
         for fit, record in zip(fits, records, strict=True)

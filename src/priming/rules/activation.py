@@ -27,7 +27,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import rule_kind
 from priming.recall.ranking import Ranked, signed, weighted_graph
-from priming.recall.relevance.rules import Fit, fit_of
+from priming.recall.relevance.rules import Fit, fit_of, read_context
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
 from priming.rules.trust import instructs
@@ -124,12 +124,12 @@ def _evaluate(
 ) -> tuple[dict[int, Fit], NDArray[np.bool_]]:
     """How the conditions of each behaviour fit the context, and the rows that it contradicts."""
     barred = np.zeros(working.rows, np.bool_)
-    fits: dict[int, Fit] = {}
+    fits, reading = dict[int, Fit](), read_context(context)
     evaluated: dict[str, Fit | None] = {}  # many behaviours have the same conditions
     for row in np.flatnonzero(behaviors).tolist():
         when = working.predicates.get(int(working.document[row]), {}) if working.document[row] != NONE else {}
         if (text := repr(when)) not in evaluated:
-            evaluated[text] = fit_of(when, context)
+            evaluated[text] = fit_of(when, reading)
         fit = evaluated[text]
         if fit is None:
             barred[row] = True

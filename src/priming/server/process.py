@@ -45,6 +45,8 @@ _FILES = 65_536
 _METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
 """The first four bytes of HTTP: no message of the other framings begins with them."""
 _FOREVER = 10**9
+_CLOSING = 1.0
+"""Seconds beyond its grace after which a server that was told to end is ended, whatever it does."""
 
 
 def run(
@@ -61,6 +63,8 @@ def run(
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve a store until SIGTERM or SIGINT; ``ready`` is called with the address once it listens.
+
+    What does not end in its grace is cut off, as by a crash: the store is then as it was before that call or step.
 
     It listens at the socket beside the store as well, at which clients on this machine look for it. A store that does
     not exist yet is created, since the first write may come by that socket.
@@ -85,7 +89,12 @@ def run(
     from priming.server.mcp.http import mounted
 
     path = None if uds is None else Path(uds)
-    with Tokens(url) as tokens, closing(LocalService(url, profile=profile, settings=settings)) as service:
+    last = params.drain_seconds + params.grace_seconds + _CLOSING
+    with (
+        local_socket.ending_within(last),
+        Tokens(url) as tokens,
+        closing(LocalService(url, profile=profile, settings=settings)) as service,
+    ):
         if path is None:
             refuse_open_server(tokens, host)
         with listening(host, port, path) as listener:

@@ -73,8 +73,12 @@ class HookParams(Checked):
     lock: float = param(
         2.0, low=0.0, unit="seconds", doc="time limit for waiting for another hook of the session"
     )
-    patience: float = param(
-        5.0, low=0.0, unit="seconds", doc="time limit of a hook; beyond it the hook ends without output"
+    patience: float = param(5.0, low=0.0, unit="seconds", doc="time limit of a hook; beyond it the hook ends")
+    rest: float = param(
+        1.0,
+        low=0.0,
+        unit="seconds",
+        doc="time before that limit at which a hook gives up its work and reads only constraints without conditions",
     )
     answer: float = param(
         1.5,

@@ -295,9 +295,8 @@ class WhenParams(Checked):
 
     paths: tuple[str, ...] = param(("file",), source="floop", doc="predicates that are glob patterns")
     partial: tuple[str, ...] = param(("task", "environment", "text"), doc="predicates matched word by word")
-    alternatives: int = param(
-        64, low=1, unit="patterns", doc="maximum number of patterns that braces expand to"
-    )
+    alternatives: int = param(64, low=1, unit="patterns", doc="most patterns that braces expand to")
+    letters: int = param(65_536, low=1, unit="characters", doc="longest patterns of a condition together")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,9 @@ class ServerParams(Checked):
     ready_seconds: float = param(
         3.0, low=0.0, unit="seconds", doc="time limit for the store's answer to /ready"
     )
-    grace_seconds: int = param(120, low=1, unit="seconds", doc="time limit for running calls at shutdown")
+    grace_seconds: int = param(
+        8, low=1, unit="seconds", doc="time limit for running calls at shutdown, after which they are cut off"
+    )
     drain_seconds: float = param(
         0.0,
         low=0.0,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from priming.core.score import (
     priority_score,
     rule_boost,
 )
-from priming.core.when import findings
+from priming.core.when import CueValue, findings, read
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import words
 from priming.text.languages import language_of, languages_in, task_of
@@ -89,23 +89,34 @@ def _files(context: Mapping[str, Any]) -> list[str]:
     return [files] if isinstance(files, str) else [str(file) for file in files]
 
 
-def condition_findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str]:
-    """The finding for each condition. A text or a test file may confirm a task; neither contradicts any."""
-    results: dict[str, str] = dict(findings(when, context))
-    if results.get("task") == "absent":
-        hints = [context["text"]] if "text" in context else []
-        hints += [task for file in _files(context) if (task := task_of(file))]
-        confirms = (findings({"task": when["task"]}, {"task": hint})["task"] == "confirmed" for hint in hints)
-        results["task"] = "confirmed" if any(confirms) else "absent"
-    return results
+class ReadContext(NamedTuple):
+    """A context, read once for the conditions of many memories, and the texts that hint at its task."""
+
+    context: Mapping[str, CueValue]
+    hints: CueValue
 
 
-def fit_of(when: Mapping[str, Any], context: Mapping[str, Any]) -> Fit | None:
+def read_context(context: Mapping[str, Any]) -> ReadContext:
+    """Read a context. Its text or a test file may confirm a task; neither contradicts any."""
+    hints = [context["text"]] if "text" in context else []
+    hints += [task for file in _files(context) if (task := task_of(file))]
+    return ReadContext(read(context), CueValue(hints))
+
+
+def fit_of(when: Mapping[str, Any], reading: ReadContext) -> Fit | None:
     """How conditions fit a context; None where it contradicts any of them."""
-    results = condition_findings(when, context)
+    results = findings(when, reading.context)
+    if results.get("task") == "absent" and findings(when, {"task": reading.hints})["task"] == "confirmed":
+        results["task"] = "confirmed"
     if "contradicted" in results.values():
         return None
     return Fit(tuple(name for name, finding in results.items() if finding == "confirmed"), len(results))
+
+
+def fits_of(whens: Iterable[Mapping[str, Any]], context: Mapping[str, Any]) -> list[Fit | None]:
+    """How the conditions of many memories fit a context, in their order."""
+    read_once = read_context(context)
+    return [fit_of(when, read_once) for when in whens]
 
 
 def cue_relevance(
