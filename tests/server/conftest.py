@@ -20,7 +20,7 @@ from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
 from priming.operations.service import LocalService
 from priming.server.http import create_app
-from priming.server.listeners import local_listener
+from priming.server.listeners import beside_store
 from priming.server.mcp.http import mounted
 from priming.server.process import UvicornServer
 from priming.server.tokens import Tokens
@@ -47,8 +47,8 @@ class Served:
         self.stack = ExitStack()
         with self.service.memory("default") as memory, memory.store.transaction():
             pass  # the first write creates the store
-        self.local = self.stack.enter_context(local_listener(self.service))
-        greeting = self.local.greeting
+        self.local = self.stack.enter_context(beside_store(self.service))
+        greeting = self.local and self.local.greeting
         if options.get("mounts") is True:
             options["mounts"] = [mounted(self.service, params)]
         self.app = create_app(self.service, self.tokens, params=params, greeting=greeting, **options)

@@ -124,8 +124,8 @@ class Store(Protocol):
     def close(self) -> None:
         """Release the database; a second call does nothing."""
 
-    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
-        """Hold the right to long work, where there is no ``scratch`` for a lock file; ``Busy`` names who has it."""
+    def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:
+        """Take turns with other long work. With ``work``, do it alone; ``Busy`` names who does it already."""
 
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after writes of others to a namespace, if the database tells of them."""

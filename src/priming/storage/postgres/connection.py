@@ -6,7 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import local
 from typing import Any, TypeVar
@@ -16,25 +16,22 @@ from psycopg import errors
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from priming.config.params.store import POSTGRES, STORE
-from priming.errors import Busy, PrimingError, StoreError
+from priming.errors import Busy, StoreError
 from priming.storage.postgres.pool import (
     CHANNEL,
-    Listener,
     PoolKey,
+    holder,
     log_name,
     place_of,
-    release_pool,
-    shared_pool,
+    release_connections,
+    shared_connections,
     why_unreachable,
 )
 from priming.storage.postgres.schema import (
-    END_LEASE,
     EVERY_NAMESPACE,
-    HOLDER,
     LOCK,
     MAY_LIST,
     NO_NAMESPACE,
-    TRY_LEASE,
     WRITE,
     PostgresMigration,
     lock_key,
@@ -64,6 +61,7 @@ class _Thread(local):
     """What a thread is in the middle of: its statements, and no other thread's, are part of its transaction."""
 
     transaction: _Transaction | None = None
+    works_long: bool = False
 
 
 class PostgresConnection:
@@ -88,19 +86,19 @@ class PostgresConnection:
         self.schema, self.busy_timeout = schema, busy_timeout
         self.place = place_of(url)
         self._key: PoolKey = os.getpid(), url, schema, pool
-        self._pool = shared_pool(self._key, steps)
+        self._shared = shared_connections(self._key, steps)
+        self._pool = self._shared.pool
         self.newest = (steps or migrations())[-1].number
         self._thread = _Thread()
         self._is_closed = False
-        self._listener: Listener | None = None
+        self._wakes: list[Callable[[], None]] = []
 
     def close(self) -> None:
         """Release the pool; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            if self._listener is not None:
-                self._listener.close()
-            release_pool(self._key)
+            self._shared.unwatch(self._wakes)
+            release_connections(self._key)
 
     def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
@@ -177,8 +175,8 @@ class PostgresConnection:
 
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after a commit of others to a namespace."""
-        self._listener = self._listener or Listener(self._key[1], self.place)
-        self._listener.add(log_name(self.schema, namespace), wake)
+        self._wakes.append(wake)
+        self._shared.watch(log_name(self.schema, namespace), wake)
 
     def notify(self, namespace: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
@@ -191,19 +189,18 @@ class PostgresConnection:
             connection.execute(sql.encode())
 
     @contextmanager
-    def lease(self, namespace: str, work: str) -> Iterator[None]:
-        """Hold the right to long work on a namespace, over many transactions; ``Busy`` names who has it."""
-        key = {"key": f"{self.schema} {work} {namespace}"}
-        with self._taken() as connection:
-            with translated(self.place):
-                ((is_ours,),) = connection.execute(TRY_LEASE, key).fetchall()
-            if not is_ours:
-                raise Busy(f"{self._who(key['key'])} {work}: wait for it to finish, or stop it")
-            try:
+    def lease(self, namespace: str, work: str | None) -> Iterator[None]:
+        """Do long work in this thread: it takes turns with other long work, and waits for them as long as it takes.
+
+        With ``work``, hold the right to it on a namespace, over many transactions; ``Busy`` names who has it.
+        """
+        key = f"{self.schema} {work} {namespace}"
+        before, self._thread.works_long = self._thread.works_long, True
+        try:
+            with nullcontext() if work is None else self._shared.leases.of(key, work):
                 yield
-            finally:
-                with suppress(psycopg.Error):  # a lost connection has released it
-                    connection.execute(END_LEASE, key)
+        finally:
+            self._thread.works_long = before
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
@@ -215,22 +212,17 @@ class PostgresConnection:
             patience = f"{max(1, round(transaction.patience * 1000))}ms"
             transaction.connection.execute(LOCK, {"namespace": namespace, "patience": patience, "key": key})
         except errors.LockNotAvailable as error:
+            transaction.has_failed = True
+            with suppress(psycopg.Error):  # ends what failed, so that the connection answers
+                transaction.connection.execute("ROLLBACK")
             raise Busy(
-                f"the namespace {namespace!r} of {self.place} is locked by {self._who(key)}, which is writing; waited"
-                f" {transaction.patience:g} s: try again when it has finished"
+                f"the namespace {namespace!r} of {self.place} is locked by {holder(transaction.connection, key)},"
+                f" which is writing; waited {transaction.patience:g} s: try again when it has finished"
             ) from error
         except psycopg.Error as error:
             raise translate_error(error, self.place) from error
         transaction.scope = namespace
         transaction.locks.add((namespace, name))
-
-    def _who(self, key: str) -> str:
-        """Who holds a lock, as far as the server says so."""
-        who = "another process"
-        with suppress(PrimingError, psycopg.Error), self._taken() as other:
-            for pid, name, address in other.execute(HOLDER, {"key": key}).fetchall():
-                who = f"{name} (server process {pid}{f', from {address}' if address else ''})"
-        return who
 
     @contextmanager
     def transaction(
@@ -286,9 +278,9 @@ class PostgresConnection:
         deadline = time.monotonic() + self.busy_timeout
         while True:
             try:
-                with self._taken() as other, translated(self.place):
+                with self._shared.connect() as other:  # the pool's may all be in use, this one's too
                     ((status,),) = other.execute(sql, {"transaction": transaction}).fetchall()
-            except StoreError:
+            except psycopg.Error:
                 return None
             if status != "in progress" or time.monotonic() > deadline:
                 return None if status is None else str(status)
@@ -322,14 +314,23 @@ class PostgresConnection:
 
     @contextmanager
     def _taken(self, begin: str | None = None) -> Iterator[psycopg.Connection[Any]]:
-        """A connection of the pool, with a transaction begun; another is tried where one turns out to be lost."""
+        """A connection of the pool, with a transaction begun. A thread has one at a time: there may be no other."""
+        with self._shared.turns if self._thread.works_long else nullcontext():
+            connection = self._begun(begin)
+            try:
+                yield connection
+            finally:
+                self._pool.putconn(connection)
+
+    def _begun(self, begin: str | None) -> psycopg.Connection[Any]:
+        """A connection with a transaction begun; another is tried where one turns out to be lost."""
         deadline = time.monotonic() + self.busy_timeout
         while True:
             connection = self._from_pool()
             try:
                 if begin is not None:
                     connection.execute(begin)
-                break
+                return connection
             except psycopg.Error as error:
                 self._pool.putconn(connection)
                 if not is_lost(error) or time.monotonic() > deadline:
@@ -338,28 +339,26 @@ class PostgresConnection:
                 self._pool.putconn(connection)
                 raise
             time.sleep(random.uniform(0, POSTGRES.retry_pause))
-        try:
-            yield connection
-        finally:
-            self._pool.putconn(connection)
 
     def _from_pool(self) -> psycopg.Connection[Any]:
-        if self._is_closed:
-            raise StoreError(f"{self.place} was closed: open it again")
-        try:
-            patience = max(self.busy_timeout, POSTGRES.connect_timeout)
-            connection: psycopg.Connection[Any] = self._pool.getconn(patience)
-            return connection
-        except PoolTimeout as error:
-            reason = why_unreachable(self._key[1])
-            if reason is not None:
-                raise translate_error(reason, self.place) from error
-            raise Busy(
-                f"all {self._key[3]} connections of this process to {self.place} are in use; waited"
-                f" {patience:g} s: try again, or allow more with ?pool=N in the URL"
-            ) from error
-        except PoolClosed as error:
-            raise StoreError(f"{self.place} was closed: open it again") from error
+        patience = max(self.busy_timeout, POSTGRES.connect_timeout)
+        while True:
+            if self._is_closed:
+                raise StoreError(f"{self.place} was closed: open it again")
+            try:
+                connection: psycopg.Connection[Any] = self._pool.getconn(patience)
+                return connection
+            except PoolTimeout as error:
+                reason = why_unreachable(self._key[1])
+                if reason is not None:
+                    raise translate_error(reason, self.place) from error
+                if not self._thread.works_long:
+                    raise Busy(
+                        f"all {self._key[3]} connections of this process to {self.place} are in use; waited"
+                        f" {patience:g} s: try again, or allow more with ?pool=N in the URL"
+                    ) from error
+            except PoolClosed as error:
+                raise StoreError(f"{self.place} was closed: open it again") from error
 
 
 @contextmanager

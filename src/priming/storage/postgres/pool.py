@@ -1,13 +1,14 @@
-"""The connections of a process to a PostgreSQL database: those that its stores share, and one that listens."""
+"""The connections of a process to a PostgreSQL database: a pool, one that listens, and one that holds leases."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import md5
 from itertools import cycle
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Semaphore, Thread
 from typing import Any
 
 import psycopg
@@ -18,10 +19,10 @@ from psycopg_pool import ConnectionPool
 
 from priming.config.params.store import POSTGRES
 from priming.config.store_urls import without_password
-from priming.errors import ParamError, StoreError
+from priming.errors import Busy, ParamError, StoreError
 from priming.storage.postgres.migrations.runner import prepare
-from priming.storage.postgres.schema import PostgresMigration
-from priming.storage.postgres.translation import translate_error
+from priming.storage.postgres.schema import END_LEASE, HOLDER, TRY_LEASE, PostgresMigration
+from priming.storage.postgres.translation import is_lost, translate_error, translated
 
 # The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -30,28 +31,76 @@ CHANNEL = "priming_log"
 """The channel on which a commit tells which log it made longer: ``SCHEMA NAMESPACE``."""
 PoolKey = tuple[int, str, str, int]
 """What connections are shared by: process, URL, schema, and how many there may be."""
-_pools: dict[PoolKey, tuple[ConnectionPool[Any], int]] = {}
+Connect = Callable[[], psycopg.Connection[Any]]
+_shared: dict[PoolKey, Connections] = {}
 _guard = Lock()
 
 
-def shared_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> ConnectionPool[Any]:
-    """The pool of this process for a database and schema, opened at its first use."""
+class Connections:
+    """What the stores of a process share of a database and schema.
+
+    ``pool`` has the connections of all statements; long work ``turns`` to at most half of them, so that the others
+    are free for calls that somebody waits for. Beside it, one connection listens while a store is watched, and one
+    holds the ``leases`` while there are any.
+    """
+
+    def __init__(self, key: PoolKey, steps: Sequence[PostgresMigration] | None) -> None:
+        process, url, _, most = key
+        settings: dict[str, Any] = {
+            "autocommit": True,
+            "application_name": f"priming {process}",
+            "connect_timeout": _parts(url).get("connect_timeout", POSTGRES.connect_timeout),
+        }
+        self.users, self._place = 0, place_of(url)
+        self.connect: Connect = partial(psycopg.connect, url, **settings)
+        self.pool = _new_pool(key, settings, steps)
+        self.turns = Semaphore(max(1, most // 2))
+        self.leases = Leases(self.connect, self._place)
+        self._listener: Listener | None = None
+
+    def watch(self, name: str, wake: Callable[[], None]) -> None:
+        """Call ``wake`` after commits that name a schema and a namespace."""
+        with _guard:
+            self._listener = self._listener or Listener(self.connect, self._place)
+            self._listener.watched.append((name, wake))
+
+    def unwatch(self, wakes: Collection[Callable[[], None]]) -> None:
+        """Call ``wakes`` no more."""
+        with _guard:
+            if self._listener is not None:
+                self._listener.watched = [each for each in self._listener.watched if each[1] not in wakes]
+
+    def close(self) -> None:
+        """Close all connections."""
+        if self._listener is not None:
+            self._listener.close()
+        self.pool.close()
+
+
+def shared_connections(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> Connections:
+    """The connections of this process to a database and schema, opened at their first use."""
     with _guard:
-        pool, users = _pools.get(key, (None, 0))
-        if pool is None:
-            pool = _new_pool(key, steps)
-        _pools[key] = pool, users + 1
-        return pool
+        shared = _shared[key] = _shared.get(key) or Connections(key, steps)
+        shared.users += 1
+        return shared
 
 
-def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> ConnectionPool[Any]:
+def release_connections(key: PoolKey) -> None:
+    """Close the connections after their last user."""
+    with _guard:
+        shared = _shared[key]
+        shared.users -= 1
+        if shared.users:
+            return
+        del _shared[key]
+    shared.close()
+
+
+def _new_pool(
+    key: PoolKey, settings: Mapping[str, Any], steps: Sequence[PostgresMigration] | None
+) -> ConnectionPool[Any]:
     """A pool, once a first connection has found the schema to be the newest, or made it so."""
-    process, url, schema, most = key
-    settings: dict[str, Any] = {
-        "autocommit": True,
-        "application_name": f"priming {process}",
-        "connect_timeout": _parts(url).get("connect_timeout", POSTGRES.connect_timeout),
-    }
+    _, url, schema, most = key
     path = f"SET search_path = {_quoted(schema)}, public, extensions".encode()
 
     def configure(connection: psycopg.Connection[Any]) -> None:
@@ -74,21 +123,8 @@ def _new_pool(key: PoolKey, steps: Sequence[PostgresMigration] | None) -> Connec
         open=True,
         configure=configure,
         reset=_roll_back,
-        kwargs=settings,
+        kwargs=dict(settings),
     )
-
-
-def release_pool(key: PoolKey) -> None:
-    """Close the pool after its last user."""
-    with _guard:
-        pool, users = _pools.get(key, (None, 0))
-        if pool is None:
-            return
-        if users > 1:
-            _pools[key] = pool, users - 1
-            return
-        del _pools[key]
-    pool.close()
 
 
 def _check_encoding(connection: psycopg.Connection[Any], place: str) -> None:
@@ -151,19 +187,67 @@ def log_name(schema: str, namespace: str) -> str:
     return md5(f"{schema} {namespace}".encode(), usedforsecurity=False).hexdigest()
 
 
-class Listener:
-    """Calls whoever waits for a namespace: after commits, and after a lost connection, which may have missed one."""
+def holder(connection: psycopg.Connection[Any], key: str) -> str:
+    """The holder of an advisory lock, as far as the server names it."""
+    with suppress(psycopg.Error):
+        for pid, name, address in connection.execute(HOLDER, {"key": key}).fetchall():
+            return f"{name} (server process {pid}{f', from {address}' if address else ''})"
+    return "another process"
 
-    def __init__(self, url: str, place: str) -> None:
-        self._url = url
-        self._waiting: dict[str, Callable[[], None]] = {}
+
+class Leases:
+    """The rights to long work that this process has: locks of one connection, which end with the process."""
+
+    def __init__(self, connect: Connect, place: str) -> None:
+        self._connect, self._place, self._lock = connect, place, Lock()
+        self._keys: set[str] = set()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    @contextmanager
+    def of(self, key: str, work: str) -> Iterator[None]:
+        """Hold a lease while the block runs; ``Busy`` names who has it."""
+        with self._lock, translated(self._place):
+            if key in self._keys or not self._is_taken(key):
+                raise Busy(f"{holder(self._live(), key)} {work}: wait for it to finish, or stop it")
+            self._keys.add(key)
+        try:
+            yield
+        finally:
+            with self._lock, suppress(psycopg.Error):  # a lost connection has released it
+                self._keys.discard(key)
+                self._live().execute(END_LEASE, {"key": key})
+                if not self._keys:
+                    self._live().close()
+
+    def _is_taken(self, key: str) -> bool:
+        """Whether a lease was free, and is ours now."""
+        for is_last in (False, True):
+            try:
+                return bool(self._live().execute(TRY_LEASE, {"key": key}).fetchall()[0][0])
+            except psycopg.Error as error:
+                if is_last or not is_lost(error):
+                    raise
+        raise AssertionError
+
+    def _live(self) -> psycopg.Connection[Any]:
+        """The connection; one that was lost is replaced, with the leases that it had."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self._connect()
+            for key in self._keys:
+                self._connection.execute(TRY_LEASE, {"key": key})
+        return self._connection
+
+
+class Listener:
+    """Calls those that watch a namespace: after commits, and after a lost connection, which may have missed one."""
+
+    def __init__(self, connect: Connect, place: str) -> None:
+        self._connect = connect
+        self.watched: list[tuple[str, Callable[[], None]]] = []
+        """What to call after commits that have this name."""
         self._end = Event()
         self._thread = Thread(target=self._listen, name=f"listens to {place}", daemon=True)
         self._thread.start()
-
-    def add(self, name: str, wake: Callable[[], None]) -> None:
-        """Call ``wake`` after commits that name a schema and a namespace."""
-        self._waiting[name] = wake
 
     def close(self) -> None:
         """End the thread; a call in progress is waited for shortly."""
@@ -172,26 +256,21 @@ class Listener:
 
     def _listen(self) -> None:
         while not self._end.is_set():
-            with (
-                suppress(psycopg.Error),
-                psycopg.connect(
-                    self._url, autocommit=True, connect_timeout=POSTGRES.connect_timeout
-                ) as connection,
-            ):
+            with suppress(psycopg.Error), self._connect() as connection:
                 connection.execute(f"LISTEN {CHANNEL}")
-                self._wake_all()
+                self._wake(None)
                 self._follow(connection)
             self._end.wait(POSTGRES.listening_interval)
 
     def _follow(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         while not self._end.is_set():
             for notified in connection.notifies(timeout=POSTGRES.listening_interval):
-                wake = self._waiting.get(notified.payload)
-                if wake is not None:
-                    wake()
+                self._wake(notified.payload)
                 if self._end.is_set():
                     return
 
-    def _wake_all(self) -> None:
-        for wake in list(self._waiting.values()):
-            wake()
+    def _wake(self, payload: str | None) -> None:
+        """Call those that watch a name; None: all."""
+        for name, wake in self.watched:
+            if payload in (None, name):
+                wake()

@@ -27,7 +27,6 @@ WRITE, TRACES = "write", "traces"
 HOLDER = (
     "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
     " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"
-    " AND a.pid <> pg_backend_pid()"
     " AND (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(%(key)s, 0) LIMIT 1"
 )
 """Who holds an advisory lock: its server process, name and address."""

@@ -102,8 +102,8 @@ class PostgresStore(
         with self.transaction(write=False):
             return damage_findings(list(self._scan.damage(namespace))) + super().check(namespace, words=words)
 
-    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:
-        """Hold the right to long work on a namespace while the block runs; ``Busy`` names who has it."""
+    def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:
+        """Take turns with other long work of the process; with ``work``, hold the right to it on a namespace."""
         return self._db.lease(namespace, work)
 
     def description(self) -> tuple[str, list[tuple[str, str]]]:

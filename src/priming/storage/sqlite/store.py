@@ -124,7 +124,7 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
             damaged = []  # a damaged page, which the check of the file finds
         return damage_findings(damaged) + super().check(namespace, words=words)
 
-    def lease(self, namespace: str, work: str) -> AbstractContextManager[None]:  # noqa: ARG002 - as ``Store``
+    def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
         return nullcontext()
 
