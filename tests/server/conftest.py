@@ -20,7 +20,7 @@ from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
 from priming.operations.service import LocalService
 from priming.server.http import create_app
-from priming.server.listeners import beside_store
+from priming.server.listeners import beside_store, create_store
 from priming.server.mcp.http import mounted
 from priming.server.process import UvicornServer
 from priming.server.tokens import Tokens
@@ -45,8 +45,7 @@ class Served:
         self.service = LocalService(url, embedder=HashedEmbedder(), clock=options.get("clock"))
         self.tokens = Tokens(url)
         self.stack = ExitStack()
-        with self.service.memory("default") as memory, memory.store.transaction():
-            pass  # the first write creates the store
+        create_store(self.service)
         self.local = self.stack.enter_context(beside_store(self.service))
         greeting = self.local and self.local.greeting
         if options.get("mounts") is True:
@@ -151,7 +150,7 @@ def clock():
 class Process:
     """``priming serve`` as a process of its own."""
 
-    def __init__(self, folder, *options, **variables):
+    def __init__(self, folder, *options, log=None, before=None, **variables):
         self.url = f"sqlite:///{folder}/memory.db"
         environment = {
             name: value
@@ -162,11 +161,12 @@ class Process:
             [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url, *options],
             env={**environment, "PYTHONUTF8": "1", **variables},
             stdout=subprocess.PIPE,
-            stderr=(log := (folder / "log").open("w")),
+            stderr=(errors := (log or folder / "log").open("w")),
+            preexec_fn=before,
             text=True,
         )
-        log.close()
-        self.log = folder / "log"
+        errors.close()
+        self.log = log or folder / "log"
         line = self.process.stdout.readline()
         assert line, self.log.read_text()
         self.at = line.split()[2]

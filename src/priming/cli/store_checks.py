@@ -66,6 +66,8 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
         return
     yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
+    if (reason := presence.why_unwritable(path)) is not None:
+        yield Check("store", WARN, f"{path} is read, and cannot be written", reason)
     yield from _write_ahead(path)
     if version < newest:
         detail = f"schema {version} becomes {newest} at the next use, after a backup"
@@ -98,7 +100,7 @@ def _write_ahead(path: Path) -> Iterator[Check]:
 
 
 def _validity(store: StoreOptions) -> Iterator[Check]:
-    with store.open() as memory:
+    with store.open_file() as memory:
         try:
             findings = memory.validate()
             _ = memory.loop_list(), memory.store.tokens()

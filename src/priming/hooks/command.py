@@ -191,8 +191,8 @@ def _text(
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
     with ExitStack() as exits:
         chosen = settings.load(values)
-        if content := content_of(chosen):
-            work.notice = content.first_message()
+        content = content_of(chosen)
+        work.notice = content.first_message()
         existing = stores.find_stores(
             chosen,
             exits,
@@ -237,7 +237,8 @@ def _text(
                     raise Busy("the hook has ended")  # what nobody was told does not count as shown
                 state.end_claim(mark)
             text = state.answers[work.call]
-        teaching.remove(database, work.call)
+        if events.UNLEARNED not in text:
+            teaching.remove(database, work.call)
         return text
 
 

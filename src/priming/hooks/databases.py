@@ -31,8 +31,9 @@ def place_of(location: Location) -> Path:
     digest = blake2b(name.encode(), digest_size=8).hexdigest()
     path = environment.global_folder().absolute() / _FOLDER / digest / _STORE
     if not path.exists():
-        private_files.make_folder(path.parent)
-        path.write_text(f"{name}\n", "utf-8")
+        with suppress(OSError):
+            private_files.make_folder(path.parent)
+            path.write_text(f"{name}\n", "utf-8")
     return path
 
 
@@ -64,4 +65,5 @@ def note_away(database: Path) -> bool:
 
 def note_back(database: Path) -> None:
     """Forget that a database did not answer."""
-    Path(f"{database}{_AWAY}").unlink(missing_ok=True)
+    with suppress(OSError):
+        Path(f"{database}{_AWAY}").unlink()

@@ -28,6 +28,7 @@ ASK = (
     "The user seems to be correcting you. If this is a rule that will apply again, call Priming's tool `learn`"
     " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
 )
+UNLEARNED = "Priming's store cannot be written now, and does not have the user's correction: tell the user."
 REMINDER = (
     "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
     " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
@@ -312,7 +313,10 @@ def _learn(call: HookCall, correction: Correction) -> None:
         return
     from priming.hooks import teaching
 
-    _tell(call, teaching.learn(call.own_store, correction.right, correction.wrong, call.session))
+    try:
+        _tell(call, teaching.learn(call.own_store, correction.right, correction.wrong, call.session))
+    except StoreError:
+        call.add(UNLEARNED)
 
 
 def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
@@ -385,8 +389,10 @@ def _has_feedback(call: HookCall) -> bool:
 
 
 def _call(store: HookStore, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
-    """The result of a call; None where the namespace does not exist yet, or the run ended long ago."""
+    """The result of a call; None where the namespace does not exist yet, the run ended long ago, or a write fails."""
     try:
         return store.call(operation, request, writes=writes)
-    except (Conflict, NotFound):
+    except (Conflict, NotFound, StoreError) as error:
+        if isinstance(error, StoreError) and not writes:
+            raise
         return None

@@ -165,20 +165,21 @@ def folder_of(database: Path) -> Path:
 def locked_session(database: Path, name: str) -> Iterator[SessionState]:
     """The state of a session, for this hook alone until the block ends; changes are saved then.
 
-    A file that cannot be read counts as a new session. If the block raises, nothing is saved.
+    A file that cannot be read counts as a new session. If the block raises, nothing is saved, nor where the folder
+    cannot be written.
 
     Raises:
         Busy: another hook of the session is still at work.
 
     """
     folder = folder_of(database)
-    private_files.make_folder(folder)
     stem = _file_stem(name)
     path = folder / f"{stem}.json"
     with _locked(folder / f"{stem}.lock"):
         session = _read(path)
         yield session
-        _write(path, session)
+        with suppress(OSError):
+            _write(path, session)
     if session.prompts == 0:
         _sweep(folder)
 
@@ -199,7 +200,12 @@ def _file_stem(name: str) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        private_files.make_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield  # nothing is saved there
+        return
     try:
         _lock(handle)
         os.utime(path)
@@ -257,7 +263,7 @@ def _write(path: Path, session: SessionState) -> None:
 def _sweep(folder: Path) -> None:
     """Remove the files of sessions that ended long ago."""
     oldest = time.time() - HOOK.keep_days * _DAY
-    for path in folder.iterdir():
+    for path in folder.glob("*"):
         with suppress(OSError):
             of_session = path.suffix != QUEUED and path.name != SERVER_LOCK
             if of_session and path.stat().st_mtime < oldest:

@@ -60,7 +60,7 @@ def is_due(database: Path, name: str, event: Event) -> bool:
 
 
 def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = None) -> bool:
-    """Queue the correction in a prompt, if it is certain; returns whether there is one."""
+    """Queue the correction in a prompt, if it is certain; returns whether it waits there."""
     correction = certain_correction(name, event)
     if correction is None:
         return False
@@ -68,11 +68,12 @@ def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = 
     digest = mark.digest if mark is not None and mark.is_unique else None
     queued = Queued(call, event.session, correction.right, correction.wrong, scope, digest)
     path = _path(database, call)
-    private_files.make_folder(path.parent)
     partial = path.with_suffix(".partial")
-    private_files.write_text(partial, json.dumps(asdict(queued)))
-    partial.replace(path)
-    return True
+    with suppress(OSError):  # where no file can be made, it is learned at once or not at all
+        private_files.make_folder(path.parent)
+        private_files.write_text(partial, json.dumps(asdict(queued)))
+        partial.replace(path)
+    return path.exists()
 
 
 def left_behind(database: Path, call: str) -> Iterator[Queued]:
@@ -174,7 +175,8 @@ def _scope(session: SessionState, right: str) -> dict[str, Any]:
 
 def remove(database: Path, call: str) -> None:
     """Take the correction of a call out of the queue."""
-    _path(database, call).unlink(missing_ok=True)
+    with suppress(OSError):
+        _path(database, call).unlink()
 
 
 def _path(database: Path, call: str) -> Path:

@@ -48,8 +48,8 @@ class FolderContent:
         return answers.pop() if len(answers) == 1 else ""
 
     def first_message(self) -> str:
-        """The message for where nobody can be asked: once, and empty from then on."""
-        if self.answer:
+        """The message for where nobody can be asked: once, and empty from then on, or if nothing is there."""
+        if not self or self.answer:
             return ""
         with suppress(StoreError):
             self.record(adoption.SAID)

@@ -65,10 +65,12 @@ def absolute_url(url: str | None) -> str | None:
 def socket_path(database: Path, ending: str = ".sock") -> Path:
     """The socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
 
-    Where that path would be too long, or others may put files beside the database, it is in the user's own folder.
+    Where that path would be too long, or others may put files beside the database, or the user may not, it is in the
+    user's own folder.
     """
     beside = Path(f"{database}{ending}")
-    if len(os.fsencode(beside)) <= LONGEST and _is_private(beside.parent):
+    is_open = os.access(beside.parent, os.W_OK) or not beside.parent.exists()
+    if len(os.fsencode(beside)) <= LONGEST and is_open and _is_private(beside.parent):
         return beside
     import hashlib
 

@@ -132,10 +132,8 @@ class LocalService:
             values["progress"] = progress
         with self.memory(namespace) as memory:
             identified = op.writes and not op.long and operation_id is not None
-            with (
-                memory.identified(str(operation_id)) if identified else nullcontext(),
-                memory.store.lease(namespace) if op.long else nullcontext(),
-            ):
+            turn = memory.store.lease(namespace) if op.long else nullcontext()
+            with memory.identified(str(operation_id)) if identified else turn:
                 return encode(op.function(memory, **values))
 
     @contextmanager

@@ -12,15 +12,15 @@ from priming.server.responses import Refused
 T = TypeVar("T")
 
 
-class Readiness:
+class Readiness(Generic[T]):
     """Whether the store answers. It is asked by one thread at a time, which no call shares."""
 
-    def __init__(self, ask: Callable[[], object], seconds: float) -> None:
+    def __init__(self, ask: Callable[[], T], seconds: float) -> None:
         self._ask, self._seconds = ask, seconds
-        self._asking: asyncio.Task[object] | None = None
+        self._asking: asyncio.Task[T] | None = None
 
-    async def check(self) -> None:
-        """Return once the store has answered; ``Refused`` if it fails, or has not answered in time."""
+    async def check(self) -> T:
+        """The answer of the store; ``Refused`` if it fails, or has not answered in time."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(asyncio.to_thread(self._ask))
         asking = self._asking
@@ -28,7 +28,7 @@ class Readiness:
         try:
             if not done:
                 raise StoreError(f"it has not answered for {self._seconds:g} seconds")
-            asking.result()
+            return asking.result()
         except StoreError as error:
             message = "the store cannot be read: the server's log says why"
             raise Refused(503, error.code, message, {"Retry-After": "1"}) from error

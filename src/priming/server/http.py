@@ -46,10 +46,11 @@ from priming.types import Clock, Progress, SystemClock
 Endpoint = Callable[[Request], Awaitable[Response]]
 _ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
 _CODES = {404: "not_found", 405: "method_not_allowed"}
+_TEXT = {"type": "string"}
 _HEALTH = {
     "type": "object",
     "required": ["status", "version"],
-    "properties": {"status": {"type": "string"}, "version": {"type": "string"}},
+    "properties": {"status": _TEXT, "version": _TEXT, "writable": {"type": "boolean"}},
 }
 Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -149,7 +150,7 @@ class ServerState:
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
         self.ending = Event()
         self.draining = False
-        self.readiness = Readiness(tokens.needed, params.ready_seconds)
+        self.readiness = Readiness(tokens.is_writable, params.ready_seconds)
         self.greeting: Mapping[str, str] | None = None
         """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
@@ -343,8 +344,7 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
                 503, "stopping", "the server is stopping: ask another, or this again once restarted"
             )
         local_socket.check_in_place(server.greeting)
-        await server.readiness.check()
-        return respond({"status": "ready", "version": VERSION})
+        return respond({"status": "ready", "version": VERSION, "writable": await server.readiness.check()})
 
     async def hello(request: Request) -> Response:
         if server.greeting is None or not context_of(request).local:

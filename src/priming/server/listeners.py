@@ -186,7 +186,7 @@ def local_listener(service: LocalService, path: Path | None = None) -> Iterator[
         try:
             yield LocalListener(listener, at, greeting)
         finally:
-            with _locked(at.parent), suppress(FileNotFoundError):
+            with suppress(OSError), _locked(at.parent):
                 if at.lstat().st_ino == inode:
                     at.unlink()
 

@@ -15,7 +15,7 @@ from priming.config.environment import locate
 from priming.config.params.checked import rule_of
 from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
-from priming.errors import Busy, NotFound, ParamError, StoreError
+from priming.errors import NotFound, ParamError, StoreError
 from priming.storage.opening import open_store
 from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
@@ -129,6 +129,12 @@ class Tokens:
         with self._lock:
             return self._store.any_token()
 
+    def is_writable(self) -> bool:
+        """Whether the store, which must answer, can be written now."""
+        with self._lock:
+            self._store.any_token()
+            return self._store.is_writable
+
     def admitted(self, secret: str) -> Token | None:
         """The valid token with this secret, or None."""
         prefix, _, rest = secret.partition("_")
@@ -146,9 +152,9 @@ class Tokens:
         return token
 
     def _record_use(self, token: Token, now: datetime) -> None:
-        """Record the use of a token, at most once a minute; a busy store skips it."""
+        """Record the use of a token, at most once a minute, if the store can be written."""
         if token.used_at is None or not timedelta(0) <= now - token.used_at < _PRECISION:
-            with suppress(Busy):
+            with suppress(StoreError):
                 self._store.use_token(token.id, now)
 
 

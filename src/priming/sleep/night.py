@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -333,8 +333,11 @@ def sleep_lock(path: Path, now: datetime, doing: str) -> Iterator[None]:
         except OSError:
             who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
             raise Busy(f"{who} {doing}: wait for it to finish, or stop it") from None
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode())
+        with suppress(OSError):  # a full disk
+            os.ftruncate(descriptor, 0)
+            os.write(
+                descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode()
+            )
         yield
     finally:
         os.close(descriptor)

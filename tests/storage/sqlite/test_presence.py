@@ -1,6 +1,5 @@
 """A store whose files are taken away, exchanged, open to others or read-only."""
 
-import ctypes
 import json
 import os
 import shutil
@@ -15,6 +14,8 @@ import pytest
 from priming import HashedEmbedder, Memory, StoreError
 from priming.hooks.session import folder_of, locked_session
 from priming.storage.sqlite import presence
+
+from ..processes import without_rights
 
 EMBEDDER = HashedEmbedder()
 
@@ -163,14 +164,6 @@ with Memory.open(f"sqlite:///{sys.argv[1]}", embedder=HashedEmbedder()) as memor
     if sys.stdin.readline():
         print(json.dumps([record.key for record in memory.list()]))
 """
-OVERRIDES = 1, 2
-"""The capabilities by which root reads and writes what modes forbid."""
-
-
-def without_rights():
-    if os.geteuid() == 0:
-        for capability in OVERRIDES:
-            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, at the next exec
 
 
 def reading(path):

@@ -17,15 +17,14 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, StoreError
+from priming.storage.postgres.migrations.runner import holder
 from priming.storage.postgres.pool import (
     CHANNEL,
     PoolKey,
-    holder,
     log_name,
     place_of,
     release_connections,
     shared_connections,
-    why_unreachable,
 )
 from priming.storage.postgres.schema import (
     EVERY_NAMESPACE,
@@ -97,7 +96,7 @@ class PostgresConnection:
         """Release the pool; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            self._shared.unwatch(self._wakes)
+            self._shared.listener.unwatch(self._wakes)
             release_connections(self._key)
 
     def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -176,7 +175,7 @@ class PostgresConnection:
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after a commit of others to a namespace."""
         self._wakes.append(wake)
-        self._shared.watch(log_name(self.schema, namespace), wake)
+        self._shared.listener.watch(log_name(self.schema, namespace), wake)
 
     def notify(self, namespace: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
@@ -349,9 +348,8 @@ class PostgresConnection:
                 connection: psycopg.Connection[Any] = self._pool.getconn(patience)
                 return connection
             except PoolTimeout as error:
-                reason = why_unreachable(self._key[1])
-                if reason is not None:
-                    raise translate_error(reason, self.place) from error
+                with translated(self.place):
+                    self._shared.connect().close()
                 if not self._thread.works_long:
                     raise Busy(
                         f"all {self._key[3]} connections of this process to {self.place} are in use; waited"

@@ -20,9 +20,9 @@ from psycopg_pool import ConnectionPool
 from priming.config.params.store import POSTGRES
 from priming.config.store_urls import without_password
 from priming.errors import Busy, ParamError, StoreError
-from priming.storage.postgres.migrations.runner import prepare
-from priming.storage.postgres.schema import END_LEASE, HOLDER, TRY_LEASE, PostgresMigration
-from priming.storage.postgres.translation import is_lost, translate_error, translated
+from priming.storage.postgres.migrations.runner import holder, prepare
+from priming.storage.postgres.schema import END_LEASE, TRY_LEASE, PostgresMigration
+from priming.storage.postgres.translation import translate_error, translated
 
 # The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -51,30 +51,12 @@ class Connections:
             "application_name": f"priming {process}",
             "connect_timeout": _parts(url).get("connect_timeout", POSTGRES.connect_timeout),
         }
-        self.users, self._place = 0, place_of(url)
+        place = place_of(url)
+        self.users = 0
         self.connect: Connect = partial(psycopg.connect, url, **settings)
         self.pool = _new_pool(key, settings, steps)
         self.turns = Semaphore(max(1, most // 2))
-        self.leases = Leases(self.connect, self._place)
-        self._listener: Listener | None = None
-
-    def watch(self, name: str, wake: Callable[[], None]) -> None:
-        """Call ``wake`` after commits that name a schema and a namespace."""
-        with _guard:
-            self._listener = self._listener or Listener(self.connect, self._place)
-            self._listener.watched.append((name, wake))
-
-    def unwatch(self, wakes: Collection[Callable[[], None]]) -> None:
-        """Call ``wakes`` no more."""
-        with _guard:
-            if self._listener is not None:
-                self._listener.watched = [each for each in self._listener.watched if each[1] not in wakes]
-
-    def close(self) -> None:
-        """Close all connections."""
-        if self._listener is not None:
-            self._listener.close()
-        self.pool.close()
+        self.leases, self.listener = Leases(self.connect, place), Listener(self.connect, place)
 
 
 def shared_connections(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> Connections:
@@ -93,7 +75,8 @@ def release_connections(key: PoolKey) -> None:
         if shared.users:
             return
         del _shared[key]
-    shared.close()
+    shared.listener.close()
+    shared.pool.close()
 
 
 def _new_pool(
@@ -169,15 +152,6 @@ def _parts(url: str) -> Mapping[str, Any]:
         raise ParamError("url", shown, f"must be as libpq takes it{why}") from None
 
 
-def why_unreachable(url: str) -> psycopg.Error | None:
-    """Why no connection can be made; None if one can."""
-    try:
-        psycopg.connect(url, connect_timeout=2).close()
-    except psycopg.Error as error:
-        return error
-    return None
-
-
 def log_name(schema: str, namespace: str) -> str:
     """What a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
 
@@ -185,14 +159,6 @@ def log_name(schema: str, namespace: str) -> str:
     '3c2f2e16eac24a478f345fd63e456466'
     """
     return md5(f"{schema} {namespace}".encode(), usedforsecurity=False).hexdigest()
-
-
-def holder(connection: psycopg.Connection[Any], key: str) -> str:
-    """The holder of an advisory lock, as far as the server names it."""
-    with suppress(psycopg.Error):
-        for pid, name, address in connection.execute(HOLDER, {"key": key}).fetchall():
-            return f"{name} (server process {pid}{f', from {address}' if address else ''})"
-    return "another process"
 
 
 class Leases:
@@ -207,52 +173,47 @@ class Leases:
     def of(self, key: str, work: str) -> Iterator[None]:
         """Hold a lease while the block runs; ``Busy`` names who has it."""
         with self._lock, translated(self._place):
-            if key in self._keys or not self._is_taken(key):
-                raise Busy(f"{holder(self._live(), key)} {work}: wait for it to finish, or stop it")
+            if self._connection is None or self._connection.closed:
+                self._connection = self._connect()
+            connection = self._connection
+            if key in self._keys or connection.execute(TRY_LEASE, {"key": key}).fetchall() == [(False,)]:
+                raise Busy(f"{holder(connection, key)} {work}: wait for it to finish, or stop it")
             self._keys.add(key)
         try:
             yield
         finally:
             with self._lock, suppress(psycopg.Error):  # a lost connection has released it
                 self._keys.discard(key)
-                self._live().execute(END_LEASE, {"key": key})
+                connection.execute(END_LEASE, {"key": key})
                 if not self._keys:
-                    self._live().close()
-
-    def _is_taken(self, key: str) -> bool:
-        """Whether a lease was free, and is ours now."""
-        for is_last in (False, True):
-            try:
-                return bool(self._live().execute(TRY_LEASE, {"key": key}).fetchall()[0][0])
-            except psycopg.Error as error:
-                if is_last or not is_lost(error):
-                    raise
-        raise AssertionError
-
-    def _live(self) -> psycopg.Connection[Any]:
-        """The connection; one that was lost is replaced, with the leases that it had."""
-        if self._connection is None or self._connection.closed:
-            self._connection = self._connect()
-            for key in self._keys:
-                self._connection.execute(TRY_LEASE, {"key": key})
-        return self._connection
+                    connection.close()
 
 
 class Listener:
     """Calls those that watch a namespace: after commits, and after a lost connection, which may have missed one."""
 
     def __init__(self, connect: Connect, place: str) -> None:
-        self._connect = connect
-        self.watched: list[tuple[str, Callable[[], None]]] = []
-        """What to call after commits that have this name."""
-        self._end = Event()
+        self._connect, self._lock, self._end = connect, Lock(), Event()
+        self._watched: list[tuple[str, Callable[[], None]]] = []
         self._thread = Thread(target=self._listen, name=f"listens to {place}", daemon=True)
-        self._thread.start()
+
+    def watch(self, name: str, wake: Callable[[], None]) -> None:
+        """Call ``wake`` after commits that name a schema and a namespace; the first call begins to listen."""
+        with self._lock:
+            self._watched.append((name, wake))
+            if self._thread.ident is None:
+                self._thread.start()
+
+    def unwatch(self, wakes: Collection[Callable[[], None]]) -> None:
+        """Call ``wakes`` no more."""
+        with self._lock:
+            self._watched = [each for each in self._watched if each[1] not in wakes]
 
     def close(self) -> None:
         """End the thread; a call in progress is waited for shortly."""
         self._end.set()
-        self._thread.join(POSTGRES.listening_interval * 2)
+        if self._thread.ident is not None:
+            self._thread.join(POSTGRES.listening_interval * 2)
 
     def _listen(self) -> None:
         while not self._end.is_set():
@@ -271,6 +232,6 @@ class Listener:
 
     def _wake(self, payload: str | None) -> None:
         """Call those that watch a name; None: all."""
-        for name, wake in self.watched:
+        for name, wake in self._watched:
             if payload in (None, name):
                 wake()

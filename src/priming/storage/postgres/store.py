@@ -26,7 +26,7 @@ from priming.storage.postgres.records import (
     PostgresTokens,
     PostgresTraces,
 )
-from priming.storage.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
+from priming.storage.postgres.schema import EVERY_NAMESPACE, NO_NAMESPACE, PostgresMigration, migrations
 from priming.storage.postgres.writer import PostgresRowWriter, pack_links
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import (
@@ -72,6 +72,15 @@ class PostgresStore(
     def exists(self) -> bool:
         """Whether the store exists: opening it creates it."""
         return True
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the database and this role can write: not on a standby, nor a role that may only read."""
+        sql = (
+            "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
+            " AND has_table_privilege('operations', 'INSERT')"
+        )
+        return self._db.run(NO_NAMESPACE, sql) == [(True,)]
 
     @property
     def scratch(self) -> Path | None:
@@ -124,6 +133,8 @@ class PostgresStore(
             name = "synchronous_commit" if is_synced else "fsync"
             problem = f"{name} is off: a crash of the server can lose writes that were acknowledged"
             unsafe.append((problem, f"turn it on for this database: {name} = on"))
+        if not self.is_writable:
+            unsafe.append(("it cannot be written", "name the primary, or connect as a role that may write"))
         return detail, unsafe
 
     def close(self) -> None:

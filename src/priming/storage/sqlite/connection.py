@@ -30,10 +30,6 @@ from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
 _OLDEST, _STAMPED = (3, 37, 0), 12
-_READ_ONLY = (
-    "cannot be written: the file, its folder or the disk is read-only, so it was opened to read; change their"
-    " permissions, or name another store"
-)
 Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
@@ -44,8 +40,8 @@ class Connection:
     A file that does not exist yet is created by the first write. Until then reads are answered by an empty database
     in memory, unless another process creates the file.
 
-    A file that cannot be written, or whose folder cannot, is opened to read. So is one to which a folder led, its
-    place being ``origin``, if this machine neither made nor adopted it: then as data of an untrusted source.
+    A file that cannot be written, or whose folder or disk cannot, is opened to read. So is one to which a folder led,
+    its place being ``origin``, if this machine neither made nor adopted it: then as data of an untrusted source.
     """
 
     def __init__(
@@ -86,8 +82,12 @@ class Connection:
 
     def _look_for_file(self, *, create: bool) -> None:
         """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
-        if create and self._reads_only:
-            raise StoreError(f"{self.path} {FOREIGN if self.is_foreign else _READ_ONLY}")
+        if create and self._reads_only and self.path is not None:
+            is_own = presence.is_own(self.path, self._origin)
+            reason = presence.why_unwritable(self.path) if is_own else FOREIGN
+            if reason is not None:
+                raise StoreError(f"{self.path} {reason}")
+            self._replace_by_file(self.path)
         if self._frozen is not None and self.path and presence.signature(self.path) != self._frozen:
             self._replace_by_file(self.path)
         if not self._missing or self.path is None or not (create or _has_content(self.path)):
@@ -116,9 +116,8 @@ class Connection:
         self._files, self._frozen = None, None
         with self.errors:
             self.is_foreign = path is not None and not presence.is_own(path, self._origin)
-            self._reads_only = self.is_foreign or (
-                path is not None and path.exists() and not presence.may_write(path)
-            )
+            closed = path is not None and _has_content(path) and presence.why_unwritable(path) is not None
+            self._reads_only = self.is_foreign or closed
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
@@ -145,6 +144,7 @@ class Connection:
             ((version,),) = self._sqlite.execute("PRAGMA user_version")
             ((application_id,),) = self._sqlite.execute("PRAGMA application_id")
             check_version(path, version, application_id, True, newest=len(self._steps))
+            self._sqlite.execute("PRAGMA temp_store = MEMORY")
             if path is not None and version < len(self._steps):
                 self._frozen = presence.signature(path)
                 older, self._sqlite = self._sqlite, presence.in_memory(self._sqlite)
@@ -291,7 +291,7 @@ class Connection:
         """Copy everything that is committed into an empty database; its errors are not translated."""
         self.run("SELECT 1")  # raises an error if this connection is closed
         # SQLite cannot copy from a connection in the middle of a write: it would wait for ever.
-        if self.path is not None and not self._missing:
+        if self.path is not None and not self._missing and not self._reads_only:
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
                 reader.backup(other)
         elif self._depth and self._writes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -13,19 +14,38 @@ from priming.config import adoption
 from priming.config.store_urls import place_of
 from priming.config.values import dataclass
 from priming.errors import StoreError
+from priming.storage.sqlite.files import primary_code
 
 Identity = tuple[int, int]
 _PATIENCE = 5.0
 _BESIDE = "-wal", "-shm"
+_ROOM = 1 << 16
+_READ_ONLY = (
+    "cannot be written: the file, its folder or the disk is read-only: change their permissions, or name another"
+    " store"
+)
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 
 
-def may_write(path: Path) -> bool:
-    """Whether this process may write to a database: to its file, and to the journal beside it."""
-    if not os.access(path, os.W_OK):
-        return False
+def why_unwritable(path: Path) -> str | None:
+    """Why this process cannot write a database, or the journal beside it, and the remedy; None if it can."""
     real = path.resolve()
-    beside = (Path(f"{real}{ending}") for ending in _BESIDE)
-    return os.access(real.parent, os.W_OK) or all(os.access(file, os.W_OK) for file in beside)
+    reason = _why_closed(real.parent) if os.access(path, os.W_OK) else _READ_ONLY
+    files = all(os.access(f"{real}{ending}", os.W_OK) for ending in ("", *_BESIDE))
+    return None if files and reason == _READ_ONLY else reason
+
+
+def _why_closed(folder: Path) -> str | None:
+    """Why no file can be made in a folder, and the remedy; None if one can, as large as an empty journal's index."""
+    if not os.access(folder, os.W_OK):
+        return _READ_ONLY
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(_ROOM))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return f"cannot be written: the disk is full ({error.strerror}): free some space, or name another store"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +108,33 @@ def signature(path: Path) -> Signature:
 def open_to_read(path: Path, timeout: float) -> tuple[sqlite3.Connection, bool]:
     """A connection to a database that cannot be written, and whether it sees what others write from now on.
 
-    A journal without its index is one of a process that was killed, or a copy: it is read from a copy in memory.
+    A journal whose index cannot be read or made is one of a process that was killed, or a copy: it is read from a
+    copy in memory.
     """
     real = path.resolve()
     journal, index = (Path(f"{real}{ending}") for ending in _BESIDE)
-    is_live = os.access(real.parent, os.W_OK) or os.access(index, os.R_OK)
-    if _size(journal) and not is_live:
+    if index.exists() or _why_closed(real.parent) is None:
+        live = _connect(f"{real.as_uri()}?mode=ro", timeout)
+        if _reads(live):
+            return live, True
+        live.close()
+    if journal.exists() and journal.stat().st_size:
         return _copy_in_memory(real, journal), False
-    mode = "mode=ro" if is_live and (_size(journal) or os.access(real.parent, os.W_OK)) else "immutable=1"
-    return _connect(f"{real.as_uri()}?{mode}", timeout), mode == "mode=ro"
+    return _connect(f"{real.as_uri()}?immutable=1", timeout), False
+
+
+def _reads(connection: sqlite3.Connection) -> bool:
+    """Whether a connection can read, or could if no other had the lock, or the file were whole."""
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.DatabaseError as error:
+        return primary_code(error) not in _CLOSED
+    return True
 
 
 def reader(path: Path) -> sqlite3.Connection:
     """A connection that only reads, to a database of whatever permissions."""
-    if may_write(path):
-        return _connect(f"{path.absolute().as_uri()}?mode=ro", _PATIENCE)
     return open_to_read(path, _PATIENCE)[0]
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _connect(address: str, timeout: float) -> sqlite3.Connection:
@@ -118,7 +142,9 @@ def _connect(address: str, timeout: float) -> sqlite3.Connection:
 
 
 def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
-    with tempfile.TemporaryDirectory() as folder:
+    """A copy of a database with its journal, by way of the system's folder of files in memory, if it has any."""
+    shared = "/dev/shm"  # the folder of other temporary files may be on the disk that is full
+    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
         copy = Path(folder, path.name)
         shutil.copyfile(path, copy)
         shutil.copyfile(journal, f"{copy}-wal")
@@ -141,7 +167,7 @@ _OF_INDEX = "words", "sqlite_"
 
 def is_own(path: Path, origin: str | None) -> bool:
     """Whether a database counts as the user's own: no folder led to it, this machine stamped it, or it is new."""
-    if origin is None or not _size(path):
+    if origin is None or not path.exists() or not path.stat().st_size:
         return True
     with closing(reader(path)) as connection:
         has_stamps = ("table", "adoptions") in _schema(connection)

@@ -30,6 +30,7 @@ from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import SqliteScan
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
+from priming.storage.sqlite.presence import why_unwritable
 from priming.storage.sqlite.reader import SqliteReader, json_list
 from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces
 from priming.storage.sqlite.vectors import SqliteVectors, damaged_vectors
@@ -83,6 +84,11 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
     def exists(self) -> bool:
         """Whether the file exists: the first write creates it. A store in memory always does."""
         return self._db.exists
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the file can be written now, or made."""
+        return not self.exists or self._db.path is None or why_unwritable(self._db.path) is None
 
     @property
     def scratch(self) -> Path | None:

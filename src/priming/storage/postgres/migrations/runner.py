@@ -332,19 +332,25 @@ def _alone(connection: psycopg.Connection[Any], schema: str, place: str, patienc
             connection.execute("SELECT pg_advisory_unlock(hashtextextended(%(key)s, 0))", key)
 
 
+def holder(connection: psycopg.Connection[Any], key: str) -> str:
+    """The holder of an advisory lock, as far as the server names it."""
+    with suppress(psycopg.Error):
+        for pid, name, address in connection.execute(HOLDER, {"key": key}).fetchall():
+            return f"{name} (server process {pid}{f', from {address}' if address else ''})"
+    return "another process"
+
+
 def _under_way(connection: psycopg.Connection[Any], key: str, place: str, patience: float) -> Busy:
     """The error of a migration that another process is making, with how far it is."""
-    who, so_far = "another process", ""
-    with suppress(psycopg.Error):
-        for pid, name, _ in connection.execute(HOLDER, {"key": key}).fetchall():
-            who = f"{name} (server process {pid})"
+    so_far = ""
     with suppress(psycopg.Error):
         for number, ended, rows in connection.execute(
             "SELECT migration, ended, rows FROM schema_steps"
         ).fetchall():
             so_far = f" to schema {number} ({ended} steps and {rows:,} rows are done)"
     return Busy(
-        f"{place} is being migrated by {who}{so_far}; waited {patience:g} s: try again when it has finished"
+        f"{place} is being migrated by {holder(connection, key)}{so_far}; waited {patience:g} s: try again when it"
+        " has finished"
     )
 
 
