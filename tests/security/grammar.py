@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .attacks import INVISIBLE, RAW_MARKUP
+from .attacks import RAW_MARKUP, unseen
 
 
 def taken_apart(line):
@@ -23,7 +23,7 @@ def taken_apart(line):
 
 def assert_nothing_hidden(text):
     """Nothing that cannot be seen, and nothing that passes for markup."""
-    assert not INVISIBLE & set(text), INVISIBLE & set(text)
+    assert not unseen(text), unseen(text)
     assert [markup for markup in RAW_MARKUP if markup in text] == []
 
 

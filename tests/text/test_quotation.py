@@ -1,9 +1,12 @@
 import json
+import re
+import sys
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.security.attacks import has_no_shape
 
 from priming.recall.formatting import format_full, format_gist, format_name, rule_full, rule_name
 from priming.text.quotation import (
@@ -218,6 +221,60 @@ def test_what_has_no_shape_cannot_carry_a_message(hidden):
     shown = visible(f"note{hidden}s")
     assert "\\u" in shown
     assert json.loads(f'"{shown}"') == f"note{hidden}s"
+
+
+def test_each_character_of_unicode_is_shown_or_escaped_by_its_class():
+    letters = [chr(place) for place in range(sys.maxunicode + 1)]
+    hidden = [letter for letter in letters if has_no_shape(letter)]
+    escaped = terminal_text("x".join(hidden))
+    assert [letter for letter in set(escaped) if has_no_shape(letter)] == []
+    assert json.loads(f'"{escaped}"') == "x".join(hidden)
+    blank_by_name = re.compile("BLANK|FOR NULL")
+    shown = [
+        letter
+        for letter in letters
+        if unicodedata.category(letter)[0] in "LMNPS"
+        and not has_no_shape(letter)
+        and not blank_by_name.search(unicodedata.name(letter, ""))
+    ]
+    assert terminal_text("x".join(shown)) == "x".join(shown)
+    assert len(shown) > 130_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("می‌خواهم", "نامه‌ای", "خانه‌ها", "مُ‌خ", "ئازاد‌ی"),
+        *("क्‍ष", "हिन्दी में", "र्‍या", "അവന്‍", "ന്‍മ", "ശ്രീ", "ශ්‍රී", "র‍্যাব", "ক্ষ", "க்‌ஷ"),
+        *("👨‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏴‍☠️", "🇩🇪🇮🇷", "⛹️‍♀️", "🙂‍↔️", "🚶‍➡️", "ℹ️ ⁉️ ™️ #️⃣"),
+        *("Bonjour\u202f! 10\xa0km", "日本語\u3000です", "한국어", "ភាសាខ្មែរ", "עִבְרִית", "ไทย", "བོད་", "ⵜⴰ"),
+    ],
+)
+def test_words_of_all_scripts_and_emoji_stay_readable(text):
+    assert visible(text) == text
+    assert visible(f'"{text}"') == f'"{text}"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\u200db",
+        "م\u200c",
+        "\u200cم",
+        "م\u200c\u200cم",
+        "א\u200cא",
+        "क\u200dx",
+        "東\u200d京",
+        "1\u200c2",
+        "👩\u200d",
+        "\u2800\u200d\u2800",
+    ],
+)
+def test_a_joiner_is_escaped_where_its_script_has_none(text):
+    shown = visible(text)
+    assert not set(shown) & set("\u200c\u200d\u2800") or shown.count("\\u") == 1
+    assert shown != text
+    assert json.loads(f'"{shown}"') == text
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,14 @@ from unicodedata import combining, east_asian_width
 import typer
 
 from priming.config.values import dataclass
-from priming.text.quotation import terminal_text
+from priming.text.quotation import label, terminal_text
 from priming.types import Progress
 
 Span = str | tuple[str, str]
 """A text, or a text with its rich style."""
 
 KEY, DIM, OK, WARN, ERROR = "bold cyan", "dim", "green", "yellow", "red"
+"""Styles. What has the style of a key is a name from outside, and is shown as it stands only if it is plain."""
 _LOGGER = "priming"
 _GAP = "  "
 _BRANCHES = ("└── ", "├── ", "    ", "│   ")
@@ -66,6 +67,12 @@ def line(*spans: Span, indent: int = 0) -> Line:
 def lines(text: str, *, indent: int = 0) -> list[Line]:
     """Each line of a text."""
     return [Line((row,), indent) for row in text.splitlines()]
+
+
+def names(keys: Iterable[str]) -> list[Span]:
+    """Keys, separated by commas."""
+    spans: list[Span] = [span for key in keys for span in (", ", (key, KEY))]
+    return spans[1:]
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -118,9 +125,14 @@ def progress(description: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+    )
     with Bars(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(description, total=None)
+        task = bars.add_task(clean(description), total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
@@ -160,7 +172,7 @@ def _text(part: Line | Tree) -> str:
 
 def _pairs(part: Line | Tree) -> list[tuple[str, str]]:
     spans = [(span, "") if isinstance(span, str) else span for span in part.spans]
-    return [(clean(text), style) for text, style in spans]
+    return [(label(text) if style == KEY else clean(text), style) for text, style in spans]
 
 
 def _plain_tree(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from priming.cli.output import DIM, KEY, WARN, Line, Part, Span, Table, count, line, timestamp
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Recall, Step
@@ -73,15 +74,16 @@ def strength(link: Link) -> str:
 
 def edge(source: str, relation: str, target: str) -> str:
     """A link as an arrow."""
-    return f"{source} ─{relation}→ {target}"
+    return f"{label(source)} ─{label(relation)}→ {label(target)}"
 
 
 def path(steps: Sequence[Step], *, amounts: bool = True) -> str:
     """A path as arrows, with the activation that each step carried."""
     links = (
-        f" ─{step.relation}→ {step.target}" + (f" ({step.amount:.2f})" if amounts else "") for step in steps
+        f" ─{label(step.relation)}→ {label(step.target)}" + (f" ({step.amount:.2f})" if amounts else "")
+        for step in steps
     )
-    return steps[0].source + "".join(links)
+    return label(steps[0].source) + "".join(links)
 
 
 def recall_id(result: Recall, figures: str = "") -> Iterator[Part]:

@@ -230,7 +230,7 @@ def markdown(result: SessionReport, level: int = 1) -> str:
         f"{heading} {_escaped(result.objective)}",
         f"Session `{result.session}`: **{describe_state(result)}**.",
     ]
-    parts += [_escaped(result.why)] if result.why else []
+    parts += [f"> {_escaped(result.why)}"] if result.why else []
     parts += [f"> {_escaped(result.waits.about)}"] if result.waits is not None else []
     if result.tasks:
         parts += [f"{heading}# What was tried", "\n".join(_task_lines(result.tasks))]

@@ -15,28 +15,23 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from priming.config.values import dataclass
 
-_HIDDEN = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff"
-)
-"""Control characters and line ends, changes of direction, half characters, and characters that only a model sees.
+_JOINERS, _SELECTORS = "\u200c\u200d", "\ufe0e\ufe0f"
+_MORE_EMOJI, _VIRAMA = "‼⁉〰ℹ", 9
+"""Emoji that are no symbols by their category; the combining class of what joins two consonants."""
+_NO_SHAPE = re.compile(r"\b(?:FILLER|SELECTOR|JOINER|INHERENT|BLANK|NULL)\b")
+"""What Unicode's name of a letter, mark or symbol says if it has no shape; it never changes a name.
 
-Tabs and newlines are not hidden.
+These are those of ``Default_Ignorable_Code_Point`` (DerivedCoreProperties.txt of Unicode 16) that are no format
+characters, the joiners of Tifinagh and Brahmi, and what is blank by definition.
 """
-_JOINERS = "[\u200c\u200d]"
-_AFTER = "[\u180b-\u180d\u180f\u200c\u200d\ufe0e\ufe0f]*"
-_MISPLACED = (
-    f"(?<=[\x00-\x7f\u200c\u200d]){_JOINERS}+"
-    f"|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]{_AFTER}"
-    f"|(?<=[0-9#*])[\ufe0e\ufe0f](?!\u20e3){_AFTER}"
-    f"|(?<![0-9#*\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]{_AFTER}"
-)
-"""Joiners, and selectors of a variant of a letter or an emoji, where none belongs; scripts and emoji need others."""
+_REMEMBERED = 16_384
 _ROLES = (
     "system|user|assistant|human|developer|tools?|function|invoke|parameter|result|output|think|thinking|reminder"
     "|instructions?|important|admin|context"
@@ -49,7 +44,6 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a tag with which a client or a model marks who speaks, or that a tool is called."""
-_UNSEEN = re.compile(f"[{_HIDDEN}]{_AFTER}|{_MISPLACED}")
 _PLAIN = re.compile(r"[\w.:/@#+=~,-]+")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _LINE = re.compile(rf'(?:- )?\[({_STRING}|[^\s"\[\]]+)\]([^"]*?)(?: ({_STRING}):)?(?: ({_STRING}))?')
@@ -80,7 +74,7 @@ def label(name: str) -> str:
     >>> print(label("src/pool.py"), label("my notes"))
     src/pool.py "my notes"
     """
-    return name if _PLAIN.fullmatch(name) and not _UNSEEN.search(name) else quote_text(name)
+    return name if _PLAIN.fullmatch(name) and terminal_text(name) == name else quote_text(name)
 
 
 def bracketed(name: str) -> str:
@@ -90,7 +84,7 @@ def bracketed(name: str) -> str:
 
 def visible(text: str) -> str:
     """A text with hidden characters and the beginnings of markup written as escapes of JSON; its lines stay."""
-    return _MARKUP.sub(_escape, terminal_text(text))
+    return _MARKUP.sub(lambda match: _escape(match[0]), terminal_text(text))
 
 
 def visible_value(value: Any) -> Any:
@@ -104,12 +98,12 @@ def visible_value(value: Any) -> Any:
 
 def terminal_text(text: str) -> str:
     """A text as a terminal may show it: hidden characters as escapes, markup as it stands."""
-    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
+    return _rewritten(text, _escape)
 
 
 def without_hidden(text: str, mark: str = "�") -> str:
     """A text as a picture or a page shows it, with a mark in place of each hidden character."""
-    return _UNSEEN.sub(lambda match: mark * len(match[0]), text)
+    return _rewritten(text, lambda _: mark)
 
 
 def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:
@@ -139,8 +133,69 @@ def _decoded(string: str | None) -> str | None:
     return None if string is None else str(json.loads(string))
 
 
-def _escape(match: re.Match[str]) -> str:
-    return "".join(f"\\u{ord(c):04x}" if c in _ASCII else json.dumps(c)[1:-1] for c in match[0])
+def _rewritten(text: str, rewrite: Callable[[str], str]) -> str:
+    """Rewrite each hidden character: what has no shape, unless a script or an emoji needs it where it stands."""
+    if text.isascii() and text.isprintable():
+        return text
+    hidden = {letter for letter in set(text) if not _has_shape(letter)}
+    if not hidden:
+        return text
+    return "".join(
+        rewrite(letter) if letter in hidden and not _is_needed(text, i) else letter
+        for i, letter in enumerate(text)
+    )
+
+
+@lru_cache(_REMEMBERED)
+def _has_shape(letter: str) -> bool:
+    """Whether a character is a letter, mark, number, punctuation, symbol or common space, by its class in Unicode.
+
+    Those of all other categories are not printable for Python: control, format, private use, surrogates, unassigned,
+    separators. Tabs, newlines, and the no-break and the wide form of the space have its shape.
+    """
+    if not letter.isprintable():
+        return letter in "\t\n" or unicodedata.decomposition(letter).startswith(("<noBreak>", "<wide>"))
+    return letter.isascii() or not (
+        unicodedata.category(letter) in ("Lo", "Mn", "So") and _NO_SHAPE.search(unicodedata.name(letter, ""))
+    )
+
+
+def _is_needed(text: str, i: int) -> bool:
+    """Whether a joiner or selector changes the shape of what it stands after: a letter of its script, or an emoji.
+
+    For joiners this is the rule of RFC 5892, A.1 and A.2, and that of Bengali, where they precede a virama.
+    """
+    letter, before, after = text[i], text[i - 1] if i else " ", text[i + 1 : i + 2] or " "
+    if letter in _SELECTORS:
+        return _is_emoji(before) or (before in "0123456789#*" and after == "\u20e3")
+    if letter not in _JOINERS:
+        names = unicodedata.name(letter, ""), unicodedata.name(before, "")
+        return names[0].startswith("MONGOLIAN FREE") and names[1].startswith("MONGOLIAN LETTER")
+    if _is_virama(before) or (_is_virama(after) and unicodedata.category(before) == "Lo"):
+        return True
+    base = text[i - 2 : i - 1] or " " if before in _SELECTORS else before
+    return (_is_emoji(base) and _is_emoji(after)) or (_is_cursive(text, i, -1) and _is_cursive(text, i, 1))
+
+
+def _is_virama(letter: str) -> bool:
+    return unicodedata.combining(letter) == _VIRAMA and _has_shape(letter)
+
+
+def _is_emoji(letter: str) -> bool:
+    is_symbol = unicodedata.category(letter).startswith("S") and not letter.isascii() and _has_shape(letter)
+    return is_symbol or letter in _MORE_EMOJI
+
+
+def _is_cursive(text: str, i: int, step: int) -> bool:
+    """Whether the next letter in a direction, marks aside, is of Arabic or a script that joins letters like it."""
+    i += step
+    while 0 <= i < len(text) and unicodedata.category(text[i]) == "Mn" and _has_shape(text[i]):
+        i += step
+    return 0 <= i < len(text) and text[i].isalpha() and unicodedata.bidirectional(text[i]) == "AL"
+
+
+def _escape(text: str) -> str:
+    return "".join(f"\\u{ord(c):04x}" if c in _ASCII else json.dumps(c)[1:-1] for c in text)
 
 
 _ASCII = frozenset("<[\x7f")

@@ -13,7 +13,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.errors import BAD_INPUT
 from priming.cli.groups.tasks import ValuesFile
 from priming.cli.options import Limit, StoreOptions
-from priming.cli.output import DIM, Part, line
+from priming.cli.output import DIM, KEY, Part, line
 from priming.cli.parse import complete, json_texts, session_or_stdin, text_or_stdin
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
@@ -270,7 +270,7 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
         use = f"{row['_use']}, " if "_use" in row else ""
         counts = f"{use}{row['type']}, helped {row['helped']}, failed {row['failed']}"
         detail = f"  {row['_score']:.2f}" if "_score" in row else f"  {row['_via']}" if "_via" in row else ""
-        yield line((row["name"], "bold"), f"{detail}  {counts}")
+        yield line((row["name"], KEY), f"{detail}  {counts}")
         yield line(row["trigger"], indent=2)
         yield line(row["resolution"], indent=2)
 

@@ -16,6 +16,7 @@ from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
 from priming.cli.parse import complete_embedders, complete_importers, complete_profiles
 from priming.errors import ParamError
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.cli.store_checks import Check
@@ -92,7 +93,9 @@ def stats_tables(stats: Stats) -> Iterator[Part]:
         yield Table(("memories", "status", "number"), tuple(rows))
         yield line()
     if stats.links:
-        yield Table(("links", "number"), tuple((name, f"{number:,}") for name, number in stats.links.items()))
+        yield Table(
+            ("links", "number"), tuple((label(name), f"{number:,}") for name, number in stats.links.items())
+        )
         yield line()
     totals = (
         ("operations", f"{stats.operations:,}"),
@@ -102,7 +105,7 @@ def stats_tables(stats: Stats) -> Iterator[Part]:
     )
     yield Table(("", ""), totals)
     weights = [
-        (profile, name, f"{value:g}")
+        (label(profile), name, f"{value:g}")
         for profile, values in stats.weights.items()
         for name, value in values.items()
     ]

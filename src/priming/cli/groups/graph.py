@@ -25,11 +25,11 @@ from priming.cli.options import (
     StoreOptions,
     Target,
 )
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.output import DIM, OK, WARN, Part, Table, count, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import FORMATS
 from priming.errors import StoreError
-from priming.text.quotation import terminal_text
+from priming.text.quotation import label, terminal_text
 
 if TYPE_CHECKING:
     from priming.learning.results import Oscillation, StrengthEvent, Strengths
@@ -212,7 +212,7 @@ def normalize_strengths(
 
 def _normalised(changes: Sequence[StrengthEvent], *, applied: bool) -> Iterator[Part]:
     for change in changes:
-        yield line((_subject(change.edge), KEY), f"  {number(change.old)} → {number(change.new)}")
+        yield line((_subject(change.edge), "bold"), f"  {number(change.old)} → {number(change.new)}")
     links = count(len(changes), "link")
     if not changes:
         yield line(("every weight is as computed: nothing to change", DIM))
@@ -227,7 +227,7 @@ def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
     for change in changes:
         values = f"{number(change.old)} → {number(change.new)} ({number(change.delta, '+')})"
         yield line(
-            (timestamp(change.ts), DIM), f"  {change.event}  ", (_subject(change.edge), KEY), f"  {values}"
+            (timestamp(change.ts), DIM), f"  {change.event}  ", (_subject(change.edge), "bold"), f"  {values}"
         )
         caller = records.caller_text(change.actor, change.via, change.session)
         details = [text for text in (change.source, change.reason, caller, change.operation) if text]
@@ -246,4 +246,4 @@ def number(value: float | None, sign: str = "") -> str:
 
 def _subject(edge: Sequence[str]) -> str:
     """A link as an arrow, or a memory by its key."""
-    return records.edge(edge[0], edge[1], edge[2]) if len(edge) > 1 else edge[0]
+    return records.edge(edge[0], edge[1], edge[2]) if len(edge) > 1 else label(edge[0])

@@ -12,6 +12,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
 from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Alias, ConflictingFact, Diff, Fading, LinkMove, MemoryMove, RankMove, Review
@@ -60,7 +61,7 @@ def history(store: StoreOptions, key: Key) -> Answer:
 def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
     """The versions of a memory, with when each was true."""
     for version in versions:
-        yield line((f"version {version.version}", KEY), (f"  {records.version_times(version)}", DIM))
+        yield line((f"version {version.version}", "bold"), (f"  {records.version_times(version)}", DIM))
         yield from records.content(version)
 
 
@@ -141,7 +142,7 @@ def _answers(moves: Sequence[RankMove]) -> Iterator[Part]:
     if not moves:
         yield line(("neither answer has a hit", DIM))
         return
-    rows = [(_rank(move.rank_before), _rank(move.rank_after), move.what, move.key) for move in moves]
+    rows = [(_rank(move.rank_before), _rank(move.rank_after), move.what, label(move.key)) for move in moves]
     yield Table(("before", "after", "", "key"), tuple(rows), cut=True)
     for move in moves:
         if move.before is not None and move.after is not None and move.before != move.after:
@@ -205,7 +206,7 @@ def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Pa
     ]
     moved = [(key, before, after) for key, before, after in moves if before != after]
     for key, before, after in moved[:_MAX_SHOWN]:
-        yield line((key, KEY), f"  {number(before)} → {number(after)}", indent=2)
+        yield line((key, "bold"), f"  {number(before)} → {number(after)}", indent=2)
     if len(moved) > _MAX_SHOWN:
         yield line((f"and {len(moved) - _MAX_SHOWN:,} more weights", DIM), indent=2)
     yield line((f"{count(len(rows), 'operation')} would be undone", WARN))
@@ -232,7 +233,7 @@ def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
     if not reviews:
         yield line(("no facts or rules contradict each other", DIM))
     for each in reviews:
-        yield line((f"{each.subject} {each.slot}" if each.reason else f"{each.subject}: {each.slot}", "bold"))
+        yield line((each.subject, KEY), (f"{' ' if each.reason else ': '}{each.slot}", "bold"))
         if each.reason:
             yield line((each.reason, ""), indent=2)
         yield _claim(each.older)

@@ -17,9 +17,9 @@ from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.groups import arc, tasks
 from priming.cli.options import AgentOptions, Limit, StoreOptions
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, lines, names
 from priming.errors import ParamError
-from priming.text.quotation import terminal_text
+from priming.text.quotation import label, terminal_text
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -144,7 +144,7 @@ def _thought(thought: Thought) -> Iterator[Part]:
     if reasoned.impasse is not None:
         yield line(("impasse: ", WARN), f"{reasoned.impasse.type}: {reasoned.impasse.subgoal}")
     if context.injected:
-        yield line(("shown: ", DIM), (", ".join(context.injected), KEY))
+        yield line(("shown: ", DIM), *names(context.injected))
 
 
 @command(app)
@@ -164,7 +164,7 @@ def _state(report: SessionReport) -> Iterator[Part]:
     from priming.loop.report import describe_state
 
     yield line((report.session, KEY), f"  {describe_state(report)}")
-    yield line(report.objective)
+    yield line(report.objective, indent=2)
     yield from (_task(task) for task in report.tasks)
     yield from _next_step(report)
 
@@ -183,7 +183,7 @@ def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
         return
     rows = tuple(
         (
-            session.session,
+            label(session.session),
             session.created_at.astimezone().strftime("%Y-%m-%d %H:%M"),
             f"{session.delivered}/{session.tasks}",
             session.stands,
@@ -216,7 +216,7 @@ def report(
     if form == "json":
         respond(replace(store, as_json=True), Answer(current, ()))
         raise typer.Exit
-    return Answer(current, [line(markdown(current))] if form == "markdown" else _report(current))
+    return Answer(current, lines(markdown(current)) if form == "markdown" else _report(current))
 
 
 def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
@@ -236,7 +236,7 @@ def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
         yield _task(task, indent)
         yield from (line((describe_attempt(attempt), DIM), indent=indent + 3) for attempt in task.attempts)
     for lesson, keys in learnt_by_effect(report):
-        yield line((f"{lesson}: ", DIM), (", ".join(keys), KEY), indent=indent)
+        yield line((f"{lesson}: ", DIM), *names(keys), indent=indent)
     yield from _next_step(report, indent)
     for other in report.alternatives:
         yield line(("alternative: ", DIM), (other.key, KEY), f"  {other.text}", indent=indent)
@@ -253,9 +253,9 @@ def _task(task: Task, indent: int = 0) -> Part:
 def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
     """What the session waits for or why it stopped, and how to resume it."""
     if report.waits is not None:
-        yield line((report.waits.about, WARN), indent=indent)
+        yield line((report.waits.about, WARN), indent=indent + 2)
     elif report.why is not None:
-        yield line((report.why, WARN), indent=indent)
+        yield line((report.why, WARN), indent=indent + 2)
     if report.next_command is not None and not (indent and report.waits is None):
         unless = report.waits is None and report.stopped is None and report.state != "SUMMARY"
         condition = "if no process works on it, " if unless else ""

@@ -25,6 +25,7 @@ from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, coun
 from priming.cli.parse import complete_terms
 from priming.config.values import dataclass
 from priming.rules.trust import source_note
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
@@ -145,7 +146,7 @@ def _task_files(result: TaskFiles, *, explain: bool, packed: bool) -> Iterator[P
         for reason in file.reasons:
             share = f"{reason.share:4.0%}  " if explain else ""
             at = f"{reason.at:%Y-%m-%d}  " if reason.at else ""
-            yield line((f"{share}{at}", DIM), reason.gist, (f"  {reason.key}", DIM), indent=4)
+            yield line((f"{share}{at}", DIM), reason.gist, (f"  {label(reason.key)}", DIM), indent=4)
     if packed and result.text:
         yield line(("packed:", DIM))
         yield from lines(result.text)
@@ -169,7 +170,7 @@ def shown(
     if result.degraded:
         yield records.degraded(result.degraded)
     for item in result.omitted:
-        yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
+        yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
     if packed and result.text:
         yield line(("packed:", DIM))
         yield from lines(result.text)
@@ -242,7 +243,7 @@ def _steps(spread: Sequence[Mapping[str, float]]) -> Iterator[Part]:
     for number, values in enumerate(spread):
         yield line((f"step {number}", "bold"))
         ranked = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))
-        yield Table(("", ""), tuple((f"{value:.4f}", key) for key, value in ranked[:_MOST_ACTIVE]))
+        yield Table(("", ""), tuple((f"{value:.4f}", label(key)) for key, value in ranked[:_MOST_ACTIVE]))
         if len(ranked) > _MOST_ACTIVE:
             yield line((f"… and {len(ranked) - _MOST_ACTIVE:,} more", DIM), indent=4)
 
@@ -331,8 +332,8 @@ def _label(node: _Node, activation: _SpreadView) -> Iterator[Span]:
         first = activation.first.get(node.key)
         yield f"  {last}" if first is None else f"  {first:.4f} → {last}", DIM
     else:
-        yield f"─{node.link.relation}→ ", DIM
-        yield node.key, "" if node.repeated else KEY
+        yield f"─{label(node.link.relation)}→ ", DIM
+        yield (label(node.key), "") if node.repeated else (node.key, KEY)
         ends = node.link.source, node.link.relation, node.link.target
         yield f"  +{activation.carried.get(ends, node.link.amount):.4f}", OK
         if not node.repeated:

@@ -15,6 +15,7 @@ from priming.cli.options import AgentOptions, DryRun, Key, Reason, ScopeOptions,
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
 from priming.cli.parse import complete
 from priming.config.words import KINDS, RULES, TRUST
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -92,7 +93,9 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
         yield line((reason, DIM), indent=2)
     for link in learned.links:
         if link.relation != "mentions":
-            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
+            yield line(
+                (f"─{label(link.relation)}→ {label(link.target)} {records.strength(link)}", DIM), indent=2
+            )
 
 
 @command(app)
@@ -130,7 +133,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
     if result.degraded:
         yield records.degraded(result.degraded)
     for item in result.omitted:
-        yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
+        yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
     if packed and result.text:
         yield line(("packed:", DIM))
         yield from lines(result.text)
@@ -288,7 +291,7 @@ def _packs(packs: Sequence[Pack]) -> Iterator[Part]:
     columns = ("pack", "version", "behaviours", "links", "installed", "description")
     rows = [
         (
-            pack.name,
+            label(pack.name),
             pack.version,
             str(pack.behaviors),
             str(pack.links),
@@ -312,7 +315,7 @@ def remove(
 
 
 def _name(pack: Pack) -> tuple[str, str]:
-    return f"{pack.name} {pack.version}", KEY
+    return f"{label(pack.name)} {pack.version}", "bold"
 
 
 def _size(pack: Pack) -> str:

@@ -15,7 +15,7 @@ from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.errors import FAILURE
 from priming.cli.options import AgentOptions, StoreOptions, Yes
-from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import TOKEN_KINDS, TOOL_GROUPS
 from priming.errors import ParamError
@@ -360,7 +360,7 @@ def read_only(
         if refused is None and off:
             raise ParamError("--off", True, "needs the namespace that writes are accepted to again")
         names = tokens.read_only() if refused is None else tokens.set_read_only(refused, on=not off)
-    rows = [line(name) for name in names]
+    rows = [line((name, KEY)) for name in names]
     return Answer({"read_only": names}, rows or [line(("no namespace is read-only", DIM))])
 
 

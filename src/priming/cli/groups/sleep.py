@@ -16,7 +16,7 @@ from priming.cli import parse, records
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.errors import report
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
-from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, progress
+from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, names, progress
 from priming.cli.parse import complete
 from priming.config.words import STAGES
 from priming.errors import Busy, ParamError
@@ -199,8 +199,7 @@ def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
     """Similar items that a stage left alone, and the words in which they differ."""
     for entry in left[:_MAX_SHOWN]:
         words = f" ({', '.join(entry.words)})" if entry.words else ""
-        keys = " and ".join(entry.keys)
-        yield line("left alone  ", (keys, KEY), (f": {entry.reason}{words}", DIM), indent=2)
+        yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
     if len(left) > _MAX_SHOWN:
         yield line((f"… and {len(left) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
 
@@ -217,7 +216,7 @@ def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
 def _item(item: ProposedItem, *, indent: int = 0) -> Iterator[Part]:
     """An item: the action, the memories, and why."""
     into = () if item.into is None else (" → ", (item.into, KEY))
-    yield line((item.action, OK), "  ", (", ".join(item.keys), KEY), *into, indent=indent)
+    yield line((item.action, OK), "  ", *names(item.keys), *into, indent=indent)
     yield line((item.reason, DIM), indent=indent + 2)
     text = item.evidence.get("text")
     if item.action in ("make", "update") and isinstance(text, str):
