@@ -154,11 +154,20 @@ class ErasedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreCopy:
+    """A copy of texts that Priming made unasked, and what a purge did with it."""
+
+    path: str
+    outcome: str
+    reached: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What a purge erased: the number of rows by table, and the memories with the reason for each.
 
-    ``key`` is that of the memory, or the ``subject``. ``not_reached`` is what may hold copies. A dry run erases
-    nothing, and has no ``operation``.
+    ``key`` is that of the memory, or the ``subject``. ``copies`` are those that Priming made unasked, ``not_reached``
+    is what else may hold copies. A dry run erases nothing, and has no ``operation``.
     """
 
     key: str
@@ -168,6 +177,7 @@ class Receipt:
     memories: tuple[ErasedMemory, ...] = ()
     not_reached: tuple[str, ...] = ()
     dry_run: bool = False
+    copies: tuple[StoreCopy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,3 +192,12 @@ def test_events_end_when_the_token_is_revoked(served, gate):
         served.tokens.revoke(made.token.id)
         gate.set()
         assert "result" not in "".join(parts)
+
+
+def test_a_purge_forgets_the_results_of_its_namespace(served):
+    served.ask("remember", {"content": "A secret.", "key": "k"})
+    mine, other = begun(served, "export_lines", {}), begun(served, "export_lines", {}, "other")
+    assert "A secret." in over(served, mine)["result"]["lines"]
+    over(served, other)
+    assert served.ask("purge", {"key": "k"}).json()["copies"] == []
+    assert [served.client.get(at).status_code for at in (mine, other)] == [404, 200]

@@ -36,7 +36,15 @@ from dataclasses import field
 from pathlib import Path
 
 from priming.config import private_files
-from priming.config.store_urls import FOLDER, Location, parse_url, place_of, url_of, with_origin
+from priming.config.store_urls import (
+    FOLDER,
+    Location,
+    parse_url,
+    place_of,
+    url_of,
+    with_origin,
+    without_password,
+)
 from priming.config.values import dataclass
 from priming.errors import ParamError
 
@@ -46,6 +54,8 @@ VERSION = "0.1.0"
 DEFAULT_PATH = Path(FOLDER) / FILE
 ACTOR, USER = "PRIMING_ACTOR", "user"
 UNATTENDED = "PRIMING_UNATTENDED"
+QUEUED = ".queued"
+"""The ending of a correction that waits, in the folder of hooks."""
 OTHERS = (
     *("PRIMING_EMBEDDER_KEY", "PRIMING_DOWNLOAD", "PRIMING_DEBUG", "PRIMING_BENCH_DATA"),
     *(ACTOR, UNATTENDED),
@@ -212,6 +222,22 @@ def folder_named(variable: str) -> Path | None:
     """The folder named by another program's variable, such as ``CODEX_HOME``, or None."""
     folder = os.environ.get(variable)
     return Path(folder) if folder else None
+
+
+def hooks_folder(database: Path) -> Path:
+    """The folder of the files of a store's sessions, in the user's own: a folder that brings a store brings none."""
+    from hashlib import blake2b
+
+    name = blake2b(os.fsencode(database), digest_size=8).hexdigest()
+    return global_folder().absolute() / "hooks" / name
+
+
+def database_place(location: Location) -> Path:
+    """The path that stands for a store in a database: files that this machine has of it are beside it."""
+    from hashlib import blake2b
+
+    digest = blake2b(without_password(location.as_url()).encode(), digest_size=8).hexdigest()
+    return global_folder().absolute() / "databases" / digest / "store"
 
 
 def runtime_folder() -> Path:

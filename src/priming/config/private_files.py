@@ -6,14 +6,28 @@ import errno
 import os
 import stat
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+from priming.errors import Busy
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+try:
+    import fcntl
+except ImportError:  # a system without it has no servers either: two hooks at once may show a memory twice
+    fcntl = None  # type: ignore[assignment]
 
 FOLDER, FILE = 0o700, 0o600
+_IN_MEMORY = "/dev/shm"
 _CREATING = threading.Lock()
 _LONGEST = 1 << 24
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_PAUSE = 0.005
 
 
 def make_folder(folder: Path) -> None:
@@ -74,3 +88,64 @@ def write_text(path: Path, text: str) -> None:
     path.unlink(missing_ok=True)
     create_file(path)
     path.write_text(text, "utf-8")
+
+
+@contextmanager
+def locked(path: Path, patience: float) -> Iterator[None]:
+    """Hold a lock file for the block; the system releases it however the process ends. Without one, nothing is held.
+
+    Raises:
+        Busy: another process holds it for longer than ``patience`` seconds.
+
+    """
+    try:
+        make_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE)
+    except OSError:  # nothing can be written there
+        yield
+        return
+    try:
+        _lock(handle, time.monotonic() + patience)
+        os.utime(path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, deadline: float) -> None:
+    while fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise Busy("another hook of this session is at work") from None
+            time.sleep(_PAUSE)
+
+
+def temporary_folder(*, in_memory: bool = False) -> TemporaryDirectory[str]:
+    """A folder for texts, which is removed at the end of a block, and names the process that it belongs to."""
+    import tempfile
+
+    shared = _IN_MEMORY if in_memory and os.access(_IN_MEMORY, os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix=f"priming-{os.getpid()}-", dir=shared)
+
+
+def abandoned_folders() -> list[Path]:
+    """The temporary folders of this user whose processes were killed."""
+    import tempfile
+
+    places = (tempfile.gettempdir(), _IN_MEMORY)
+    folders = (path for place in places for path in Path(place).glob("priming-*-*"))
+    return [path for path in folders if os.access(path, os.W_OK) and not is_alive(path.name.split("-")[1])]
+
+
+def is_alive(process: str) -> bool:
+    """Whether a process that is named by its number may still run."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True

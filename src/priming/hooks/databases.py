@@ -13,7 +13,7 @@ from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK
 from priming.config.store_urls import Location, without_password
 
-_FOLDER, _STORE, _AWAY = "databases", "store", ".away"
+_AWAY = ".away"
 
 
 class DatabaseAway(Exception):
@@ -25,15 +25,11 @@ def place_of(location: Location) -> Path:
 
     It says which store that is, without a password.
     """
-    from hashlib import blake2b
-
-    name = without_password(location.as_url())
-    digest = blake2b(name.encode(), digest_size=8).hexdigest()
-    path = environment.global_folder().absolute() / _FOLDER / digest / _STORE
+    path = environment.database_place(location)
     if not path.exists():
         with suppress(OSError):
             private_files.make_folder(path.parent)
-            path.write_text(f"{name}\n", "utf-8")
+            path.write_text(f"{without_password(location.as_url())}\n", "utf-8")
     return path
 
 

@@ -12,21 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
+from priming.config.environment import QUEUED
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
-from priming.errors import Busy
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
     from priming.hooks.stores import HookStore
 
-try:
-    import fcntl
-except ImportError:  # a system without it has no servers either: two hooks at once may show a memory twice
-    fcntl = None  # type: ignore[assignment]
-
 _DAY = 86_400.0
-_PAUSE = 0.005
 _SHOWN_FIELDS, _CLAIM_FIELDS, _LONGEST_NAME = 5, 3, 64
 _ANSWERS, _CLAIMS = 8, 16
 _MILLISECONDS = 12
@@ -35,8 +29,9 @@ _OF_TOOL = ("tool_use_id", "timestamp")
 _UNIQUE = {"session-start": ("timestamp",), "pre-tool": _OF_TOOL, "post-tool": _OF_TOOL}
 """The keys of ids that no two events of a name share. A session may start again within a turn, after compaction."""
 _BYTES_PER_TOKEN = 4
-QUEUED, SERVER_LOCK = ".queued", "server.lock"
-"""Files in the folder that belong to no session: corrections not yet learned, and the lock of the server."""
+SERVER_LOCK = "server.lock"
+"""The lock of the server, a file in the folder that belongs to no session; as little do corrections that wait."""
+folder_of = environment.hooks_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +148,6 @@ class SessionState:
         return digest in self.claims and self.claims[digest][0] != call
 
 
-def folder_of(database: Path) -> Path:
-    """The folder of the files of a store's sessions, in the user's own: a folder that brings a store brings none."""
-    from hashlib import blake2b
-
-    name = blake2b(os.fsencode(database), digest_size=8).hexdigest()
-    return environment.global_folder().absolute() / "hooks" / name
-
-
 @contextmanager
 def locked_session(database: Path, name: str) -> Iterator[SessionState]:
     """The state of a session, for this hook alone until the block ends; changes are saved then.
@@ -175,7 +162,7 @@ def locked_session(database: Path, name: str) -> Iterator[SessionState]:
     folder = folder_of(database)
     stem = _file_stem(name)
     path = folder / f"{stem}.json"
-    with _locked(folder / f"{stem}.lock"):
+    with private_files.locked(folder / f"{stem}.lock", HOOK.lock):
         session = _read(path)
         yield session
         with suppress(OSError):
@@ -196,34 +183,6 @@ def _file_stem(name: str) -> str:
     from hashlib import blake2b
 
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    try:
-        private_files.make_folder(path.parent)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:
-        yield  # nothing is saved there
-        return
-    try:
-        _lock(handle)
-        os.utime(path)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    deadline = time.monotonic() + HOOK.lock
-    while fcntl is not None:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise Busy("another hook of this session is at work") from None
-            time.sleep(_PAUSE)
 
 
 def _read(path: Path) -> SessionState:

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import private_files
+from priming.config.environment import QUEUED
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound, ParamError
 from priming.hooks import context, corrections
-from priming.hooks.session import QUEUED, Mark, SessionState, folder_of, moment, read_session
+from priming.hooks.session import Mark, SessionState, folder_of, moment, read_session
 from priming.hooks.stores import id_of
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed, label, quote_text

@@ -76,19 +76,8 @@ def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
 def _clear_remains(path: Path) -> None:
     """Delete what processes left that were killed while they wrote this file."""
     for remains in path.parent.glob(f"{path.name}.*.partial"):
-        process = remains.name.split(".")[-2]
-        if process.isdecimal() and not _is_alive(int(process)):
+        if not private_files.is_alive(remains.name.split(".")[-2]):
             remains.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def load(working: WorkingSet, path: Path, accept: Callable[[Mapping[str, Any]], bool]) -> bool:

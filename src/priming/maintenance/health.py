@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -23,6 +24,7 @@ from priming.maintenance.merge import RANKED, REPLACED
 from priming.namespace import Namespace
 from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
+from priming.storage.copies import REPLACED_STORES
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
 from priming.text.quotation import label
@@ -276,7 +278,7 @@ def restore_backup(memory: Namespace, path: str | Path, previous: str | Path | N
     file = check_path(path)
     with memory.lock:
         with memory.writing() as now:
-            saved = _free_path(memory, now) if previous is None else check_path(previous)
+            saved = _free_path(memory, now, REPLACED_STORES) if previous is None else check_path(previous)
             if saved is None:
                 rule = (
                     "must name a file, to which the present store is backed up first: only a store in a file has a"
@@ -288,6 +290,9 @@ def restore_backup(memory: Namespace, path: str | Path, previous: str | Path | N
                 memory.store.restore_backup(file, _restore_operations(memory, now, f"put back {file}"))
             except BaseException:
                 saved.unlink(missing_ok=True)
+                if previous is None:
+                    with suppress(OSError):  # it has others
+                        saved.parent.rmdir()
                 raise
         memory.drop_snapshot()
     return saved
@@ -313,11 +318,11 @@ def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[
     ]
 
 
-def _free_path(memory: Namespace, now: datetime) -> Path | None:
+def _free_path(memory: Namespace, now: datetime, inner: str = "") -> Path | None:
     """The path of a new file in the folder of backups, named by the time; None for a store that is no file."""
     folder = memory.store.backups
     if folder is None:
         return None
     stem = now.strftime("%Y-%m-%dT%H-%M-%SZ")
-    paths = (folder / (f"{stem}.db" if number == 1 else f"{stem}-{number}.db") for number in count(1))
+    paths = (folder / inner / (f"{stem}.db" if number == 1 else f"{stem}-{number}.db") for number in count(1))
     return next(path for path in paths if not path.exists())

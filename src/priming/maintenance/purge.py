@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
 from priming.config.caller import present_caller
 from priming.config.words import CONSOLIDATED, MERGED, REASONS
 from priming.core.arguments.checks import check_text
-from priming.errors import ParamError
+from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.results import ErasedMemory, Receipt
 from priming.sleep.quotations import gists_quoting
+from priming.storage.copies import begin_purge, finish_purges, purge_mark, remove_copies
 from priming.storage.mentions import mentions_any
 from priming.storage.protocol import Changes, Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
@@ -23,7 +25,7 @@ _SOURCE_OF, _LEARNED_FROM = "source-of", "learned-from"
 _DERIVING = (_SOURCE_OF, CONSOLIDATED, MERGED)
 """The relations whose targets were made of their sources."""
 _OTHERS = (
-    "exports, packs and copies that were written elsewhere, and what servers and agents logged",
+    "backups, exports and packs that somebody asked for; what servers, agents and other machines logged",
     "texts that call it by a name that is no alias here: 'priming aliases' lists them",
     "other namespaces of this store, and of a PostgreSQL server its journal, standbys and dumps",
 )
@@ -38,7 +40,8 @@ def purge(
 ) -> Receipt:
     """Erase a memory: its versions, vectors, links, index entries, log rows and recalls. Not undoable.
 
-    Names that only this memory mentioned are erased with it. Earlier backups and exports are not changed.
+    Names that only this memory mentioned are erased with it, and the copies that Priming made unasked are removed.
+    Backups and exports that somebody asked for are not changed. If a purge did not finish, the same call finishes it.
 
     Args:
         key: the memory.
@@ -53,25 +56,42 @@ def purge(
     name = None if subject is None else check_text("subject", subject).strip()
     if name is not None and not any(letter.isalnum() for letter in name):
         raise ParamError("subject", subject, "must be a name")
+    places = memory.store.places
+    mark = purge_mark(places, memory.namespace, key or name or "")
     with memory.lock:
         try:
             with memory.changing() as now:
-                receipt = _purged(memory, key, name, now)
+                receipt, private = _purged(memory, key, name, now)
                 if dry_run:
                     raise _DryRun
+                begin_purge(mark)
         except _DryRun:
             memory.discard_queued()
-            return Receipt(
-                receipt.key, receipt.erased, "", name, receipt.memories, receipt.not_reached, dry_run=True
-            )
+            copies = remove_copies(places, private, dry_run=True)
+            return replace(receipt, operation="", dry_run=True, copies=copies)
+        except NotFound:
+            if mark is None or dry_run or not mark.exists():
+                raise
+            earlier = memory.store.operations(memory.namespace, kind="purge", limit=1)
+            operation = "".join(logged.id for logged in earlier)
+            receipt = Receipt(key or name or "", {}, operation, name, not_reached=_not_reached(memory))
+            private = [name] if name else []
         memory.drop_snapshot()
+        memory.proposals.clear()
+    # Not in the lock: a hook that is at work may wait for it, and the state of its session waits for the hook.
+    copies = remove_copies(places, private)
+    with memory.lock:
         memory.store.flush()
-        return receipt
+    if all(copy.reached for copy in copies):
+        finish_purges(places)
+    return replace(receipt, copies=copies)
 
 
-def _purged(memory: Namespace, key: str | None, subject: str | None, now: datetime) -> Receipt:
-    """Erase within a transaction; the receipt."""
-    names: Collection[str] = ()
+def _purged(
+    memory: Namespace, key: str | None, subject: str | None, now: datetime
+) -> tuple[Receipt, list[str]]:
+    """Erase within a transaction; the receipt, and the names and texts that were erased."""
+    names = list[str]()
     if subject is not None:
         names = _names_of(memory, subject)
         reasons = _about(memory, names)
@@ -103,15 +123,19 @@ def _purged(memory: Namespace, key: str | None, subject: str | None, now: dateti
         else ErasedMemory(memory_id, memory_id, "only in the log", reason)
         for memory_id, reason in reasons.items()
     )
+    logged = [change.row for memory_id in reasons for change in _logged_changes(memory, memory_id)]
+    versions = [row for memory_id in reasons for row in memory.store.versions(memory.namespace, memory_id)]
+    texts = [row.content for row in (*versions, *logged) if isinstance(row, VersionRow) and row.id in reasons]
     erased = memory.store.purge(changes, list(reasons), names)
     left = _not_reached(memory)
-    return Receipt(subject, erased, changes.id, subject if names else None, erased_memories, left)
+    receipt = Receipt(subject, erased, changes.id, subject if names else None, erased_memories, left)
+    return receipt, [*names, *filter(None, (text.rstrip(" .!?…\n") for text in texts))]
 
 
 def _not_reached(memory: Namespace) -> tuple[str, ...]:
-    """What a purge leaves as it is: backups by their path."""
+    """What a purge leaves as it is: backups that somebody asked for, by their path."""
     folder = memory.store.backups
-    backups = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    backups = sorted(folder.glob("*.db")) if folder is not None else []
     return (*(f"the backup {path}" for path in backups), *_OTHERS)
 
 

@@ -191,6 +191,7 @@ def _run(answer: Fields) -> Iterator[str]:
 def _erased(answer: Fields) -> Iterator[str]:
     rows = ", ".join(f"{number:,} {table}" for table, number in answer["erased"].items() if number)
     yield f"{label(answer['key'])}: erased, {rows}"
+    yield from (f"copy {label(copy['path'])} {visible(copy['outcome'])}" for copy in answer["copies"])
 
 
 def _pack(answer: Fields) -> Iterator[str]:
@@ -213,7 +214,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "MemoryRecord": ("id", "key", "version", "gist"),
     "Link": ("source", "relation", "target", "weight"),
     "Run": ("id", "session", "settled"),
-    "Receipt": ("key", "erased"),
+    "Receipt": ("key", "erased", "copies"),
     "Pack": ("name", "version", "behaviors", "links"),
 }
 """The fields of an answer that a short reply has."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from priming.config import private_files
 from priming.errors import NotFound, ParamError
 from priming.loop.steps.results import TaskReply
 from priming.loop.steps.tasks import check_no_gate
@@ -60,7 +60,7 @@ def pack_content(
         keys: these behaviours; with ``tags``, these as well. Neither: all.
 
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with private_files.temporary_folder() as folder:
         path = Path(folder, "pack.json")
         memory.pack_create(path, name=name, version=version, description=description, tags=tags, keys=keys)
         return path.read_text("utf-8")
@@ -74,7 +74,7 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
         trust: how far its author is trusted; below ``agent`` its behaviours are shown as data, never as rules.
 
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with private_files.temporary_folder() as folder:
         path = Path(folder, "pack.json")
         path.write_text(pack, "utf-8")
         try:
@@ -87,7 +87,7 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
 
 def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
     """The whole namespace, its log included, as JSON Lines."""
-    with tempfile.TemporaryDirectory() as folder:
+    with private_files.temporary_folder() as folder:
         path = Path(folder, "export.jsonl")
         number = memory.export(path, progress=progress)
         return Exported(number, path.read_text("utf-8"), None if number else memory.empty_reason())
@@ -100,7 +100,7 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
         lines: what ``export_lines`` answered, or the text of an exported file.
 
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with private_files.temporary_folder() as folder:
         path = Path(folder, "export.jsonl")
         path.write_text(lines, "utf-8")
         try:

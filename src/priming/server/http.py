@@ -1,7 +1,4 @@
-"""HTTP: the operations of the table as routes, with jobs, metrics and a page of documentation.
-
-A route carries out ``LocalService.call`` in a thread; every request passes ``priming.server.auth`` before.
-"""
+"""HTTP: the operations as routes, each a ``LocalService.call`` in a thread after ``server.auth``; jobs, metrics."""
 
 from __future__ import annotations
 
@@ -222,6 +219,8 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
         content, reason = await run(
             lambda: _with_reason(server.service, namespace, op, call(None), caller), namespace
         )
+        if op.answers == "Receipt":
+            server.jobs.forget(namespace)
         return Response(content, headers=reason_header(reason), media_type=JSON)
 
     return answer

@@ -120,6 +120,12 @@ class Jobs:
             del self._jobs[job_id]
         return job
 
+    def forget(self, namespace: str) -> None:
+        """Forget the finished jobs of a namespace: their results may have what was purged."""
+        for job in [*self._jobs.values()]:
+            if job.namespace == namespace and job.status in OVER:
+                del self._jobs[job.id]
+
     async def close(self) -> None:
         """Cancel all jobs after their current step and wait for them."""
         self.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from priming.config.environment import database_place
 from priming.config.params.store import POSTGRES
 from priming.config.store_urls import Location
 from priming.errors import MissingExtra
@@ -22,7 +23,9 @@ def open_store(location: Location) -> SqliteStore | PostgresStore:
         from priming.storage.postgres.store import PostgresStore
     except ImportError as error:
         raise MissingExtra("postgres", "a store in PostgreSQL") from error
-    return PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)
+    store = PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)
+    store.places = (database_place(location),)
+    return store
 
 
 def database_check(location: Location) -> tuple[str, list[tuple[str, str]]]:

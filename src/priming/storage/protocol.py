@@ -109,6 +109,9 @@ PARTS: tuple[type[StoredItem], ...] = (Logged, *ROOMS.values(), Trace, *get_args
 class Store(Protocol):
     """A database, used by one thread at a time. Methods raise ``priming.errors`` and leave no partial write."""
 
+    places: tuple[Path, ...]
+    """The paths beside which this machine has files of the store."""
+
     @property
     def scratch(self) -> Path | None:
         """The folder for disposable files of this store, which may not exist yet; None if it has none."""
@@ -151,10 +154,7 @@ class Store(Protocol):
         """
 
     def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
-        """Erase memories, what refers to them, and recalls that returned them or whose cue has one of ``names``.
-
-        The log loses them as well, runs remain without them. Return the number of rows by table.
-        """
+        """Erase memories and what refers to them or has one of ``names``, in the log too; the rows by table."""
 
     def flush(self) -> None:
         """Remove every byte of erased rows from the store's files; ``Busy`` while another reads an older state."""

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from priming.errors import Conflict
@@ -95,6 +96,7 @@ _READERS: Mapping[type[StoredItem], Callable[..., StoredItem]] = {
 class SqlStore(Store):
     """A store in a database that speaks SQL: what is alike in all, where a backend says how it runs a statement."""
 
+    places: tuple[Path, ...] = ()
     generations_of_all: ClassVar[bool] = False
     """Whether the generations of vectors are numbered over all namespaces, rather than in each."""
 

@@ -34,6 +34,7 @@ from priming.cli.parse import complete
 from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
+from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Receipt, Remembered
@@ -115,9 +116,11 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
     for link in stored.links if explain else ():
         if link.source == stored.key:
-            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
+            arrow = f"─{label(link.relation)}→ {label(link.target)}"
+            yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
         else:
-            yield line((f"←{link.relation}─ {link.source} {records.strength(link)}", DIM), indent=2)
+            arrow = f"←{label(link.relation)}─ {label(link.source)}"
+            yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
 
 
 @command(app)
@@ -210,7 +213,7 @@ def page_lines(memories: Sequence[MemoryRecord], limit: int, *, with_times: bool
     scopes = [records.scope(each) for each in memories]
     rows = [
         (
-            each.key,
+            label(each.key),
             each.kind,
             *_times(each, with_times=with_times),
             records.state(each),
@@ -335,7 +338,7 @@ def purge(
                 typer.echo("nothing was erased", err=True)
                 raise typer.Exit(FAILURE)
         receipt = memory.purge(key, subject=subject, dry_run=dry_run)
-    return Answer(receipt, _receipt(receipt))
+    return Answer(receipt, _receipt(receipt), 0 if all(copy.reached for copy in receipt.copies) else FAILURE)
 
 
 def _receipt(receipt: Receipt) -> Iterator[Part]:
@@ -346,10 +349,11 @@ def _receipt(receipt: Receipt) -> Iterator[Part]:
     yield line((mark, ERROR), "  ", (receipt.key, KEY))
     if receipt.subject is not None:
         shown = receipt.memories[:_ERASED_SHOWN]
-        yield Table(("key", "kind", "why"), tuple((row.key, row.kind, row.reason) for row in shown))
+        yield Table(("key", "kind", "why"), tuple((label(row.key), row.kind, row.reason) for row in shown))
         if len(receipt.memories) > len(shown):
             yield line((f"and {len(receipt.memories) - len(shown):,} more: --json lists all", DIM))
     yield line((f"{counts}; {end}", DIM), indent=2)
-    if receipt.subject is not None:
-        for place in receipt.not_reached:
-            yield line((f"not reached: {place}", DIM), indent=2)
+    for copy in receipt.copies:
+        yield line((f"copy {copy.path} {copy.outcome}", DIM if copy.reached else WARN), indent=2)
+    for place in receipt.not_reached:
+        yield line((f"not reached: {place}", DIM), indent=2)

@@ -31,6 +31,13 @@ class StoreParams(Checked):
         500, low=1, unit="memories", doc="number of memories in one transaction of a bulk load"
     )
     trace_days: float = param(30.0, low=0.0, unit="days", doc="time for which traces are kept")
+    copy_days: float = param(
+        30.0,
+        low=0.0,
+        unit="days",
+        source="docs/security.md",
+        doc="time for which backups made unasked are kept",
+    )
     trace_count: int = param(10_000, low=0, unit="traces", doc="maximum number of traces kept")
     flow_count: int = param(
         1_000, low=0, unit="traces", doc="number of traces that keep their flow, the latest first"

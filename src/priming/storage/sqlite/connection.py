@@ -16,6 +16,7 @@ from priming.config.adoption import FOREIGN
 from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, StoreError
+from priming.storage.copies import end_old_backups
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.files import (
     Migration,
@@ -83,8 +84,7 @@ class Connection:
     def _look_for_file(self, *, create: bool) -> None:
         """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
         if create and self._reads_only and self.path is not None:
-            is_own = presence.is_own(self.path, self._origin)
-            reason = presence.why_unwritable(self.path) if is_own else FOREIGN
+            reason = presence.why_unwritable(self.path, self._origin)
             if reason is not None:
                 raise StoreError(f"{self.path} {reason}")
             self._replace_by_file(self.path)
@@ -115,9 +115,8 @@ class Connection:
         files = None if path is None else OpenFiles.of(path)
         self._files, self._frozen = None, None
         with self.errors:
-            self.is_foreign = path is not None and not presence.is_own(path, self._origin)
-            closed = path is not None and _has_content(path) and presence.why_unwritable(path) is not None
-            self._reads_only = self.is_foreign or closed
+            closed = presence.why_unwritable(path, self._origin) if path and _has_content(path) else None
+            self._reads_only, self.is_foreign = closed is not None, closed == FOREIGN
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
@@ -171,10 +170,12 @@ class Connection:
             execute("PRAGMA foreign_keys = ON")
             if path is not None and len(self._steps) >= _STAMPED and presence.is_new(self._sqlite):
                 presence.adopt(self._sqlite, path, self._origin)
+        if path is not None:
+            end_old_backups(path)
 
     def adopt(self) -> None:
         """Let the database count as one that this machine made, at its place."""
-        assert self.path is not None, "a database in memory is its process's alone"
+        assert self.path is not None
         with self.errors:
             presence.adopt(self._sqlite, self.path, self._origin)
 

@@ -161,18 +161,19 @@ def check_version(path: object, version: int, application_id: int, tables: bool,
 
 
 def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[Migration]) -> None:
-    """Migrate the schema to the last of ``steps``, with a backup before each change to existing data.
+    """Migrate the schema to the last of ``steps``, with a backup before the first change to existing data.
 
     Several processes may open a file at once: each step takes the write lock, checks the version again, and only then
     makes the backup, which so has everything that was written under the old schema.
     """
-    fresh = _version(connection) == 0
+    path = None if _version(connection) == 0 else path
     for step in steps:
         if _version(connection) < step.number:
             with _locked(connection, step):
                 if _version(connection) < step.number:
-                    if path is not None and not fresh:
+                    if path is not None:
                         _backup(path, step.number - 1)
+                        path = None
                     for statement in sql_statements(step.sql):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {step.number}")

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from priming.config import adoption
+from priming.config import adoption, private_files
 from priming.config.store_urls import place_of
 from priming.config.values import dataclass
 from priming.errors import StoreError
@@ -27,8 +27,13 @@ _READ_ONLY = (
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 
 
-def why_unwritable(path: Path) -> str | None:
-    """Why this process cannot write a database, or the journal beside it, and the remedy; None if it can."""
+def why_unwritable(path: Path, origin: str | None = None) -> str | None:
+    """Why this process cannot write a database, or the journal beside it, and the remedy; None if it can.
+
+    ``origin`` is its place if a folder led to it, whose database may not be the user's own.
+    """
+    if not is_own(path, origin):
+        return adoption.FOREIGN
     real = path.resolve()
     reason = _why_closed(real.parent) if os.access(path, os.W_OK) else _READ_ONLY
     files = all(os.access(f"{real}{ending}", os.W_OK) for ending in ("", *_BESIDE))
@@ -142,9 +147,8 @@ def _connect(address: str, timeout: float) -> sqlite3.Connection:
 
 
 def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
-    """A copy of a database with its journal, by way of the system's folder of files in memory, if it has any."""
-    shared = "/dev/shm"  # the folder of other temporary files may be on the disk that is full
-    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
+    """A copy of a database with its journal, by way of files in memory, where there are any: the disk may be full."""
+    with private_files.temporary_folder(in_memory=True) as folder:
         copy = Path(folder, path.name)
         shutil.copyfile(path, copy)
         shutil.copyfile(journal, f"{copy}-wal")

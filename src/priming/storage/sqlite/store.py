@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -79,6 +80,8 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
         super().__init__(
             Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps, origin=origin)
         )
+        if path is not None:
+            self.places = tuple({path.absolute(), Path(os.path.realpath(path))})
 
     @property
     def exists(self) -> bool:
