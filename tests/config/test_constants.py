@@ -25,7 +25,7 @@ def project(tmp_path, monkeypatch):
 
     def write(text):
         (folder / "config.toml").write_text(text, "utf-8")
-        content_of(read()[0]).adopt()
+        content_of(read()[0]).settle(adopt=True)
 
     return write
 

@@ -44,7 +44,7 @@ class Desk:
 
 def adopt():
     """Let what is in the project's folder count, as `priming trust` does."""
-    content_of(read()[0]).adopt()
+    content_of(read()[0]).settle(adopt=True)
 
 
 @pytest.fixture(autouse=True)
@@ -222,6 +222,8 @@ def test_a_folder_in_the_place_of_a_file_is_told(desk):
 @pytest.mark.parametrize("place", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
 def test_a_pipe_or_a_device_in_the_place_of_a_file_is_refused_at_once(desk, place):
     place(desk.project / ".priming" / "config.toml")
+    assert not load().project_file.is_adopted  # it stops nothing of the user's own
+    place(desk.home / "config.toml")
     with pytest.raises(ParamError, match=r"config\.toml: cannot be read \(is no file\)"):
         load()
 

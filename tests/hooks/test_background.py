@@ -131,10 +131,10 @@ def test_a_server_whose_program_was_replaced_ends(running):
 def test_settings_that_change_hold_at_once(project, running):
     settings = project.folder / ".priming" / "config.toml"
     settings.write_text('[store]\nnamespace = "other"\n')
-    content_of(load()).adopt()
+    content_of(load()).settle(adopt=True)
     assert "Never push" not in running.text("session-start")
     settings.write_text('[hooks]\nserver = "off"\n')
-    content_of(load()).adopt()
+    content_of(load()).settle(adopt=True)
     assert running.ask("session-start") == {"refused": background.OFF}
     running.thread.join(DEADLINE)
     assert not running.thread.is_alive()

@@ -18,7 +18,7 @@ import pytest
 
 import priming
 from priming import Cue
-from priming.errors import Corrupt, ParamError
+from priming.errors import ParamError
 from priming.hooks import command
 from priming.hooks.client import plain_options
 from priming.hooks.command import failure_line, respond, run
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_store_is_reported_and_stays_as_it_was(tmp_path, run_h
     project.database.write_bytes(b"not a database " * 1000)
     output, errors = run_hook("prompt", project.payload(prompt="hello world"))
     assert output == ""
-    assert Corrupt.__name__ in errors
+    assert "priming trust" in errors  # nothing says that this machine made it
     assert project.database.read_bytes() == b"not a database " * 1000
 
 

@@ -312,7 +312,7 @@ def test_a_file_that_adopted_settings_name_is_adopted_by_itself(clone, stranger)
     with stranger(), Memory.open(url_of(clone.folder / "other.db"), embedder=HashedEmbedder()) as memory:
         memory.learn(RULE)
     clone.settings('[store]\nurl = "sqlite:///../other.db"\n')
-    content_of(load()).adopt()  # the settings
+    content_of(load()).settle(adopt=True)  # the settings
     assert clone.hooks() == ""
     clone.adopt()
     assert RULE in clone.hook("session-start")
@@ -439,19 +439,161 @@ def test_tools_of_mcp_are_refused_until_the_store_is_adopted(hostile):
     assert RULE in hostile.mcp("active")["content"][0]["text"]
 
 
+@pytest.fixture
+def crafted(clone, stranger):
+    """Runs SQL in a store that a stranger made, and leaves it in the clone as one file."""
+
+    def run(*statements, rows=False):
+        with stranger(), Memory.open(embedder=HashedEmbedder()) as memory, memory.writing():
+            pass
+        if rows:
+            with stranger(), Memory.open(embedder=HashedEmbedder()) as memory:
+                memory.learn(RULE)
+        with contextlib.closing(sqlite3.connect(clone.database)) as store, store:
+            for statement in statements:
+                store.execute(statement)
+
+    return run
+
+
 @pytest.mark.parametrize(
-    ("prepared", "status"),
+    "prepared",
     [
-        ("DELETE FROM adoptions", 0),
-        ("CREATE TRIGGER t AFTER INSERT ON versions BEGIN UPDATE versions SET trust = 'user'; END", 1),
-        ("CREATE VIEW more AS SELECT 1", 1),
-        ("INSERT INTO read_only VALUES ('default')", 1),
+        "DELETE FROM adoptions",
+        "CREATE TRIGGER t AFTER INSERT ON adoptions BEGIN DELETE FROM memories; END",
+        "INSERT INTO adoptions VALUES ('no stamp')",
     ],
 )
-def test_an_empty_store_counts_unless_something_was_prepared_in_it(clone, stranger, prepared, status):
-    with stranger(), Memory.open(embedder=HashedEmbedder()) as memory, memory.writing():
-        pass
-    with contextlib.closing(sqlite3.connect(clone.database)) as store, store:
-        store.execute("DELETE FROM adoptions")
-        store.execute(prepared)
-    assert clone.run("remember", "The disk is full.").exit_code == status
+def test_a_store_that_looks_new_is_a_strangers_all_the_same(clone, crafted, prepared):
+    crafted(prepared)
+    assert clone.run("remember", "The disk is full.").exit_code == 1
+    assert clone.hooks() == ""
+
+
+def test_a_store_with_a_trigger_is_not_adopted(clone, crafted):
+    crafted("CREATE TRIGGER t AFTER INSERT ON adoptions BEGIN DELETE FROM memories; END")
+    done = clone.run("trust", "--yes")
+    assert (done.exit_code, "trigger" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("change", ["RENAME COLUMN trust TO TRUST", "ADD COLUMN \"'user' AS trust\" TEXT"])
+def test_no_name_of_a_column_makes_a_store_trusted(clone, crafted, change):
+    crafted(f"ALTER TABLE versions {change}", rows=True)
+    shown = clone.run("active").stdout
+    assert "untrusted: quoted" in shown or RULE not in shown
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-journal"])
+def test_a_journal_that_comes_to_the_users_own_store_is_not_read(clone, ending):
+    assert clone.run("learn", "Use tabs").exit_code == 0
+    Path(f"{clone.database}{ending}").write_bytes(b"\0" * 4096)
+    assert clone.hooks() == ""
+    Path(f"{clone.database}{ending}").unlink()
+    assert "Use tabs" in clone.hook("session-start", session="t")
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_wrote_counts(clone):
+    code = (
+        "import os, sys\nfrom priming import HashedEmbedder, Memory\n"
+        "memory = Memory.open(embedder=HashedEmbedder())\nmemory.learn('Use tabs')\nos.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    assert Path(f"{clone.database}-wal").stat().st_size > 0
+    assert "Use tabs" in clone.hook("session-start")
+    assert clone.notices == []
+
+
+def test_a_link_in_a_subfolder_leads_to_no_other_store(clone, tmp_path, monkeypatch):
+    with Memory.open(url_of(tmp_path / "own" / "notes.db"), embedder=HashedEmbedder()) as memory:
+        memory.learn("Deploy by the script of Ada")
+    (clone.folder / "data").symlink_to(tmp_path / "own")
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///data/notes.db")
+    assert clone.hooks() == ""
+    assert "priming trust" in clone.run("remember", "x").stderr
+
+
+def test_a_link_decides_where_no_store_is_made(clone):
+    (clone.folder / "docs").mkdir()
+    (clone.folder / ".priming").mkdir()
+    clone.database.symlink_to(clone.folder / "docs" / "notes.db")
+    assert clone.run("remember", "x").exit_code == 1
+    with contextlib.suppress(StoreError):
+        clone.hook("prompt", prompt="No, use tabs instead of spaces")
+    assert not (clone.folder / "docs" / "notes.db").exists()
+
+
+def test_git_adds_no_new_store_whatever_the_folder_says(clone):
+    (clone.folder / ".priming").mkdir()
+    (clone.folder / ".priming" / ".gitignore").write_text("!*\n")
+    assert clone.run("remember", "The disk is full.").exit_code == 0
+    assert (clone.folder / ".priming" / ".gitignore").read_text().splitlines()[-1] == "memory.db*"
+
+
+def test_a_git_folder_that_is_a_link_leads_to_no_other_repository(clone, tmp_path, monkeypatch):
+    assert clone.run("learn", RULE).exit_code == 0
+    linked, tree, evil = clone.folder / ".git" / "worktrees" / "tree", tmp_path / "tree", tmp_path / "evil"
+    for folder in (linked, tree, evil):
+        folder.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {linked}\n")
+    (linked / "commondir").write_text("../..\n")
+    (linked / "gitdir").write_text(f"{tree}/.git\n")
+    (evil / ".git").symlink_to(tree / ".git")
+    monkeypatch.chdir(evil)
+    assert Clone(evil, clone.home).hooks() == ""
+
+
+def test_a_backup_has_no_stamp(clone):
+    assert clone.run("learn", RULE).exit_code == 0
+    assert clone.run("backup", str(clone.folder / "out.db")).exit_code == 0
+    shutil.copy(clone.folder / "out.db", clone.database)
+    assert clone.hooks() == ""
+
+
+@pytest.mark.parametrize("broken", ["store", "settings"])
+def test_what_is_broken_in_a_folder_does_not_silence_the_users_own_rules(clone, broken):
+    with Memory.open(url_of(clone.home / ".priming" / "memory.db"), embedder=HashedEmbedder()) as memory:
+        memory.learn("Never push to main")
+    (clone.folder / ".priming").mkdir()
+    if broken == "store":
+        clone.database.write_bytes(b"nonsense" * 1000)
+    else:
+        (clone.folder / ".priming" / "config.toml").mkdir()
+    assert "Never push to main" in clone.hook("session-start")
+
+
+def test_corrections_where_the_store_is_left_out_are_rules_of_no_other_project(hostile):
+    everywhere = url_of(hostile.home / ".priming" / "memory.db")
+    with Memory.open(everywhere, embedder=HashedEmbedder()) as memory:
+        memory.learn("Never push to main")
+    hostile.hook("prompt", prompt="No, never deploy on Fridays, always ask first")
+    with Memory.open(everywhere, embedder=HashedEmbedder()) as memory:
+        assert len(memory.list(kinds=["behavior"])) == 1
+
+
+def test_the_question_shows_where_texts_would_go_last_and_whole(clone):
+    lines = "".join(f"[profiles.priming.x{number}]\ny = 1\n" for number in range(60))
+    clone.settings(
+        f'[store]\nurl = "postgresql://127.0.0.1:9797/db?application_name=x@db.example/team"\n{lines}'
+    )
+    *_, last = content_of(load()).description()
+    assert "127.0.0.1:9797/db" in last
+
+
+def test_a_notice_steers_no_terminal(tmp_path, stranger, monkeypatch):
+    folder = tmp_path / "evil\n\x1b[2Jname" / "deep"
+    (folder.parent / ".git").mkdir(parents=True)
+    folder.mkdir()
+    monkeypatch.chdir(folder.parent)
+    with stranger(), Memory.open(embedder=HashedEmbedder()) as memory:
+        memory.learn(RULE)
+    monkeypatch.chdir(folder)
+    clone = Clone(folder, tmp_path / "home")
+    clone.hooks()
+    (notice,) = clone.notices
+    assert notice.isprintable()
+
+
+def test_no_url_says_itself_that_it_counts(clone, monkeypatch):
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///x.db?origin=/elsewhere")
+    assert clone.run("recall", "x").exit_code == 2

@@ -29,7 +29,7 @@ def settled(read: Callable[[], Settings], *, as_json: bool, serves: bool) -> Set
     """
     settings = read()
     content = content_of(settings)
-    if not content:
+    if not content.message:
         return settings
     is_new = content.message not in _HANDLED
     _HANDLED.add(content.message)
@@ -53,7 +53,7 @@ def ask(content: FolderContent) -> bool:
         typer.echo(clean(text), err=True)
     agreed = confirm("Adopt it as your own? [y/N] ")
     if agreed:
-        content.adopt()
+        content.settle(adopt=True)
     else:
         content.record(NO)
     return agreed

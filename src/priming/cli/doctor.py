@@ -105,8 +105,11 @@ def _numbers(version: str) -> list[int]:
 def _settings(store: StoreOptions) -> Iterator[Check]:
     """Errors and contradictions in the files of settings and the environment."""
     from priming.config import settings
+    from priming.maintenance.adoption import content_of
 
-    _, problems = settings.read(servers=True)
+    values, problems = settings.read(servers=True)
+    if message := content_of(values).message:
+        yield Check("adoption", WARN, message, "priming trust")
     for problem in problems:
         yield Check("settings", FAIL, problem, "correct it there: 'priming config' shows all settings")
     try:

@@ -137,6 +137,7 @@ class StoreOptions:
 
     def open(self) -> Memory:
         """The memory, through a running server of its store if there is one; the caller closes it."""
+        from priming.maintenance.adoption import content_of
         from priming.operations.remote_memory import open_memory
 
         settings = self.settings()
@@ -145,7 +146,7 @@ class StoreOptions:
             namespace=settings["store.namespace"],
             profile=settings["store.profile"],
             settings=settings,
-            server=not self.file_only,
+            server=not self.file_only and content_of(settings).store is None,
         )
 
     def open_file(self) -> Memory:

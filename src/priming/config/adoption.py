@@ -48,6 +48,12 @@ def record(place: str, content: str, value: str) -> None:
         raise _not_kept(error) from error
 
 
+def forget(place: str, content: str) -> None:
+    """Keep no answer for a place with this content."""
+    with suppress(OSError, ParamError):
+        _answer_file(place, content).unlink()
+
+
 def new_stamp(place: str) -> str:
     """Make a stamp for a store at a place.
 
@@ -62,9 +68,9 @@ def new_stamp(place: str) -> str:
         raise _not_kept(error) from error
 
 
-def is_stamp(text: str, place: str) -> bool:
+def is_stamp(text: object, place: str) -> bool:
     """Tell whether this machine made a stamp, for a store at this place."""
-    nonce, _, digest = text.partition(":")
+    nonce, _, digest = str(text).partition(":")
     with suppress(OSError, ParamError):
         return _digest(_key(), "store", place, nonce) == digest
     return False

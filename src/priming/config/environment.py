@@ -262,26 +262,25 @@ def locate(url: str | None) -> Location:
     url = os.environ.get("PRIMING_URL", arc_store())
     if url is not None:
         return parse_url(led_by_folder(url))
-    path = project_folder() / FILE
-    return Location("sqlite", path, origin=None if _is_users(path) else place_of(path))
+    folder = project_folder()
+    place = place_of(folder.parent, DEFAULT_PATH)
+    return Location("sqlite", folder / FILE, origin=None if _is_users(place) else place)
 
 
-def led_by_folder(url: str, *, always: bool = False) -> str:
-    """The URL of a store with its origin: of a relative path, which leads to the file of each folder, or of any."""
-    location = parse_url(url)
-    if (
-        location.path is None
-        or location.origin is not None
-        or not (always or not location.path.is_absolute())
-    ):
+def led_by_folder(url: str, root: Path | None = None) -> str:
+    """The URL of a store, with its origin where a folder leads to it: a relative path, or with ``root`` any path."""
+    path = parse_url(url).path
+    if path is None or (path.is_absolute() and root is None):
         return url
-    return with_origin(url, location.path)
+    if path.is_absolute() and root is not None and not path.is_relative_to(root):
+        root = path.parent
+    return with_origin(url, place_of(root or Path(), path.relative_to(root) if root else path))
 
 
-def _is_users(path: Path) -> bool:
-    """Whether a file is the store of all projects, which no folder brings."""
+def _is_users(place: str) -> bool:
+    """Whether a place is that of the store of all projects, which no folder brings."""
     try:
-        return place_of(path) == place_of(global_store())
+        return place == place_of(global_folder().parent, Path(global_folder().name, FILE))
     except ParamError:
         return False
 
@@ -320,7 +319,7 @@ def project_folder() -> Path:
 def repository_root(folder: Path) -> Path:
     """The folder of the main work tree of a repository, for the root of any; a link is followed if it is mutual."""
     try:
-        text = private_files.read_text(folder / ".git")
+        text = "" if os.path.islink(folder / ".git") else private_files.read_text(folder / ".git")
         linked = Path(os.path.realpath(folder / text.removeprefix("gitdir:").strip()))
         common = Path(os.path.realpath(linked / private_files.read_text(linked / "commondir").strip()))
         back = private_files.read_text(linked / "gitdir").strip()

@@ -65,12 +65,12 @@ class Settings:
     @property
     def store_url(self) -> str | None:
         """The URL of the store, which says if a folder leads to it: the working directory, or the project's file."""
-        url: str | None = self[STORE]
-        source = self.resolved[STORE].source
+        url, source = self[STORE], self.resolved[STORE].source
         of_project = self.project_file is not None and source.startswith(f"{self.project_file.path}:")
         if url is None or not (of_project or source in _STORE_VARIABLES):
-            return url
-        return environment.led_by_folder(url, always=of_project)
+            return None if url is None else str(url)
+        file = self.project_file if of_project else None
+        return environment.led_by_folder(url, None if file is None else file.path.parent.parent.absolute())
 
     @cached_property
     def retrieval(self) -> Mapping[str, Any]:

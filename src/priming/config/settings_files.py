@@ -42,7 +42,12 @@ class File:
     @property
     def is_adopted(self) -> bool:
         """Whether the file counts: the user's own does, and that of a project if its user adopted just this text."""
-        return self.layer != PROJECT or adoption.answer(place_of(self.path), self.content) == adoption.YES
+        return self.layer != PROJECT or adoption.answer(self.origin, self.content) == adoption.YES
+
+    @property
+    def origin(self) -> str:
+        """Where the file is, as answers about it name it."""
+        return place_of(self.path.parent.parent, Path(self.path.parent.name, self.path.name))
 
     def read(self, violations: list[str]) -> bool:
         """Whether the file exists, counts and could be read; problems are appended to ``violations``."""
@@ -52,6 +57,9 @@ class File:
             with private_files.open_file(self.path) as file:
                 self.data = file.read(LONGEST + 1)
         except OSError as error:
+            if self.layer == PROJECT:  # nothing that a folder brings stops what is the user's own
+                self.data = str(error).encode()
+                return False
             violations.append(
                 f"{self.path}: cannot be read ({error.strerror}): change its permissions, or remove it"
             )
@@ -134,7 +142,8 @@ def _text_rule(setting: Setting, value: str) -> str:
         return f"must be {rule_of(setting.range)}"
     if setting.variable == "PRIMING_URL":
         try:
-            environment.locate(value)
+            if environment.locate(value).origin is not None:
+                return "must have no origin: it is for Priming to say where a folder leads"
         except ParamError as error:
             return str(error).partition(": ")[2]
     return "" if value.strip() else "must not be blank"

@@ -30,8 +30,8 @@ _MOST_CONNECTIONS = 10_000
 class Location:
     """A parsed store URL: ``path`` is None for a store in memory, and ``url`` for one in a file.
 
-    ``origin`` is the place of a file that a folder led to: it counts as the user's own only if this machine made or
-    adopted it there (``priming.config.adoption``).
+    ``origin`` is the place of a file to which a folder led: it counts as the user's own only if this machine made or
+    adopted it, and no link of the folder leads elsewhere (``priming.config.adoption``).
     """
 
     scheme: str
@@ -57,20 +57,19 @@ def url_of(path: Path) -> str:
     return f"sqlite:///{quote(str(path))}"
 
 
-def with_origin(url: str, path: Path) -> str:
-    """The URL of a store in a file that a folder led to."""
-    return f"{url}{'&' if '?' in url else '?'}origin={quote(place_of(path))}"
+def with_origin(url: str, origin: str) -> str:
+    """The URL of a store in a file to which a folder led, with its place."""
+    return f"{url}{'&' if '?' in url else '?'}origin={quote(origin)}"
 
 
-def place_of(path: Path) -> str:
-    """The place of a file that a folder led to: links above the folder are followed, links in it are not.
+def place_of(root: Path, path: Path) -> str:
+    """The place of a file of a folder, ``root``: links to the folder are followed, links in it are not.
 
     A link in a folder is part of what the folder brings: by it a clone could name another project's store.
     """
     with suppress(FileNotFoundError):  # the working directory was removed
-        path = Path(os.path.normpath(path if path.is_absolute() else Path.cwd() / path))
-    root = path.parents[1] if path.parent.name == FOLDER else path.parent
-    return os.path.join(os.path.realpath(root), path.relative_to(root))
+        root = Path(os.path.realpath(root if root.is_absolute() else Path.cwd() / root))
+    return os.path.normpath(root / path)
 
 
 def without_password(url: str) -> str:
@@ -83,7 +82,13 @@ def without_password(url: str) -> str:
     def shown(parameter: re.Match[str]) -> str:
         return f"{parameter[1]}=***" if unquote(parameter[1]) in _SECRET else parameter[0]
 
-    user, at, rest = url.rpartition("@")
+    shape = _SHAPE.fullmatch(url)
+    is_whole = shape is not None and all(
+        map(_HOST.fullmatch, shape["authority"].rpartition("@")[2].split(","))
+    )
+    end = shape.end("authority") if shape and is_whole else len(url)  # a sign @ behind it ends no password
+    user, at, rest = url[:end].rpartition("@")
+    rest += url[end:]
     return _PARAMETER.sub(shown, _PASSWORD.sub(r"\1***", user) + at + rest)
 
 

@@ -215,7 +215,7 @@ def _text(
             agent, name, cut.constraints_text(existing if read else (), shown())
         )
         work.stores_known.set()
-        work.queued = teaching.put(database, work.call, name, event, mark)
+        work.queued = content.store is None and teaching.put(database, work.call, name, event, mark)
         if not existing[0].answers():
             return ""
         if created is not None:
@@ -229,7 +229,9 @@ def _text(
             if work.call not in state.answers and not state.claim(mark, work.call):
                 state.answer(work.call, "")
             if work.call not in state.answers:
-                call = session.HookCall(event, state, folder, project, existing, attended)
+                call = session.HookCall(
+                    event, state, folder, project, existing, attended, content.store is None
+                )
                 if name in LAUNCHING:
                     events.learn_left_behind(call, database, work.call)
                 state.answer(work.call, events.handle(name, call))

@@ -74,7 +74,7 @@ def _prompt(call: HookCall) -> None:
     )  # Gemini CLI runs a command before the hook for it has ended
     _start_run(call)
     reminder = _reminder(call)
-    if correction is not None:
+    if correction is not None and call.learns:
         _learn(call, correction)
     text = call.event.prompt[: HOOK.read]
     if context.words(text):

@@ -233,7 +233,8 @@ def _sweep(folder: Path) -> None:
 class HookCall:
     """An event being handled: the session, the project, its stores (the project's first), and the text so far.
 
-    ``attended`` says whether a person reads what the agent answers.
+    ``attended`` says whether a person reads what the agent answers, ``learns`` whether a correction is one of the
+    project: not where its store is left out, and those of all projects are all that is there.
     """
 
     event: Event
@@ -242,6 +243,7 @@ class HookCall:
     project: Path
     stores: Sequence[HookStore]
     attended: bool = True
+    learns: bool = True
     tokens_left: int = HOOK.tokens
     lines: list[str] = field(default_factory=list)
 

@@ -278,7 +278,12 @@ def place_of_new_store(settings: Settings) -> Location | None:
     if location is None or location.path is None or is_store(location.path):
         return None
     chosen = settings.store_url is not None
-    return location if chosen else places.real(url_of(_root() / environment.DEFAULT_PATH))
+    root = _root()
+    return (
+        location
+        if chosen
+        else places.real(environment.led_by_folder(url_of(root / environment.DEFAULT_PATH), root))
+    )
 
 
 def _root() -> Path:

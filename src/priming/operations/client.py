@@ -33,12 +33,12 @@ def reach(
     """A client of the running server of a store, or None if no server can replace the file.
 
     The server must be the user's own, of this version and this very file, with the same vectors, profile and
-    settings of retrieval.
+    settings of retrieval; and no link of a folder may have led to it.
     """
     if not local_socket.available() or not environment.server_wanted():
         return None
     where = local_socket.real(url)
-    if where is None or where.path is None:
+    if where is None or where.path is None or where.origin not in (None, str(where.path)):
         return None
     try:
         path = local_socket.socket_path(where.path)

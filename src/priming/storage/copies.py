@@ -1,8 +1,8 @@
 """The copies of texts that Priming makes unasked, on this machine: they end by themselves, and a purge reaches them.
 
 For a store ``m.db`` these are ``m.db.schema-6.backup``, the store before a migration; in ``m.db.backups/replaced``
-the store before a backup was put back; in ``m.db.hooks`` what sessions of agents were shown, and corrections that
-wait; and what killed processes left there or among the system's temporary files. A person's own backups are none.
+the store before a backup was put back; in the hooks' folder what sessions of agents were shown, and corrections
+that wait; and what killed processes left there, or among temporary files. A person's own backups are none.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from glob import escape
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 from priming.config import private_files
@@ -77,7 +78,9 @@ def _backups(database: Path) -> Iterator[Path]:
 
 
 def _of_hooks(database: Path, private: Collection[str]) -> Iterator[Path]:
-    for path in hooks_folder(database).glob("*"):
+    for path in chain(
+        hooks_folder(database).glob("*"), Path(f"{database}.hooks").glob("*")
+    ):  # earlier: beside it
         with suppress(OSError, ValueError):
             if path.suffix == QUEUED and not mentions_any(private)(json.loads(private_files.read_text(path))):
                 continue

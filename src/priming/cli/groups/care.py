@@ -274,7 +274,6 @@ def config(
     ] = False,
 ) -> Answer:
     """Show every setting: its value, its source, and what it overrides."""
-    from priming.cli.adoption import settled
     from priming.config.settings import load, read
 
     options, project, constants = store.overrides(), not store.everywhere, parse.constants(store.constants)
@@ -282,11 +281,8 @@ def config(
         errors = read(options, project=project, constants=constants)[1]
         lines = [line((error, WARN)) for error in errors] or [line(("no errors", OK))]
         return Answer(errors, lines, FAILURE if errors else 0)
-    settings = settled(
-        lambda: load(options, project=project, servers=True, constants=constants),
-        as_json=store.as_json,
-        serves=False,
-    )
+    store.settings()  # says what does not count
+    settings = load(options, project=project, servers=True, constants=constants)
     values = [_masked(value) for value in settings.resolved.values()]
     return Answer(values, _settings(values))
 

@@ -202,7 +202,7 @@ def setup(
         from priming.config.settings import load
         from priming.maintenance.adoption import content_of
 
-        content_of(load(store.overrides())).adopt()
+        content_of(load(store.overrides())).settle(adopt=True)
     settings = store.settings()
     if remove:
         plan = work.plan_removal(agent, settings, user=user)

@@ -69,15 +69,15 @@ def trust(
     settings, _ = read(store.overrides(), project=not store.everywhere)
     if remove:
         removed = content_of(settings, adopted=True)
-        removed.disown()
+        removed.settle(adopt=False)
         return Answer(
             {"removed": removed.paths}, [line((f"counts no more: {path}", OK)) for path in removed.paths]
         )
     content = content_of(settings)
-    if not content:
+    if not content.paths:
         return Answer({"adopted": []}, [line(("nothing here is to be adopted: all of it counts", DIM))])
     if yes:
-        content.adopt()
+        content.settle(adopt=True)
     elif store.as_json or not is_attended() or not ask(content):
         return Answer({"adopted": [], "left": content.paths}, [line((content.message, WARN))], FAILURE)
     return Answer({"adopted": content.paths}, [line(("adopted", OK), f"  {path}") for path in content.paths])

@@ -96,8 +96,7 @@ class Connection:
         if create:
             make_folder(self.path)
             keep_out_of_git(self.path.absolute().parent)
-            with suppress(OSError):  # SQLite says why it cannot
-                private_files.create_file(self.path)
+            presence.begin(self.path, self._origin)
         self._replace_by_file(self.path)
 
     def _replace_by_file(self, path: Path) -> None:
@@ -119,7 +118,7 @@ class Connection:
             self._reads_only, self.is_foreign = closed is not None, closed == FOREIGN
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
-                self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT)
+                self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT, alone=self.is_foreign)
                 self._frozen = None if is_live else self._frozen
             else:
                 self._sqlite = sqlite3.connect(
@@ -136,6 +135,8 @@ class Connection:
             self._sqlite.close()
             raise
         self._files = None if files is None or self._reads_only else files.with_journal()
+        if self._files is not None:
+            self._files.note()
         return self._sqlite
 
     def _set_up_to_read(self, path: Path | None) -> None:
@@ -168,16 +169,10 @@ class Connection:
             execute("PRAGMA secure_delete = ON")
             migrate(self._sqlite, path, self._steps)
             execute("PRAGMA foreign_keys = ON")
-            if path is not None and len(self._steps) >= _STAMPED and presence.is_new(self._sqlite):
-                presence.adopt(self._sqlite, path, self._origin)
+            if path is not None and len(self._steps) >= _STAMPED:
+                presence.finish(self._sqlite, path)
         if path is not None:
             end_old_backups(path)
-
-    def adopt(self) -> None:
-        """Let the database count as one that this machine made, at its place."""
-        assert self.path is not None
-        with self.errors:
-            presence.adopt(self._sqlite, self.path, self._origin)
 
     def _look_for_file_between(self, *, create: bool) -> None:
         """The same before a statement outside a transaction: inside one the database stays the same."""
@@ -366,6 +361,8 @@ class Connection:
         """Close; a second call does nothing."""
         self._missing, self._frozen = False, None  # a file that appears from now on is not opened
         self._sqlite.close()
+        if self._files is not None:
+            self._files.forget()
 
 
 def make_folder(path: Path) -> None:
@@ -388,8 +385,11 @@ def check_folder(path: Path) -> None:
 def keep_out_of_git(folder: Path) -> None:
     """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
     if folder.name == DEFAULT_PATH.parent.name:
-        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
-            file.write("*\n")
+        with suppress(OSError), (folder / ".gitignore").open("a+", encoding="utf-8") as file:
+            file.seek(0)
+            text = file.read()
+            last = text.split()[-1:]  # which counts
+            file.write("" if last in (["*"], ["memory.db*"]) else "\nmemory.db*\n" if last else "*\n")
 
 
 def _has_content(path: Path) -> bool:

@@ -7,13 +7,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from priming.config import adoption, private_files
-from priming.config.store_urls import place_of
 from priming.config.values import dataclass
-from priming.errors import StoreError
+from priming.errors import Corrupt, StoreError
 from priming.storage.sqlite.files import primary_code
 
 Identity = tuple[int, int]
@@ -70,6 +69,20 @@ class OpenFiles:
         real = self.path.resolve()
         return OpenFiles(self.path, (self.identities or _identities(real)) + _identities(Path(f"{real}-wal")))
 
+    def note(self) -> None:
+        """Note in the user's own folder that they are this machine's; where that is impossible, no folder counts."""
+        place = os.path.realpath(self.path)
+        with suppress(StoreError):
+            for file, (device, number) in self.identities:
+                if str(file) != place and not _is_known(place, device, number):
+                    adoption.record(place, _content(device, number), adoption.YES)
+
+    def forget(self) -> None:
+        """Forget a journal that is gone: its name may come again with a folder."""
+        for file, identity in self.identities:
+            if not os.path.lexists(file):
+                adoption.forget(os.path.realpath(self.path), _content(*identity))
+
     def check(self) -> None:
         """Raise ``StoreError`` if a name no longer leads to the file that is open: what is written would be lost."""
         for file, identity in self.identities:
@@ -110,20 +123,21 @@ def signature(path: Path) -> Signature:
     return tuple(states)
 
 
-def open_to_read(path: Path, timeout: float) -> tuple[sqlite3.Connection, bool]:
+def open_to_read(path: Path, timeout: float, *, alone: bool = False) -> tuple[sqlite3.Connection, bool]:
     """A connection to a database that cannot be written, and whether it sees what others write from now on.
 
+    ``alone`` reads the file without its journal, which a folder may have brought beside it.
     A journal whose index cannot be read or made is one of a process that was killed, or a copy: it is read from a
     copy in memory.
     """
     real = path.resolve()
     journal, index = (Path(f"{real}{ending}") for ending in _BESIDE)
-    if index.exists() or _why_closed(real.parent) is None:
+    if not alone and (index.exists() or _why_closed(real.parent) is None):
         live = _connect(f"{real.as_uri()}?mode=ro", timeout)
         if _reads(live):
             return live, True
         live.close()
-    if journal.exists() and journal.stat().st_size:
+    if not alone and journal.exists() and journal.stat().st_size:
         return _copy_in_memory(real, journal), False
     return _connect(f"{real.as_uri()}?immutable=1", timeout), False
 
@@ -163,56 +177,104 @@ def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-_UNTRUSTED = {"trust": "'untrusted'"}
 _HIDDEN = "tokens", "loop_sessions"
 """Tables of which nothing counts that comes with a folder: who may use a server, and commands to run."""
-_OF_INDEX = "words", "sqlite_"
 
 
 def is_own(path: Path, origin: str | None) -> bool:
-    """Whether a database counts as the user's own: no folder led to it, this machine stamped it, or it is new."""
-    if origin is None or not path.exists() or not path.stat().st_size:
+    """Whether a database counts as the user's own: no folder led to it, or this machine made or adopted it there.
+
+    That holds for all its files: a journal that this machine did not leave would replace what is in the database.
+    """
+    if origin is None:
         return True
-    with closing(reader(path)) as connection:
-        has_stamps = ("table", "adoptions") in _schema(connection)
-        stamps = connection.execute("SELECT stamp FROM adoptions") if has_stamps else ()
-        return any(adoption.is_stamp(stamp, origin) for (stamp,) in stamps) or is_new(connection)
-
-
-def is_new(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was stored in a database yet, nor anything prepared that would store more than it is told."""
-    schema = _schema(connection)
-    tables = [name for kind, name in schema if kind == "table" and not name.startswith(_OF_INDEX)]
-    if any(kind != "table" and name != "known_texts" for kind, name in schema):
+    if os.path.realpath(path) != origin:
         return False
-    quoted = ('"{}"'.format(name.replace('"', '""')) for name in tables)
-    return not any(connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in quoted)
+    main, log, journal = (_lstat(f"{origin}{ending}") for ending in ("", "-wal", "-journal"))
+    if main is None or not main.st_size or _is_known(origin, main.st_dev, main.st_ino):
+        return True
+    if journal is not None or (log and log.st_size and not _is_known(origin, log.st_dev, log.st_ino)):
+        return False
+    try:
+        with closing(reader(path)) as connection:
+            table = connection.execute(
+                "SELECT 1 FROM sqlite_master WHERE (type, name) = ('table', 'adoptions')"
+            )
+            stamps = connection.execute("SELECT stamp FROM adoptions") if table.fetchone() else ()
+            return any(adoption.is_stamp(stamp, origin) for (stamp,) in stamps)
+    except sqlite3.DatabaseError:
+        return False
 
 
-def _schema(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    return connection.execute("SELECT type, name FROM sqlite_master WHERE type <> 'index'").fetchall()
+def _lstat(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
 
 
-def adopt(connection: sqlite3.Connection, path: Path, origin: str | None) -> None:
-    """Stamp a database as one of this machine; where none can be made, only one that no folder led to goes without.
+def _content(device: int, number: int) -> str:
+    """A file that this machine made, whatever is in it, as answers name it."""
+    return f"file {device}:{number}"
+
+
+def _is_known(place: str, device: int, number: int) -> bool:
+    return adoption.answer(place, _content(device, number)) == adoption.YES
+
+
+def begin(path: Path, origin: str | None) -> None:
+    """Create the file of a new database, and note that this machine does.
 
     Raises:
+        StoreError: a link of its folder leads elsewhere, or that it is the user's own cannot be kept.
+
+    """
+    place = os.path.realpath(path)
+    if origin is not None:
+        if not is_own(path, origin):
+            raise StoreError(f"{path} {adoption.FOREIGN}")
+        adoption.new_stamp(place)
+    with suppress(OSError):  # SQLite says why it cannot
+        private_files.create_file(path)
+        status = os.stat(path)
+        if not status.st_size:
+            with suppress(StoreError):
+                adoption.record(place, _content(status.st_dev, status.st_ino), adoption.YES)
+
+
+def finish(connection: sqlite3.Connection, path: Path) -> None:
+    """Stamp a database whose file this machine created."""
+    place, status = os.path.realpath(path), os.stat(path)
+    if _is_known(place, status.st_dev, status.st_ino):
+        adopt(connection, path)
+        adoption.forget(place, _content(status.st_dev, status.st_ino))
+
+
+def adopt(connection: sqlite3.Connection, path: Path) -> None:
+    """Stamp a database as one of this machine.
+
+    Raises:
+        Corrupt: it has a trigger, which would store more than anybody is shown.
         StoreError: the user's own folder cannot be written.
 
     """
-    try:
-        stamp = adoption.new_stamp(origin or place_of(path))
-    except StoreError:
-        if origin is not None:
-            raise
-    else:
-        connection.execute("INSERT INTO adoptions (stamp) VALUES (?)", (stamp,))
+    trigger = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchone()
+    if trigger is not None:
+        raise Corrupt(
+            f"{path} has a trigger, {trigger[0]!r}, which Priming never makes: import what it holds"
+        )
+    stamp = adoption.new_stamp(os.path.realpath(path))
+    connection.execute("INSERT INTO adoptions (stamp) VALUES (?)", (stamp,))
 
 
 def distrust(connection: sqlite3.Connection) -> None:
     """Let a connection see a database as data of an untrusted source: views stand before tables of the same name."""
-    columns = [name for _, name, *_ in connection.execute("PRAGMA main.table_info(versions)")]
-    seen = ", ".join(f"{_UNTRUSTED[name]} AS {name}" if name in _UNTRUSTED else name for name in columns)
+    columns = [
+        name.replace('"', '""') for _, name, *_ in connection.execute("PRAGMA main.table_info(versions)")
+    ]
+    seen = ", ".join(
+        "'untrusted' AS trust" if name.casefold() == "trust" else f'"{name}"' for name in columns
+    )
     connection.execute(f"CREATE TEMP VIEW versions AS SELECT {seen} FROM main.versions")
     for table in _HIDDEN:
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE 0")

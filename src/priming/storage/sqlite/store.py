@@ -26,12 +26,12 @@ from priming.storage.rows import (
     VectorRow,
 )
 from priming.storage.sql_store import FETCHED, SqlStore
+from priming.storage.sqlite import presence
 from priming.storage.sqlite.backup import NAMESPACE_TABLES, backup_at, replace_all, write_backup
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import SqliteScan
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.log import SqliteLog
-from priming.storage.sqlite.presence import why_unwritable
 from priming.storage.sqlite.reader import SqliteReader, json_list
 from priming.storage.sqlite.records import SqliteLoopSessions, SqliteTokens, SqliteTraces
 from priming.storage.sqlite.vectors import SqliteVectors, damaged_vectors
@@ -91,7 +91,7 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
     @property
     def is_writable(self) -> bool:
         """Whether the file can be written now, or made."""
-        return not self.exists or self._db.path is None or why_unwritable(self._db.path) is None
+        return not self.exists or self._db.path is None or presence.why_unwritable(self._db.path) is None
 
     @property
     def scratch(self) -> Path | None:
@@ -143,9 +143,10 @@ class SqliteStore(SqliteVectors, SqliteLog, SqliteTraces, SqliteTokens, SqliteLo
 
     def adopt(self) -> None:
         """Let the file count as one of this machine, without the working sets that came with it."""
-        if self.scratch is not None:
+        if self.scratch is not None and self._db.path is not None:
             rmtree(self.scratch, ignore_errors=True)
-        self._db.adopt()
+            with self._db.errors:
+                presence.adopt(self._db.raw, self._db.path)
 
     def disown(self) -> None:
         """Let the file count no more where a folder leads to it."""
