@@ -12,6 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
 from priming import Cue, Memory
 from priming.hooks.command import respond
 from priming.storage.sqlite.store import SqliteStore
@@ -57,9 +59,11 @@ class Project:
         copy.adopt()
         return copy
 
-    def adopt(self):
-        """Let the store count as one that this machine made."""
-        with closing(SqliteStore(self.database)) as store:
+    def adopt(self, home=None):
+        """Let the store count as one that this machine made: for the present user, or for that of a home."""
+        with pytest.MonkeyPatch.context() as patch, closing(SqliteStore(self.database)) as store:
+            if home is not None:
+                patch.setenv("PRIMING_HOME", str(home / ".priming"))
             store.adopt()
 
     def payload(self, **more):
@@ -134,4 +138,5 @@ def filled(project):
         memory.remember(DEPLOY, key="deploy")
         memory.remember("Releases of shop are signed with Kestrel.", key="kestrel", importance=0.9)
         memory.remember("The shop sells tea.", key="tea", importance=0.1)
+    project.adopt(project.folder.parent / "home")
     return project

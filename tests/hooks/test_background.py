@@ -229,8 +229,9 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path):
+def session(tmp_path, monkeypatch):
     opened = Session(filled(Project(tmp_path / "a project" / "shop")))
+    monkeypatch.setenv("HOME", str(tmp_path / "a project" / "home"))  # that of its processes
     yield opened
     opened.end()
 

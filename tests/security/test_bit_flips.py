@@ -171,6 +171,7 @@ def tables(path):
 TABLES = (
     *(
         "activations",
+        "adoptions",
         "changes",
         "generations",
         "links",

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from priming.config.values import dataclass
 from priming.core.bitemporal import told_and_closed
+from priming.errors import Corrupt
 from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
 from priming.types import EMPTY, MemoryRecord, Retention, Use
 
@@ -306,7 +307,18 @@ class Counts:
 
 
 def use_of(memory: MemoryRow) -> Use:
-    """The use of a memory so far."""
+    """The use of a memory so far.
+
+    Raises:
+        Corrupt: a time in its row, or in the log's copy of it, cannot be read.
+
+    """
+    try:
+        recent = tuple(map(parse_time, memory.recent))
+    except ValueError as error:
+        raise Corrupt(
+            f"the memory {memory.id} is damaged in its row or the log ({error}): restore a backup"
+        ) from error
     return Use(
         memory.uses,
         memory.last_used_at,
@@ -316,7 +328,7 @@ def use_of(memory: MemoryRow) -> Use:
         memory.followed,
         memory.overridden,
         memory.first_used_at,
-        tuple(map(parse_time, memory.recent)),
+        recent,
     )
 
 
