@@ -30,7 +30,7 @@ from priming.storage.sqlite.presence import OpenFiles
 from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
-_OLDEST, _STAMPED = (3, 37, 0), 12
+_OLDEST = (3, 37, 0)
 Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
@@ -135,8 +135,10 @@ class Connection:
             self._sqlite.close()
             raise
         self._files = None if files is None or self._reads_only else files.with_journal()
-        if self._files is not None:
-            self._files.note()
+        if self._files is not None and path is not None:
+            self._files.note()  # before the file itself is no longer noted: others may be about to open it
+            with self.errors:
+                presence.finish(self._sqlite, path)
         return self._sqlite
 
     def _set_up_to_read(self, path: Path | None) -> None:
@@ -169,8 +171,6 @@ class Connection:
             execute("PRAGMA secure_delete = ON")
             migrate(self._sqlite, path, self._steps)
             execute("PRAGMA foreign_keys = ON")
-            if path is not None and len(self._steps) >= _STAMPED:
-                presence.finish(self._sqlite, path)
         if path is not None:
             end_old_backups(path)
 

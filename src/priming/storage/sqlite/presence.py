@@ -78,10 +78,12 @@ class OpenFiles:
                     adoption.record(place, _content(device, number), adoption.YES)
 
     def forget(self) -> None:
-        """Forget a journal that is gone: its name may come again with a folder."""
+        """Forget a journal that is gone: its name may come again with a folder, or at once with another process."""
         for file, identity in self.identities:
             if not os.path.lexists(file):
                 adoption.forget(os.path.realpath(self.path), _content(*identity))
+                if _identity(file) == identity:
+                    self.note()
 
     def check(self) -> None:
         """Raise ``StoreError`` if a name no longer leads to the file that is open: what is written would be lost."""
@@ -246,7 +248,8 @@ def finish(connection: sqlite3.Connection, path: Path) -> None:
     """Stamp a database whose file this machine created."""
     place, status = os.path.realpath(path), os.stat(path)
     if _is_known(place, status.st_dev, status.st_ino):
-        adopt(connection, path)
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'adoptions'").fetchone():
+            adopt(connection, path)
         adoption.forget(place, _content(status.st_dev, status.st_ino))
 
 
