@@ -78,9 +78,8 @@ def _backups(database: Path) -> Iterator[Path]:
 
 
 def _of_hooks(database: Path, private: Collection[str]) -> Iterator[Path]:
-    for path in chain(
-        hooks_folder(database).glob("*"), Path(f"{database}.hooks").glob("*")
-    ):  # earlier: beside it
+    beside = Path(f"{database}.hooks")  # where earlier versions had them
+    for path in chain(hooks_folder(database).glob("*"), beside.glob("*")):
         with suppress(OSError, ValueError):
             if path.suffix == QUEUED and not mentions_any(private)(json.loads(private_files.read_text(path))):
                 continue

@@ -26,9 +26,8 @@ def write_backup(db: Connection, path: Path) -> None:
     """Copy all that is committed to a new file, which appears when it is complete."""
     with _new_file(path) as copy:
         db.copy_to(copy)
-        copy.execute(
-            "DROP TABLE IF EXISTS adoptions"
-        )  # who has the backup could make a store of this machine of it
+        # Whoever got the backup could make a store of it that counts as one of this machine.
+        copy.execute("DROP TABLE IF EXISTS adoptions")
 
 
 @contextmanager
