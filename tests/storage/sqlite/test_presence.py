@@ -7,14 +7,18 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack, closing
 
 import pytest
 
 from priming import HashedEmbedder, Memory, StoreError
+from priming.config import adoption
 from priming.hooks.session import folder_of, locked_session
 from priming.storage.sqlite import presence
+from priming.storage.sqlite.store import SqliteStore
 
+from ..making import remember, whole
 from ..processes import without_rights
 
 EMBEDDER = HashedEmbedder()
@@ -251,3 +255,25 @@ def test_a_journal_that_others_removed_before_the_store_was_open_is_not_missed(s
     with opened(store) as memory:
         memory.remember("The tide is in")
         before.with_journal().check()
+
+
+def test_a_store_that_was_just_made_is_opened_while_its_maker_writes(tmp_path):
+    """Who opens it may find that nobody stamped it yet, and waits for its turn to do so as for any other write."""
+    path, writing, written = tmp_path / "memory.db", threading.Event(), threading.Event()
+    with closing(SqliteStore(path)) as store:
+        remember(store, whole("a"))
+
+        def write():
+            with closing(SqliteStore(path)) as other, other.transaction():
+                writing.set()
+                written.wait(0.5)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        writing.wait(30)
+        status = path.stat()
+        adoption.record(os.path.realpath(path), f"file {status.st_dev}:{status.st_ino}", adoption.YES)
+        with closing(SqliteStore(path)) as second:
+            assert second.exists
+        written.set()
+        writer.join()

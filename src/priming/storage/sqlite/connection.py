@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from priming.config import private_files
 from priming.config.adoption import FOREIGN
-from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, StoreError
 from priming.storage.copies import end_old_backups
@@ -22,6 +21,7 @@ from priming.storage.sqlite.files import (
     Migration,
     check_version,
     examine_file,
+    keep_out_of_git,
     migrate,
     migrations,
 )
@@ -137,9 +137,12 @@ class Connection:
         self._files = None if files is None or self._reads_only else files.with_journal()
         if self._files is not None and path is not None:
             self._files.note()  # before the file itself is no longer noted: others may be about to open it
-            with self.errors:
-                presence.finish(self._sqlite, path)
+            self._retry_while_busy(lambda: self._stamp(path))
         return self._sqlite
+
+    def _stamp(self, path: Path) -> None:
+        with self.errors:
+            presence.finish(self._sqlite, path)
 
     def _set_up_to_read(self, path: Path | None) -> None:
         with self.errors:
@@ -380,16 +383,6 @@ def check_folder(path: Path) -> None:
     parent = next(parent for parent in path.absolute().parents if parent.exists())
     if not parent.is_dir():
         raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
-
-
-def keep_out_of_git(folder: Path) -> None:
-    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
-    if folder.name == DEFAULT_PATH.parent.name:
-        with suppress(OSError), (folder / ".gitignore").open("a+", encoding="utf-8") as file:
-            file.seek(0)
-            text = file.read()
-            last = text.split()[-1:]  # which counts
-            file.write("" if last in (["*"], ["memory.db*"]) else "\nmemory.db*\n" if last else "*\n")
 
 
 def _has_content(path: Path) -> bool:

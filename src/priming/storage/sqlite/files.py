@@ -13,12 +13,13 @@ from __future__ import annotations
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
 from typing import BinaryIO
 
+from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file
 from priming.config.values import dataclass
 from priming.errors import Corrupt, SchemaTooNew, StoreError
@@ -90,6 +91,16 @@ def _shortage_of_file(path: Path, newest: int) -> str | None:
         raise StoreError(f"{path} cannot be read: {error}") from error
     check_version(path, version, application_id, bool(tables), newest)
     return None
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
+    if folder.name == DEFAULT_PATH.parent.name:
+        with suppress(OSError), (folder / ".gitignore").open("a+", encoding="utf-8") as file:
+            file.seek(0)
+            text = file.read()
+            last = text.split()[-1:]  # which counts
+            file.write("" if last in (["*"], ["memory.db*"]) else "\nmemory.db*\n" if last else "*\n")
 
 
 def primary_code(error: Exception) -> int:
