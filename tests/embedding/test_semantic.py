@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from priming import HashedEmbedder
-from priming.config.params.embedding import SemanticParams
 from priming.embedding.registry import named
 from priming.embedding.semantic import SemanticEmbedder, token_part, word_part
 from priming.embedding.wordllama import StaticEmbedder
@@ -16,32 +15,18 @@ WORDS, OTHER = StaticEmbedder(), HashedEmbedder(32)
 TEXTS = ["A heron stood in the reeds.", "The ledger closes at noon.", ""]
 
 
-def test_the_cosine_of_two_texts_is_the_weighted_mean_of_both_cosines():
-    both = SemanticEmbedder(WORDS, OTHER, SemanticParams(sentences=0.25)).embed(TEXTS[:2])
-    words, others = WORDS.embed(TEXTS[:2]), OTHER.embed(TEXTS[:2])
-    assert both[0] @ both[1] == pytest.approx(
-        0.75 * (words[0] @ words[1]) + 0.25 * (others[0] @ others[1]), abs=1e-6
-    )
-
-
-def test_rows_have_length_one_and_an_empty_text_has_none():
-    rows = SemanticEmbedder(WORDS, OTHER).embed(TEXTS)
-    assert rows.shape == (3, 256 + 32)
-    assert np.linalg.norm(rows, axis=1) == pytest.approx([1.0, 1.0, 0.0], abs=1e-6)
+def test_the_vectors_of_texts_are_those_of_the_sentences():
+    assert np.array_equal(SemanticEmbedder(WORDS, OTHER).embed(TEXTS), OTHER.embed(TEXTS))
 
 
 def test_no_texts_give_no_rows():
-    assert SemanticEmbedder(WORDS, OTHER).embed([]).shape == (0, 256 + 32)
+    assert SemanticEmbedder(WORDS, OTHER).embed([]).shape == (0, 32)
 
 
-def test_other_parts_and_other_weights_are_other_generations():
-    embedders = [
-        SemanticEmbedder(WORDS, OTHER),
-        SemanticEmbedder(WORDS, HashedEmbedder(16)),
-        SemanticEmbedder(WORDS, OTHER, SemanticParams(sentences=0.1)),
-    ]
-    assert len({embedder.generation for embedder in embedders}) == 3
-    assert len({embedder.stamp for embedder in embedders}) == 3
+def test_another_embedder_of_sentences_is_another_generation():
+    embedders = [SemanticEmbedder(WORDS, OTHER), SemanticEmbedder(WORDS, HashedEmbedder(16))]
+    assert len({embedder.generation for embedder in embedders}) == 2
+    assert len({embedder.stamp for embedder in embedders}) == 2
     assert all(embedder.generation.startswith("semantic-") for embedder in embedders)
 
 

@@ -188,13 +188,11 @@ class Retrieval(CueReading):
     def query(self) -> Vectors:
         """The cue's vector: its tokens weighted by their rarity in this namespace, unless ``idf`` is off."""
         pooler = self.working.pooler
-        if pooler is None or not self.params.idf:
+        if pooler is None or pooler is not self.embedder or not self.params.idf:
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
         ids = pooler.tokens([self.text])[0]
         words = pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
-        if isinstance(self.embedder, SemanticEmbedder):
-            (words,) = self.embedder.joined(words, self.embedder.sentence_part.embed([self.text]))
         return np.asarray(words, np.float32)
 
     @cached_property

@@ -23,18 +23,6 @@ class OnnxParams(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticParams(Checked):
-    """How the vectors of words and of sentences share one vector."""
-
-    sentences: float = param(
-        0.6,
-        low=0.0,
-        high=1.0,
-        doc="share of the sentence's vector in the cosine; the rest is that of its words",
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class EmbedderParams(Checked):
     """Patience and limits of an embedder behind an endpoint, and of `reembed`."""
 
@@ -58,4 +46,4 @@ class EmbedderParams(Checked):
     )
 
 
-ONNX, SEMANTIC, EMBEDDER = OnnxParams(), SemanticParams(), EmbedderParams()
+ONNX, EMBEDDER = OnnxParams(), EmbedderParams()
