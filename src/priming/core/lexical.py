@@ -43,6 +43,35 @@ def idf(df: ArrayLike, n: ArrayLike) -> Any:
     return like(_idf(df, n))
 
 
+def evidence_idf(df: ArrayLike, n: ArrayLike) -> Any:
+    """Weigh a term by what it tells, in nats: ln(1 + (n + 1)/(df + ½)).
+
+    Unlike ``idf`` it never falls to nothing: what all memories share tells ln 2 of a question about it.
+
+    Parameters
+    ----------
+    df : documents that hold the term, 0 ≤ df ≤ n; what counts as the term in part may add parts of documents.
+    n : documents in all.
+
+    Returns
+    -------
+    A number ≥ ln 2, largest for a term that no document holds; arrays broadcast.
+
+    Raises
+    ------
+    ParamError : a negative count, or df > n.
+
+    Examples
+    --------
+    >>> round(evidence_idf(10, 10), 3), round(evidence_idf(0, 10), 3)
+    (0.717, 3.135)
+    """
+    frequency, documents = _checked("df", df), _checked("n", n)
+    if np.any(frequency > documents):
+        raise ParamError("df", float(np.max(frequency)), "must be ≤ n")
+    return like(np.log1p((documents + 1.0) / (frequency + 0.5)))
+
+
 def tf_part(
     tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b
 ) -> Any:

@@ -58,6 +58,7 @@ def spread(
     *,
     gate: ArrayLike | None = None,
     record_flow: bool = False,
+    apart: Ints | None = None,
 ) -> Activation:
     """Spread activation from ``anchors`` over ``graph`` (the equation is in the docstring of this module).
 
@@ -69,6 +70,8 @@ def spread(
     gate : factor ≥ 0 of each row, shape (n,), on the weight of every positive link into that row, in e and
         in the norms.
     record_flow : keep what every step started from, so that ``Activation.flow`` can report what each link carried.
+    apart : rows of anchors whose activation is also told apart from that of all others (``Activation.apart``);
+        only where arrivals add up. What is taken from a node is taken from all that came to it in proportion.
 
     Returns
     -------
@@ -100,13 +103,15 @@ def spread(
     rows, start = anchors_of(anchors, graph.n)
     reached = _ReachedRows(graph.n, rows)
     a, history = start, [start]
+    own = None if apart is None else (rows[:, None] == apart) * start[:, None]
+    columns = own
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(params.steps):
-            a = _step(walk, reached, a, start)
+            a, columns = _step(walk, reached, a, start, columns, own)
             if record_flow:
                 history.append(a)
     flow = Flow(walk, reached.rows, tuple(history)) if record_flow else None
-    return _activation(reached, finite(a, params), flow)
+    return _activation(reached, finite(a, params), flow, columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,11 +127,15 @@ class Activation:
     """Row of that anchor; of several in one step, the one whose link contributed most, then the lowest row."""
     flow: Flow | None = None
     """What each link carried, if recorded."""
+    apart: Floats | None = None
+    """The part of each value that came from each anchor told apart, shape (rows, anchors told apart)."""
 
     @classmethod
-    def of(cls, rows: Ints, values: Floats, marks: Ints, flow: Flow | None) -> Activation:
+    def of(
+        cls, rows: Ints, values: Floats, marks: Ints, flow: Flow | None, apart: Floats | None = None
+    ) -> Activation:
         """Read distance and origin from the marks."""
-        return cls(rows, values, marks & ((1 << HOPS) - 1), marks >> HOPS, flow)
+        return cls(rows, values, marks & ((1 << HOPS) - 1), marks >> HOPS, flow, apart)
 
     def to_dict(self) -> dict[int, float]:
         """Return row → activation, strongest first."""
@@ -145,11 +154,12 @@ def marks_of(anchors: Ints) -> Ints:
     return anchors << HOPS
 
 
-def _activation(reached: _ReachedRows, a: Floats, flow: Flow | None) -> Activation:
+def _activation(reached: _ReachedRows, a: Floats, flow: Flow | None, columns: Floats | None) -> Activation:
     live = np.flatnonzero(a > 0)
     live = live[in_order(reached.rows[live])]
     live = live[strongest_first(a[live])]
-    return Activation.of(reached.rows[live], a[live], reached.marks[live], flow)
+    apart = None if columns is None else columns[live]
+    return Activation.of(reached.rows[live], a[live], reached.marks[live], flow, apart)
 
 
 def strongest_first(values: Floats) -> Ints:
@@ -157,8 +167,13 @@ def strongest_first(values: Floats) -> Ints:
     return in_order(~values.view(np.int64), digits=4)  # the bits of positive floats compare as they do
 
 
-def _step(walk: Walk, reached: _ReachedRows, a: Floats, start: Floats) -> Floats:
-    """Return a' from a; both by slot (see ``_ReachedRows``), a' over the slots that this step added too."""
+def _step(
+    walk: Walk, reached: _ReachedRows, a: Floats, start: Floats, columns: Floats | None, own: Floats | None
+) -> tuple[Floats, Floats | None]:
+    """Return a' from a, both by slot (see ``_ReachedRows``), a' over the slots that this step added too.
+
+    ``columns`` are the parts of a by anchor, and ``own`` those of the start; the parts of a' come with it.
+    """
     params = walk.params
     emitters = walk.emitters(reached.rows, a)
     gives, takes = walk.emit(reached.rows[emitters], a[emitters])
@@ -170,11 +185,23 @@ def _step(walk: Walk, reached: _ReachedRows, a: Floats, start: Floats) -> Floats
     else:
         after[: start.size] += params.restart * start
         after += np.bincount(slots, weights=gives.amount, minlength=after.size)
+    given = after.copy() if takes is not None else after
     if takes is not None:
-        slots, present = reached.present(takes.target)
-        after -= np.bincount(slots, weights=takes.amount[present], minlength=after.size)
+        slots_taken, present = reached.present(takes.target)
+        after -= np.bincount(slots_taken, weights=takes.amount[present], minlength=after.size)
         np.maximum(after, 0.0, out=after)
-    return _strongest(after, reached.rows, params.max_nodes)
+    kept = _strongest(after, reached.rows, params.max_nodes)
+    if columns is None or own is None:
+        return kept, None
+    parts = np.zeros((after.size, own.shape[1]))
+    parts[: a.size] = params.retention * columns
+    parts[: start.size] += params.restart * own
+    share = columns[emitters] / a[emitters, None]
+    for at, carried in enumerate((share[gives.owner] * gives.amount[:, None]).T):
+        parts[:, at] += np.bincount(slots, weights=carried, minlength=after.size)
+    if kept is not given:
+        parts *= np.divide(kept, given, out=np.zeros(given.size), where=given > 0)[:, None]
+    return kept, parts
 
 
 def _strongest(a: Floats, rows: Ints, limit: int | None) -> Floats:

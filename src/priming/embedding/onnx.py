@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.embedding import ONNX, OnnxParams
 from priming.embedding.model_files import EXTRA, RUNTIME, ModelFiles, packaged, within
-from priming.embedding.protocol import Vectors, unit
+from priming.embedding.protocol import Background, Vectors, unit
 from priming.errors import EmbedderError, MissingExtra, ParamError
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class OnnxEmbedder:
     One text is one run of the model, so that its vector does not depend on its neighbours; several run at once, in
     threads. Of a longer text the first ``params.tokens`` are read. Files are opened at first use.
     """
+
+    background = Background(mean=0.06, spread=0.1)
 
     def __init__(self, files: ModelFiles | Path | str | None = None, params: OnnxParams = ONNX) -> None:
         if find_spec(RUNTIME) is None:

@@ -8,10 +8,23 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 Vectors = NDArray[np.float32]
 TokenIds = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What cosines of an embedder's vectors are between texts that have nothing to do with each other.
+
+    ``strength`` is what a deviation from that says of meaning, 1 for vectors of sentences.
+    """
+
+    mean: float = 0.1
+    spread: float = 0.1
+    strength: float = 1.0
 
 
 @runtime_checkable
@@ -58,6 +71,12 @@ class WordEmbedder(TokenEmbedder, Protocol):
     def words(self, words: Sequence[str]) -> Vectors:
         """Make an array (words, dimension) of unit rows."""
         ...
+
+
+def background_of(embedder: Embedder) -> Background:
+    """The background of an embedder that knows its own, else one that fits most."""
+    own = getattr(embedder, "background", None)
+    return own if isinstance(own, Background) else Background()
 
 
 def unit(vector: NDArray[np.float64]) -> Vectors:

@@ -6,7 +6,14 @@ import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 
-from priming.embedding.protocol import Embedder, TokenEmbedder, Vectors, WordEmbedder
+from priming.embedding.protocol import (
+    Background,
+    Embedder,
+    TokenEmbedder,
+    Vectors,
+    WordEmbedder,
+    background_of,
+)
 
 PREFIX = "semantic-"
 """What the generations of both parts begin with."""
@@ -34,6 +41,11 @@ class SemanticEmbedder:
         parts = self.word_part, self.sentence_part
         stamps = (str(getattr(part, "stamp", None) or part.generation) for part in parts)
         return f"{PREFIX}{' + '.join(stamps)}"
+
+    @property
+    def background(self) -> Background:
+        """That of the sentence vectors."""
+        return background_of(self.sentence_part)
 
     @property
     def dimension(self) -> int:

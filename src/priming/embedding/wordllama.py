@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from priming.embedding import weights
 from priming.embedding.byte_pairs import BytePairs
-from priming.embedding.protocol import TokenIds, Vectors, checked_pool, unit
+from priming.embedding.protocol import Background, TokenIds, Vectors, checked_pool, unit
 from priming.embedding.weights import MODEL, PACKAGE, REMEDY, TOKENIZER, WEIGHTS
 from priming.errors import EmbedderError, ParamError
 
@@ -43,6 +43,8 @@ DIGEST_ROWS = 256
 
 class StaticEmbedder:
     """WordLlama's 256 dimensions, a few microseconds a text. Files are opened at first use."""
+
+    background = Background(mean=0.16, spread=0.12, strength=0.5)
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self._chosen = None if folder is None else Path(folder)

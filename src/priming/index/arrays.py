@@ -23,6 +23,7 @@ from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title
 from priming.index.lexicon import Lexicon
 from priming.index.topology import Topology
+from priming.index.trust import SAMPLE, evenly, trust
 from priming.index.vocabulary import Vocabulary
 from priming.text.tokens import LANGUAGES, terms
 
@@ -72,6 +73,7 @@ class NamespaceArrays:
         self.boundaries: dict[str, float] = {}
         self.head = 0
         self.snapshot_rows = 0
+        self._trust, self._trusted_at = 1.0, -1
         self._order: Ints | None = None
         self._order_size = 0
         self._novelty = Column(np.int64)
@@ -165,6 +167,19 @@ class NamespaceArrays:
         dead = int(np.count_nonzero(~self.alive.values))
         new = self.rows - self.snapshot_rows
         return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
+
+    @property
+    def trust(self) -> float:
+        """How far the vectors tell what this namespace is about, in [0, 1] (``index/trust.py``)."""
+        if not 0.9 * self.memories <= self._trusted_at <= self.memories * 1.1:
+            self._trust, self._trusted_at = self._measured_trust(), self.memories
+        return self._trust
+
+    def _measured_trust(self) -> float:
+        sample = evenly(np.flatnonzero(self.living.values & self.embedded.values), SAMPLE)
+        terms_of = [self.lexicon.body(row) for row in sample.tolist()]
+        rarity = self.lexicon.rarity(range(len(self.lexicon.terms)))
+        return trust(self.vectors.take(sample), terms_of, rarity, english=self.main_language == "english")
 
     def at(self, values: Floats, rows: Ints) -> Floats:
         """The values of documents at ``rows``; 0 for rows without a text."""

@@ -132,6 +132,12 @@ class Lexicon:
         codes = distinct(self.sequences[row])
         self.df[codes[codes != BREAK]] -= 1
 
+    def body(self, row: int) -> Ints:
+        """The codes of the distinct terms of a document, those of its heading left out."""
+        sequence = self.sequences[row]
+        heading = np.flatnonzero(sequence == BREAK)
+        return np.asarray(distinct(sequence[heading[0] + 1 :] if len(heading) else sequence), np.int64)
+
     def code(self, term: str) -> int | None:
         """The code of a term; None if no memory ever contained it."""
         return self.terms.get(term)
@@ -184,9 +190,9 @@ class Lexicon:
 
     def expanded_occurrences(self, expansions: Sequence[Expansion]) -> Occurrences:
         """The occurrences of expanded terms; if several words count as one term, the best counts."""
-        return _joined([self._expanded(expansion) for expansion in expansions])
+        return _joined([self.expanded(expansion) for expansion in expansions])
 
-    def _expanded(self, expansion: Expansion) -> Postings:
+    def expanded(self, expansion: Expansion) -> Postings:
         """The postings of one expanded term, each word's counts times its share."""
         postings = [self.postings(code) for code in expansion.codes]
         if len(postings) == 1 and expansion.shares == (1.0,) and not expansion.runs:

@@ -1,0 +1,58 @@
+"""How far an embedder's vectors tell what the words of a namespace tell: a model knows some languages, and not others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from priming.core.arguments.arrays import Floats, Ints
+from priming.embedding.protocol import Vectors
+
+SAMPLE = 100
+"""Memories of which each two are compared."""
+_ENGLISH, _ELSEWHERE, _PSEUDO = 0.4, 0.2, 400.0
+"""The correlation that is expected in English and elsewhere, and the number of pairs that this counts for."""
+_NONE, _SPAN = 0.1, 0.25
+"""The correlation at which vectors tell nothing, and how far above it they tell all that they can."""
+
+
+def evenly(rows: Ints, count: int) -> Ints:
+    """At most ``count`` of some rows, evenly spaced: the same ones until rows are added.
+
+    >>> evenly(np.arange(10), 4).tolist()
+    [0, 2, 5, 7]
+    """
+    count = min(count, len(rows))
+    return rows[np.arange(count) * len(rows) // max(1, count)]
+
+
+def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: bool) -> float:
+    """How far cosines tell what words tell, in [0, 1].
+
+    It is the correlation, over pairs of memories that share a word, of the Jaccard index of their words, weighted by
+    rarity, with their cosine as each of the two sees it beside its cosines with the others.
+
+    Parameters
+    ----------
+    vectors : unit rows, one a memory.
+    terms : the distinct terms of each memory's text.
+    rarity : what each term tells.
+    english : whether most texts are in the language that every model knows: what is expected of few pairs.
+    """
+    count, used = len(terms), np.unique(np.concatenate([*terms, np.zeros(0, np.int64)]))
+    holds = np.zeros((count, len(used)))
+    for row, own in enumerate(terms):
+        holds[row, np.searchsorted(used, own)] = 1.0
+    shared = (holds * rarity[used.astype(np.int64)]) @ holds.T
+    either = np.add.outer(shared.diagonal(), shared.diagonal()) - shared
+    cosines = vectors.astype(np.float64) @ vectors.T
+    spread = cosines.std(axis=1, keepdims=True)
+    cosines = (cosines - cosines.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0)
+    pairs = (shared > 0.0) & ~np.eye(count, dtype=np.bool_)
+    alike, near = shared[pairs] / either[pairs], cosines[pairs]
+    expected, number = _ENGLISH if english else _ELSEWHERE, len(alike) / 2.0
+    varies = number > 1 and alike.std() > 0.0 and near.std() > 0.0
+    found = float(np.corrcoef(alike, near)[0, 1]) if varies else expected
+    shrunk = (found * number + expected * _PSEUDO) / (number + _PSEUDO)
+    return float(np.clip((shrunk - _NONE) / _SPAN, 0.0, 1.0))

@@ -1,0 +1,293 @@
+"""What speaks for a memory as the answer of a cue, each figure absolute (``docs/recall.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+
+from priming.config.params.laws import BASE_LEVEL, FORGETTING
+from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.base_level import base_level_score, hybrid
+from priming.core.forgetting import fsrs_retrievability
+from priming.core.lexical import idf, okapi
+from priming.recall.fusion import best_rows
+from priming.embedding.protocol import Vectors, background_of
+from priming.index.columns import NONE
+from priming.index.cue_feedback import Practice
+from priming.index.vocabulary import EXACT
+from priming.recall.cue_words import CueWords
+
+_HOUR, _DAY = 3600.0, 86400.0
+_SAMPLE = 256
+"""Memories whose cosines with a cue are the background of the cosine of a hit."""
+_PSEUDO = 20.0
+"""Observations that the embedder's own background counts for beside that sample."""
+_FULL = np.log(21.0)
+"""Twenty new words are all the information that counts."""
+_FOUND = 60
+"""How many candidates each kind of evidence brings."""
+_DATED = 0.5
+"""How well a memory fits a date, from which it may tell of it: within the time in which half of that is lost."""
+_ALIKE = 4.0
+"""Deviations above the background from which two memories may say the same."""
+_BEHIND = -2.0
+"""Log-odds by which another has to be behind for it to count half as a rival."""
+_DETAIL = 5.0
+"""New words that a name, number or time counts for."""
+
+
+@dataclass(frozen=True)
+class Evidence(CueWords):
+    """The figures of a cue and of documents, each computed at its first use."""
+
+    @cached_property
+    def size(self) -> float:
+        """Ln N, N the memories with a text: what it takes to single out one by chance."""
+        return float(np.log(max(2, self.working.memories)))
+
+    @cached_property
+    def query(self) -> Vectors:
+        """The cue's vector; the tokens of a sum of tokens are weighted by their rarity in this namespace."""
+        pooler = self.working.pooler
+        if pooler is not self.embedder or not self.params.idf:
+            (vector,) = self.embedder.embed([self.text])
+            return np.asarray(vector, np.float32)
+        ids = pooler.tokens([self.text])[0]
+        weights = idf(self.working.token_df[ids], max(self.working.memories, 1))
+        return np.asarray(pooler.pool(ids, weights), np.float32)
+
+    @cached_property
+    def cosine(self) -> Floats:
+        """Cosine of the cue and each memory, 0 where it is negative."""
+        return self._living(np.maximum(self.signed_cosine, 0.0))
+
+    @cached_property
+    def signed_cosine(self) -> Floats:
+        """Cosine of the cue and each document, negative ones too."""
+        return np.round(self.working.vectors.exact(self.query), EXACT)
+
+    @cached_property
+    def literal(self) -> Floats:
+        """BM25 of heading and body for the cue's own terms only."""
+        return self._living(self.working.lexicon.score(self.terms.codes))
+
+    def cosines(self, documents: Ints) -> Floats:
+        """Cosine of the cue and each of some documents, which ascend."""
+        rows = self.working.vectors.take(documents).astype(np.float64)
+        return np.round(rows @ self.query.astype(np.float64), EXACT)
+
+    @cached_property
+    def background(self) -> tuple[float, float]:
+        """The mean and spread of this cue's cosines with anything, by a sample, shrunk to the embedder's own."""
+        own = background_of(self.embedder)
+        living = np.flatnonzero(self.working.living.values & self.working.embedded.values)
+        sample = living[
+            np.arange(min(_SAMPLE, len(living))) * len(living) // min(_SAMPLE, max(1, len(living)))
+        ]
+        cosines = self.cosines(sample)
+        count = len(cosines) + _PSEUDO
+        mean = (cosines.sum() + _PSEUDO * own.mean) / count
+        second = ((cosines - mean) ** 2).sum() + _PSEUDO * (own.spread**2 + (own.mean - mean) ** 2)
+        return float(mean), float(np.sqrt(second / count))
+
+    def meaning(self, documents: Ints) -> Floats:
+        """Z: how many deviations the cosine of each document is above what this cue has with anything."""
+        return self.deviations(self.cosines(documents))
+
+    def deviations(self, cosines: Floats) -> Floats:
+        """How many deviations cosines are above the background, as far as these vectors can be trusted here."""
+        mean, spread = self.background
+        return background_of(self.embedder).strength * self.working.trust * (cosines - mean) / spread
+
+    @cached_property
+    def known(self) -> float:
+        """The share of the cue, by what its terms tell, of which any memory has a word."""
+        occurs = np.array([len(own.rows) > 0 for own in self.postings], np.bool_)
+        total = float(self.idf.sum())
+        return float(self.idf[occurs].sum()) / total if total else 0.0
+
+    @cached_property
+    def turns(self) -> Bools:
+        """Whether a memory is a turn of a conversation."""
+        return self.working.conversation_context.turn
+
+    @cached_property
+    def named_speakers(self) -> list[int]:
+        """The titles of speakers that the cue names, in its order."""
+        working, ordered = self.working, self.terms.ordered
+        cue_terms = set(ordered)
+        titles = [
+            title
+            for term in dict.fromkeys(ordered)
+            for title in working.titles_by_term.get(term, ())
+            if self.speakers[title]
+            and cue_terms.issuperset(working.title_terms[title][: working.title_bare[title]])
+        ]
+        spelling = working.title_terms
+        return sorted(titles, key=lambda title: (ordered.index(spelling[title][0]), spelling[title]))
+
+    def covered_by_session(self, documents: Ints) -> Floats:
+        """The share of the cue, without speakers' names, that the conversation of each document has."""
+        around = self.working.conversation_context
+        silent = np.array([term in self.speaker_terms for term in self.distinct], np.bool_)
+        rarity = np.where(silent, 0.0, self.idf)
+        total = float(rarity.sum())
+        if not around.any_turns or not total:
+            return np.zeros(len(documents))
+        sessions, at = np.unique(around.session[documents], return_inverse=True)
+        share, norms = np.zeros(len(sessions)), self.working.lexicon.norms
+        for own, weight in zip(self.postings, rarity.tolist(), strict=True):
+            if weight and len(own.rows):
+                session = around.session[own.rows]
+                place = np.minimum(np.searchsorted(sessions, session), len(sessions) - 1)
+                here = (sessions[place] == session) & self.working.living.values[own.rows]
+                part = np.minimum(1.0, okapi(own.tf[here], norms[own.rows[here]], np.ones(int(here.sum()))))
+                best = np.zeros(len(sessions))
+                np.maximum.at(best, place[here], part)
+                share += weight * best
+        return np.where(self.turns[documents], (share / total)[at], 0.0)
+
+    def answered(self, documents: Ints) -> Floats:
+        """How well the meaning of the question fits that each document follows; 0 where it follows none."""
+        working = self.working
+        previous = working.conversations.previous.values[documents]
+        follows = (previous != NONE) & self.turns[documents]
+        follows[follows] = working.asks.values[previous[follows]]
+        asked, at = np.unique(previous[follows], return_inverse=True)
+        values = np.zeros(len(documents))
+        values[follows] = np.maximum(0.0, self.meaning(asked))[at]
+        return values
+
+    def information(self, documents: Ints) -> Floats:
+        """What each turn tells: its names, numbers and times, and its new words, in [0, 1]."""
+        working = self.working
+        told = _DETAIL * working.specificity.values[documents] + working.novelty[documents]
+        return np.minimum(1.0, np.log1p(told) / _FULL)
+
+    def candidates(self, pool: Bools) -> Ints:
+        """The documents worth scoring, ascending: the best by words, by meaning, by conversation, and of the date."""
+        found = [self._best(self.words, pool), self.nearest(pool)]
+        if self.named_date is not None:
+            found.append(self._best(np.where(self.dated >= _DATED, self.dated, 0.0), pool))
+        if self.context:
+            found.append(np.array([at for at in self.context if pool[at]], np.int64))
+        if self.working.conversation_context.any_turns and len(found[0]):
+            found.append(self._of_sessions(pool))
+        return np.unique(np.concatenate(found))
+
+    def _best(self, values: Floats, pool: Bools) -> Ints:
+        """The documents of the largest positive values."""
+        return best_rows(np.where(pool & self.texts, values, 0.0), _FOUND)
+
+    def nearest(self, pool: Bools) -> Ints:
+        """The documents nearest in meaning."""
+        able = np.flatnonzero(pool & self.texts)
+        near = self.working.vectors.dot(self.query)[able]
+        return able if len(able) <= _FOUND else able[np.argpartition(-near, _FOUND)[:_FOUND]]
+
+    def _of_sessions(self, pool: Bools) -> Ints:
+        """The turns that match best together with their conversation."""
+        turns = np.flatnonzero(pool & self.texts & self.turns)
+        p = self.params
+        near = self.working.vectors.dot(self.query)[turns].astype(np.float64)
+        match = p.words * self.words[turns] / self.size + p.meaning * self.deviations(near)
+        match += p.session * self.covered_by_session(turns)
+        return turns if len(turns) <= _FOUND else turns[np.argpartition(-match, _FOUND)[:_FOUND]]
+
+    def rest(self, documents: Ints, others: Ints) -> Floats:
+        """The share of the cue that each document has and each of ``others`` lacks, shape (documents, others)."""
+        lacks = 1.0 - self.covered(others)
+        whole = max(float(self.idf.sum()), 1e-9)
+        has = self.covered(documents)
+        more = np.maximum(0.0, has[:, None, :] + lacks[None, :, :] - 1.0)
+        return np.asarray(more @ self.idf / whole, np.float64)
+
+    def outdated(self, documents: Ints, odds: Floats) -> Floats:
+        """How far a later document says nearly the same as each, of those that fit the cue about as well."""
+        own, at = background_of(self.embedder), self.working.occurred.values[documents]
+        vectors = self.working.vectors.take(documents)
+        least = own.mean + _ALIKE * own.spread
+        alike = np.clip((vectors @ vectors.T - least) / (1.0 - least), 0.0, 1.0)
+        rivals = 1.0 / (1.0 + np.exp(odds[:, None] - odds[None, :] - _BEHIND))
+        later = at[None, :] > at[:, None]
+        return np.asarray(np.where(later, alike * rivals, 0.0).max(axis=1, initial=0.0), np.float64)
+
+    def figures(self, documents: Ints) -> dict[str, Floats]:
+        """The figures of some documents, which ascend, by the name of their weight."""
+        working, turns, none = self.working, self.turns[documents], np.zeros(len(documents))
+        title = working.title.values[documents]
+        values = {
+            "size": np.full(len(documents), self.size),
+            "words": self.words[documents] / self.size,
+            "meaning": self.meaning(documents),
+            "known": np.full(len(documents), self.known),
+            "date": self.dated[documents],
+            "named": np.where(turns, 0.0, self._is_named[title]),
+        }
+        if working.conversation_context.any_turns:
+            named = self.named_speakers
+            values |= {
+                "other": np.where(turns & (title != named[0]), 1.0, none) if named else none,
+                "asks": np.where(turns, working.asks.values[documents], none),
+                "information": np.where(turns, self.information(documents), none),
+                "session": self.covered_by_session(documents),
+                "answered": self.answered(documents),
+            }
+        ids = [working.ids[row] for row in working.row[documents].tolist()]
+        if self.context:
+            values["context"] = np.array([self.context.get(at, 0.0) for at in documents.tolist()])
+        if working.cue_feedback:
+            values["feedback"] = np.array([self._verdicts.get(memory_id, 0.0) for memory_id in ids])
+        practised = {at: working.practice[memory_id] for at, memory_id in enumerate(ids) if memory_id in working.practice}
+        if practised:
+            own, values["use"] = list(practised.values()), none.copy()
+            values["use"][list(practised)] = (
+                base_levels(own, self.now, self.base_level.d)
+                + retained_share(own, self.now, self.forgetting.fsrs_decay)
+                - 1.0
+            )
+        return values
+
+    @cached_property
+    def _is_named(self) -> Floats:
+        """By title, whether the cue names it: has every term of it before its parenthesis; the last one is no title's."""
+        working, cue_terms = self.working, set(self.terms.ordered)
+        flags = np.zeros(len(working.title_terms) + 1)
+        for term in cue_terms:
+            for title in working.titles_by_term.get(term, ()):
+                if cue_terms.issuperset(working.title_terms[title][: working.title_bare[title]]):
+                    flags[title] = 1.0
+        return flags
+
+    @cached_property
+    def _verdicts(self) -> dict[str, float]:
+        p, feedback = self.params, self.working.cue_feedback
+        return feedback.balance(self.cue_of_feedback, p.same_cue, self.rarity, p.first_verdict)
+
+
+def retained_share(
+    practices: Sequence[Practice], now: datetime, decay: float = FORGETTING.fsrs_decay
+) -> Floats:
+    """FSRS retrievability of each practice; 1 without a review."""
+    stability = np.array([practice.stability for practice in practices])
+    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
+    reviewed = stability > 0
+    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), decay)
+    return np.where(reviewed, np.asarray(values), 1.0)
+
+
+def base_levels(practices: Sequence[Practice], now: datetime, d: float = BASE_LEVEL.d) -> Floats:
+    """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
+    values = np.zeros(len(practices))
+    for count in {len(practice.recent) for practice in practices} - {0}:
+        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
+        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
+        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
+        uses = np.array([practices[i].uses for i in at], np.float64)
+        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), d)
+        values[at] = np.asarray(base_level_score(levels))
+    return values
