@@ -14,9 +14,9 @@ from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
-from priming.core.arguments.checks import check_text, check_time
+from priming.core.arguments.checks import check_key, check_time
 from priming.embedding.protocol import Embedder
-from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
+from priming.errors import Conflict, NotFound, PrimingError, StoreError
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
@@ -193,8 +193,7 @@ class Namespace:
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
-        if not check_text("key", key).strip():
-            raise ParamError("key", key, "must be a memory's key or id")
+        key = check_key(key)
         record = self.store.get(self.namespace, key, now or self.now())
         if record is None:
             near = ", ".join(self._similar_keys(key)[:3])

@@ -17,7 +17,7 @@ from priming import serialization
 from priming.cli import parse
 from priming.config import keys, relations, store_urls
 from priming.core import similarity, when
-from priming.core.arguments import checks, globs, measured
+from priming.core.arguments import checks, globs, measured, normal_forms
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.hooks import agents, context, corrections, events
@@ -44,7 +44,6 @@ from priming.text import (
     gists,
     languages,
     names,
-    normal_forms,
     quotation,
     rule_kinds,
     statements,
@@ -152,7 +151,7 @@ def _compared(old: str, new: str) -> None:
 
 READERS = (
     _reader("mentions of a name", mentions.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.mentions"),
-    _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "text.normal_forms"),
+    _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
     _reader("words of a text in PostgreSQL", text_index.text_vector, "storage.postgres.text_index"),
     _reader("words of a search in PostgreSQL", text_index.text_query, "storage.postgres.text_index"),
     _reader(

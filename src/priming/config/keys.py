@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Container
 
+from priming.core.arguments.normal_forms import caseless, letters, plain_words
+
 _WORDS_OF_KEY, _LETTERS_OF_KEY = 6, 48
-_WORD = re.compile(r"[^\W_]+")
 _ENDS = (0, 6, 12, 20)
 
 
 def slug(text: str) -> str:
     """A readable key: the first words of a text, lower-cased and joined by hyphens."""
-    plain = unicodedata.normalize("NFC", text[:400]).casefold()
-    parts = _WORD.findall(plain)[:_WORDS_OF_KEY]
-    return "-".join(parts)[:_LETTERS_OF_KEY].strip("-") or "memory"
+    parts = plain_words(caseless(text[:400]))[:_WORDS_OF_KEY]
+    return "".join(letters("-".join(parts))[:_LETTERS_OF_KEY]).strip("-") or "memory"
 
 
 def free_key(preferred: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from priming.config.params.laws import WHEN
 from priming.core.arguments.globs import Globs, backwards
+from priming.core.arguments.normal_forms import caseless
 from priming.errors import ParamError
 
 Finding = Literal["confirmed", "contradicted", "absent"]
@@ -127,7 +128,7 @@ def options(value: Any) -> frozenset[str]:
     (['go', 'rust'], frozenset())
     """
     many = value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
-    return frozenset(text for item in many if item is not None and (text := str(item).strip().casefold()))
+    return frozenset(text for item in many if item is not None and (text := caseless(str(item).strip())))
 
 
 def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
@@ -178,7 +179,7 @@ def mentions(phrase: str, text: str) -> bool:
     >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
     (True, False)
     """
-    return CueValue(text).mention(phrase.casefold())
+    return CueValue(text).mention(caseless(phrase))
 
 
 class CueValue:

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
 from priming.config.values import dataclass
-from priming.core.arguments.checks import check_text
+from priming.core.arguments.checks import check_key
 from priming.core.bitemporal import visible
-from priming.errors import NotFound, ParamError
+from priming.errors import NotFound
 from priming.history.log_replay import PastRows, created_at, rows_at
 from priming.history.moments import Moment, moment
 from priming.history.undo import restored_vectors
@@ -234,8 +234,7 @@ def as_of(
         ParamError: a time without a time zone.
 
     """
-    if not check_text("key", key).strip():
-        raise ParamError("key", key, "must be a memory's key or id")
+    key = check_key(key)
     queried = moment(valid_at, known_at) or Moment(None, None)
     with memory.reading() as now:
         known_time = queried.known_at or now

@@ -33,7 +33,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 11
+FORMAT = 12
 _ALIGN = 64
 _COLUMNS = (
     *(

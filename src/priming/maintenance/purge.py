@@ -10,6 +10,7 @@ from itertools import chain
 from priming.config.caller import present_caller
 from priming.config.words import CONSOLIDATED, MERGED, REASONS
 from priming.core.arguments.checks import check_text
+from priming.core.arguments.normal_forms import folded
 from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
 from priming.namespace import Namespace
@@ -164,7 +165,7 @@ def _names_of(memory: Namespace, subject: str) -> list[str]:
 
 
 def _is_same(name: str, subject: str) -> bool:
-    return " ".join(name.split()).casefold() == " ".join(subject.split()).casefold()
+    return folded(name).split() == folded(subject).split()
 
 
 def _about(memory: Namespace, names: Collection[str]) -> dict[str, str]:

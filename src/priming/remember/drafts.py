@@ -24,13 +24,13 @@ from priming.core.arguments.checks import (
     check_time,
     check_unique,
 )
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
 from priming.text.gists import GIST_LETTERS, gist_of_rule, gist_of_steps, sentences
 from priming.text.name_forms.kinds import Name
 from priming.text.names import find
-from priming.text.normal_forms import normalized
 from priming.types import EMPTY
 
 _RULE, _PROCEDURE = "behavior", "procedure"

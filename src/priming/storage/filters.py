@@ -25,8 +25,11 @@ from typing import Any
 from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
 from priming.core.arguments.checks import check_time
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import ParamError
 
+_AS_WRITTEN = ("content", "gist")
+"""Texts that are stored as somebody wrote them; names are composed."""
 _EQUAL, _ORDER = ("eq", "ne", "in", "nin"), ("gt", "gte", "lt", "lte")
 OPERATORS = (*_EQUAL, *_ORDER, "contains", "exists")
 _CHOICES = {"kind": KINDS, "trust": TRUST, "outcome": OUTCOMES}
@@ -181,8 +184,11 @@ def _value(where: str, path: tuple[str, ...], kind: str, value: Any) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind == "number" and not is_number:
         raise ParamError(where, value, "must be a number")
-    if kind in ("text", "tags") and not isinstance(value, str):
-        raise ParamError(where, value, "must be a text")
+    if kind in ("text", "tags"):
+        if not isinstance(value, str):
+            raise ParamError(where, value, "must be a text")
+        if path[0] not in _AS_WRITTEN:
+            value = normalized("NFC", value)
     if not isinstance(value, (str, int, float)):
         raise ParamError(where, value, "must be a text, a number, true, false or null")
     return _stored(where, value)

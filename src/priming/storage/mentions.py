@@ -6,24 +6,28 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from priming.core.arguments.normal_forms import folded
+
 _BETWEEN = r"[\s_.\-]+"
-_GENITIVE = r"(?:['’]?s)?"
+_GENITIVE = "(?:'?s)?"
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 """Letters of scripts that put no space between words."""
 
 
 def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:
-    """Whether a text, or any text within a list or mapping, mentions one of the names: whole words, in any case.
+    """Whether a text, or any text within a list or mapping, mentions one of the names.
+
+    Words are whole, in any case, with accents or without.
 
     >>> is_named = mentions_any(["Ada Byron"])
     >>> is_named("by ada  byron's hand"), is_named({"key": ["ada-byron"]}), is_named("Ada Byrons"), is_named("Adam")
     (True, True, True, False)
     """
-    pattern = re.compile("|".join(map(_pattern, names)) or r"(?!)", re.IGNORECASE)
+    pattern = re.compile("|".join(map(_pattern, map(folded, names))) or r"(?!)")
 
     def is_named(value: Any) -> bool:
         if isinstance(value, str):
-            return pattern.search(value) is not None
+            return pattern.search(folded(value)) is not None
         if isinstance(value, Mapping):
             return any(is_named(key) or is_named(item) for key, item in value.items())
         return isinstance(value, (list, tuple)) and any(map(is_named, value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from priming.core.arguments.normal_forms import caseless
 from priming.text.dates import dates
 from priming.text.name_forms.capitals import UPPER, initialisms, spans
 from priming.text.name_forms.components import components
@@ -136,7 +137,7 @@ def normal(name: str) -> str:
     >>> {normal(name) for name in ("the Ledger Service", "ledger-service", "ledger_service", "LedgerService")}
     {'ledger service'}
     """
-    words = _apart(name).casefold().replace("’", "'").split()
+    words = caseless(_apart(name)).replace("’", "'").split()
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         del words[0]
     joined = " ".join(words)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
+from priming.core.arguments.normal_forms import folded, letters, lowered, mark_class
 from priming.core.when import stem, stemmer
-from priming.text.normal_forms import normalized
 from priming.text.word_lists import is_common, read_words
 
 TERM_CACHE = 1 << 16
@@ -20,11 +21,26 @@ _CJK_CLASS = (
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
 _CJK = re.compile(f"[{_CJK_CLASS}]+")
-_CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
+_SPACELESS = re.compile(f"([{_CJK_CLASS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)")
+"""Runs of the scripts that put no spaces between words: those of CJK, Thai, Lao, Burmese and Khmer."""
 # The rest of a word beyond 64 letters is ignored: such words are data, and terms are cached.
-_TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
+_WORD = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
+_AFTER = (
+    r"(?:[.,+#](?:(?<=[.,])\d{1,32}(?:[.,]\d{1,32}){0,7}(?![.,]?\w)|(?<=\+)\+(?![^\W\d_])|(?<=[+#])(?!\w)))?"
+)
+"""What may follow a word without a space: the rest of a number, or a sign at its end."""
+_BEFORE = r"[-#.@$](?<![\w.\-@#$/+)\]}].)(?:(?<=-)-)?(?:(?<=[-#])(?=\d)|(?=[^\W\d_]))"
+"""A sign with which a token begins."""
+_FORM = rf"(?<![^\W_])WORD{_AFTER}|{_BEFORE}WORD{_AFTER}"
+_TOKEN = re.compile(_FORM.replace("WORD", r"[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}"))
+_NUMBER = re.compile(r"v?\d+(?:[.,]\d+)+")
+"""A number of several parts."""
+_SIGNS = "+#-.@$"
+_COUNT = re.compile(
+    r"[1-9]\d{0,2}(?P<group>[.,])\d{3}(?P<more>(?:(?P=group)\d{3})*)(?:(?!(?P=group))[.,](?P<rest>\d+))?"
+)
+_DATE_PARTS = re.compile(r"\d{4}\.\d+\.\d+|\d+\.\d+\.\d{4}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
-_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _SCRIPTS: Mapping[str, re.Pattern[str]] = {
     language: re.compile(f"[{span}]")
     for language, span in {
@@ -38,7 +54,6 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = {
 }
 """The language by whose rules words of a script are stemmed."""
 _CYRILLIC = _SCRIPTS["russian"]
-_NOT_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff]")
 LATIN_LANGUAGES = tuple(
     "catalan czech danish dutch finnish french german hungarian indonesian italian norwegian polish portuguese"  # noqa: SIM905
     " romanian spanish swedish turkish".split()
@@ -72,16 +87,19 @@ _LANGUAGE_WORDS = 200
 """Words of a text that are read for its language."""
 _LEAST_SHARE = 0.15
 """Least share of function words in a text of another language than English; prose has a third or more."""
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
     """Split a text into its terms, in order: stems without function words, and pairs of CJK characters.
 
-    A word is letters and digits, lower-cased, with its possessive or contracted ending ('s, 'll, 've, …)
+    A word is letters, their marks and digits, lower-cased, with its possessive or contracted ending ('s, 'll, 've, …)
     and its apostrophes taken off; function words of the language are left out and the others stemmed by Snowball's
-    stemmer for it. A word of another script is stemmed by the language that its script is used for. A run of Han,
-    Hiragana, Katakana or Hangul gives its overlapping pairs of characters, a single character itself.
+    stemmer for it. A word of another script is stemmed by the language that its script is used for. A run of a script
+    without spaces (Han, Kana, Hangul, Thai, …) gives its overlapping pairs of characters, a single character itself.
+
+    A sign at the edge of a word is part of a name (C++, F#, .NET, --force, @types): the word gives a second term with
+    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands; a version
+    gives what it is a version of as well (3, 3.11, 3.11.2). Emoji are words.
 
     Parameters
     ----------
@@ -96,7 +114,7 @@ def terms(text: str, language: str | None = None) -> list[str]:
     -----
     Text that is not ASCII is brought to the Unicode form NFKC first, so that full-width and decomposed
     letters meet their plain twins, and Latin letters lose their accents, since a cue is often typed without
-    them. Words are cut to 64 letters.
+    them. Words are cut to 64 letters. Where "1.200" stands alone, the language tells whether it is a thousand.
 
     References
     ----------
@@ -110,8 +128,11 @@ def terms(text: str, language: str | None = None) -> list[str]:
     ['東京', '京都', 'tower']
     >>> terms("Wann werden die Häuser gebaut?"), terms("Когда построили дома?")
     (['haus', 'gebaut'], ['постро', 'дом'])
+    >>> terms("C++ -x --quiet"), terms("€1,200.00 of 1200"), terms("1.200 Euro", "german")
+    (['c++', '-x', 'quiet', '--quiet'], ['1200', '1200'], ['1200', 'euro'])
     """
-    return [term for term, _ in _terms(text, language) if term]
+    tokens, language = _tokens(text, language)
+    return [term for token in tokens for term, _ in _read(token, language)]
 
 
 def language_of(text: str, likely: str | None = None) -> str | None:
@@ -140,26 +161,27 @@ def language_of(text: str, likely: str | None = None) -> str | None:
     >>> language_of("Was kostet die Reise?"), language_of("Was kostet die Reise?", "german")
     ('english', 'german')
     """
-    words = _TOKEN.findall(_folded(text).replace("'", " "))[:_LANGUAGE_WORDS]
+    words = _WORD.findall(lowered(text).replace("'", " "))[:_LANGUAGE_WORDS]
     scores: defaultdict[str, float] = defaultdict(float)
     hits: Counter[str] = Counter()
     marked: set[str] = set()
+    languages_of = _function_words()
     for word, number in Counter(word for word in words if len(word) > 1).items():
-        for language in (languages := _function_words().get(word, ())):
+        for language in (languages := languages_of.get(word, ())):
             scores[language] += 1 / len(languages)
             hits[language] += number
-    letters = {*"".join(words)} - _ASCII
-    for language, own in _LETTERS.items() if letters and len(words) > 2 else ():
-        if hits[language] and not letters.isdisjoint(own):
+    special = {*"".join(words)} - _ASCII
+    for language, own in _LETTERS.items() if special and len(words) > 2 else ():
+        if hits[language] and not special.isdisjoint(own):
             scores[language] += 1
             hits[language] += 1
             marked.add(language)
     scores.pop("english", None)
-    english = sum("english" in _function_words().get(word, ()) for word in {*words})
+    english = sum("english" in languages_of.get(word, ()) for word in {*words})
     best = max(scores, key=lambda language: (scores[language], language), default="english")
-    distinct = sum(best in _function_words().get(word, ()) for word in {*words}) + (best in marked)
+    distinct = sum(best in languages_of.get(word, ()) for word in {*words}) + (best in marked)
     if likely is not None and likely in scores and scores[likely] >= min(1.0, scores[best]):
-        own_words = sum(likely in _function_words().get(word, ()) for word in {*words})
+        own_words = sum(likely in languages_of.get(word, ()) for word in {*words})
         if own_words >= 2 and own_words >= english and hits[likely] >= _LEAST_SHARE * len(words):
             return likely
     is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
@@ -184,9 +206,9 @@ def spelled(text: str, language: str | None = None) -> dict[str, str]:
     {'hike': 'hikes', 'fun': 'fun'}
     """
     spellings: dict[str, str] = {}
-    for term, word in _terms(text, language):
-        if term:
-            spellings.setdefault(term, word)
+    tokens, language = _tokens(text, language)
+    for term, word in (pair for token in tokens for pair in _read(token, language)):
+        spellings.setdefault(term, word)
     return spellings
 
 
@@ -208,7 +230,7 @@ def bigrams(text: str) -> str:
     """
     if text.isascii():
         return ""
-    return " ".join(pair for run in _CJK.findall(_plain(text)) for pair in _pairs(run))
+    return " ".join(pair for run in _CJK.findall(folded(text)) for pair in _pairs(run))
 
 
 def is_stop(word: str) -> bool:
@@ -219,7 +241,7 @@ def is_stop(word: str) -> bool:
     >>> is_stop("It's"), is_stop("Don’t"), is_stop("Caroline")
     (True, True, False)
     """
-    return _term(_plain(word).lower()) == ""
+    return _term(folded(word)) == ""
 
 
 def is_function_word(word: str, language: str | None) -> bool:
@@ -228,7 +250,7 @@ def is_function_word(word: str, language: str | None) -> bool:
     >>> is_function_word("Der", "german"), is_function_word("Los", None), is_function_word("Der", "french")
     (True, True, False)
     """
-    plain = _folded(word)
+    plain = lowered(word)
     if _CYRILLIC.match(plain):
         return plain in _function_words_of("russian")
     return len(plain) > 1 and (
@@ -236,33 +258,71 @@ def is_function_word(word: str, language: str | None) -> bool:
     )
 
 
-def _plain(text: str) -> str:
-    """Bring a text to NFKC, Latin letters without their accents: a cue is often typed without them."""
-    if text.isascii():
-        return text
-    apart = normalized("NFKD", text.translate(_APOSTROPHES))
-    return normalized("NFKC", _MARKS.sub("", apart))
-
-
-def _folded(text: str) -> str:
-    """Bring a text to NFKC and lower case, with its accents and plain apostrophes."""
-    return text.lower() if text.isascii() else normalized("NFKC", text.translate(_APOSTROPHES)).lower()
-
-
-def _terms(text: str, language: str | None) -> Iterator[tuple[str, str]]:
-    """Each term of a text with the word that gives it; a function word gives the empty term."""
+def _tokens(text: str, language: str | None) -> tuple[list[str], str]:
+    """The tokens of a text in lower case, and the language that they are read by."""
     language = language or language_of(text) or "english"
-    if language == "english":
-        plain = _plain(text).lower()
+    plain = folded(text) if language == "english" else lowered(text, language)
+    if language in _ELIDING:
+        plain = plain.replace("'", " ")
+    if plain.isascii():
+        return _TOKEN.findall(plain), language
+    tokens: list[str] = []
+    for place, piece in enumerate(_SPACELESS.split(plain.replace("_", " "))):
+        tokens += _pairs(letters(piece)) if place % 2 else _wide_token().findall(piece)
+    return tokens, language
+
+
+@cache
+def _wide_token() -> re.Pattern[str]:
+    """A token of a text that is not ASCII: a word may contain marks, and a sign may be an emoji."""
+    sign = rf"[^\w\s\x00-\xff\u2500-\u259f{mark_class()}]"
+    emoji = rf"[\U0001f1e6-\U0001f1ff]{{2}}|{sign}(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d{sign}){{0,16}}"
+    return re.compile(
+        _FORM.replace("WORD", rf"\w[\w{mark_class()}]{{0,63}}(?:'[a-z]{{1,16}}){{0,2}}") + f"|{emoji}"
+    )
+
+
+@lru_cache(maxsize=TERM_CACHE)
+def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
+    """The terms of a token in lower case, each with its word; a function word has none."""
+    if _SPACELESS.match(token):
+        return ((token, token),)
+    if not token.isascii() and not token[0].isalnum():
+        emoji = "".join(sign for sign in token if unicodedata.category(sign) in ("So", "Cf"))
+        return ((emoji, emoji),) if emoji else ()
+    bare = token.strip(_SIGNS)
+    if _NUMBER.fullmatch(bare):
+        pairs = [(number, number) for number in dict.fromkeys(_numbers(bare, language))]
+    elif len(parts := re.split("[.,]", bare)) > 1:
+        pairs = [pair for part in parts for pair in _read(part, language)]
     else:
-        plain = _folded(text).replace("'", " ") if language in _ELIDING else _folded(text)
-    for place, piece in enumerate([plain] if plain.isascii() else _CJK_PARTS.split(plain)):
-        if place % 2:
-            yield from ((pair, pair) for pair in _pairs(piece))
-        elif language == "english" and not _NOT_LATIN.search(piece):
-            yield from ((_term(word), word) for word in _TOKEN.findall(piece))
-        else:
-            yield from ((_foreign_term(word, language), _plain(word)) for word in _TOKEN.findall(piece))
+        word, term = folded(bare), _foreign_term(bare, language)
+        pairs = [(term, word)] if term else []
+    if bare == token:
+        return tuple(pairs)
+    return ((token, token),) if len(bare) == 1 and bare.isalpha() else (*pairs, (token, token))
+
+
+def _numbers(token: str, language: str) -> Iterator[str]:
+    """What a number of several parts is: a value, a version with what it is a version of, or the parts of a date."""
+    group = "," if language == "english" else "."
+    count = _COUNT.fullmatch(token)
+    if count and (count["more"] or count["rest"] or count["group"] == group):
+        whole = re.sub(r"\D", "", token[: count.start("rest") - 1] if count["rest"] else token)
+        yield _value(whole, count["rest"] or "")
+        return
+    parts = re.split("[.,]", token)
+    if len(parts) == 2 and "v" not in token and ("." in token or group == "."):
+        yield from (parts[0], _value(*parts), ".".join(parts))
+    elif "," in token or _DATE_PARTS.fullmatch(token):
+        yield from parts
+    else:
+        yield from (parts[0], *(".".join(parts[:size]).lstrip("v") for size in range(1, len(parts) + 1)))
+
+
+def _value(whole: str, fraction: str) -> str:
+    """A decimal number without zeros at its end."""
+    return f"{whole}.{fraction}".rstrip("0").rstrip(".")
 
 
 @cache
@@ -281,17 +341,20 @@ def _function_words_of(language: str) -> frozenset[str]:
     return frozenset(read_words(f"function_words/{language}") if has_list else ())
 
 
-@lru_cache(maxsize=TERM_CACHE)
 def _foreign_term(word: str, language: str) -> str:
     """Stem a word in lower case by its script, or by the language of its text; a function word gives ""."""
-    own = next((name for name, letters in _SCRIPTS.items() if letters.search(word)), language)
+    own = (
+        language
+        if word.isascii()
+        else next((name for name, script in _SCRIPTS.items() if script.search(word)), language)
+    )
     if own == "english":
-        return _term(_plain(word))
-    return "" if word in _function_words_of(own) else _plain(stemmer(own)(word))
+        return _term(folded(word))
+    return "" if word in _function_words_of(own) else folded(stemmer(own)(word))
 
 
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+def _pairs(run: Sequence[str]) -> list[str]:
+    return ["".join(run[i : i + 2]) for i in range(len(run) - 1)] or [*run]
 
 
 @lru_cache(maxsize=TERM_CACHE)

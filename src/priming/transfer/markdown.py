@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ from urllib.parse import unquote
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
+from priming.core.arguments.normal_forms import mark_class, normalized
 from priming.errors import ParamError
 from priming.transfer.importers import Item, Tie
 from priming.transfer.prose import Section, document, links, pieces
@@ -21,7 +23,6 @@ from priming.transfer.reading import checked_entry, files, label, name_below, re
 ENDINGS = (".md", ".markdown")
 REFERS = "refers-to"
 _PATH = " > "
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,15 @@ def _address(name: str, section: Section, used: dict[str, int]) -> str:
     return f"md:{name}" + (f"#{address}" if address else "") + (f"-{count}" if count else "")
 
 
+@cache
+def _not_in_slug() -> re.Pattern[str]:
+    """What the anchor of a heading lacks: punctuation; a mark is part of its letter."""
+    return re.compile(rf"[^\w\- {mark_class()}]")
+
+
 def slug(heading: str) -> str:
     """The anchor of a heading: lower-case, without punctuation, with hyphens for spaces."""
-    return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-")
+    return _not_in_slug().sub("", normalized("NFC", heading.strip().lower())).replace(" ", "-")
 
 
 def _stem(file: str) -> str:

@@ -14,13 +14,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from priming.config.params.store import STORE
 from priming.config.words import NIGHT, PACK, SOURCES
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import ParamError
 
+T = TypeVar("T")
 PAGE_LIMIT = 1_000_000
 """The longest page that may be requested at once."""
 PACK_NAME = r"[a-z0-9]+(?:[-_.][a-z0-9]+)*"
@@ -55,13 +57,21 @@ def check_content(value: Any) -> str:
 
 
 def check_name(name: str, value: Any) -> str | None:
-    """A short text that names something, or None."""
+    """A short text that names something, its letters composed, or None."""
     if value is None:
         return None
     text = check_text(name, value)
     if not text.strip() or len(text) > _NAME_LENGTH or _has_breaks(text):
         raise ParamError(name, text, f"must be one printable line of 1 to {_NAME_LENGTH} characters")
-    return text
+    return normalized("NFC", text)
+
+
+def check_key(value: Any) -> str:
+    """The key or id of a memory, composed as it is stored."""
+    key = normalized("NFC", check_text("key", value))
+    if not key.strip():
+        raise ParamError("key", value, "must be a memory's key or id")
+    return key
 
 
 def _has_breaks(text: str) -> bool:
@@ -83,6 +93,12 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     if value not in choices:
         raise ParamError(name, value, f"must be one of {', '.join(choices)}")
     return str(value)
+
+
+def absent_if_empty(value: T) -> T | None:
+    """An argument, or None for an empty list or mapping, which strict clients send in place of nothing."""
+    is_empty = isinstance(value, Collection) and not isinstance(value, (str, bytes)) and not value
+    return None if is_empty else value
 
 
 def check_number(

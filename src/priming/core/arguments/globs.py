@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from priming.config.params.laws import WHEN
 from priming.config.params.store import STORE
+from priming.core.arguments.normal_forms import caseless
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,4 +147,4 @@ def backwards(path: str) -> str | None:
 
 
 def _parts(path: str) -> list[str]:
-    return [part for part in path.casefold().replace("\\", "/").split("/") if part not in ("", ".")]
+    return [part for part in caseless(path).replace("\\", "/").split("/") if part not in ("", ".")]

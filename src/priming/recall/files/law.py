@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.normal_forms import caseless
 from priming.text.tokens import TERM_CACHE, terms
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -81,8 +82,8 @@ def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:
     >>> named_files("fix pool.py and the retry", ["src/pool.py", "src/retry.py", "tests/retry.py"], 0.5).tolist()
     [1.0, 0.25, 0.25]
     """
-    names_in_task = filter(None, (name.rstrip(_NO_ENDS) for name in _NAME.findall(task)))
-    words = {word.replace("\\", "/").removeprefix("./").casefold() for word in names_in_task}
+    names_in_task = filter(None, (name.rstrip(_NO_ENDS) for name in _NAME.findall(caseless(task))))
+    words = {word.replace("\\", "/").removeprefix("./") for word in names_in_task}
     names = [_names(path) for path in paths]
     bearers = Counter(name for own in names for name in {*own[0], own[1]} if name in words)
     values = [
@@ -98,7 +99,7 @@ def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:
 @lru_cache(maxsize=TERM_CACHE)
 def _names(path: str) -> tuple[Collection[str], str]:
     """What a file can be called: its path and what follows each of its slashes; and its bare name."""
-    parts = path.casefold().split("/")
+    parts = caseless(path).split("/")
     ends = frozenset("/".join(parts[i:]) for i in range(len(parts)))
     bare = parts[-1].rpartition(".")[0] or parts[-1]
     return ends, bare.strip("_")

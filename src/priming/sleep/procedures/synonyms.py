@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Collection
 from functools import cache, lru_cache
 
+from priming.core.arguments.normal_forms import normalized
 from priming.core.when import stem
-from priming.text.normal_forms import normalized
 from priming.text.word_lists import read_word_groups, read_words
 
 _CACHED = 1 << 14

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.normal_forms import normalized
+from priming.core.arguments.normal_forms import caseless, folded, letters, normalized, plain_words
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 ACUTE, ABOVE_RIGHT = "\u0301", "\u0315"
@@ -30,3 +30,26 @@ def test_after_thirty_marks_on_a_letter_the_sorting_ends(form):
 def test_what_looks_like_marks_and_is_none_stays():
     signs = "→—…" * 50 + "👍🏽" * 50
     assert normalized("NFC", signs) == signs
+
+
+@given(st.text())
+def test_names_are_compared_without_regard_to_case_and_composition(text):
+    assert caseless(unicodedata.normalize("NFD", text)) == caseless(unicodedata.normalize("NFC", text))
+    assert caseless(caseless(text)) == caseless(text)
+
+
+@given(st.text())
+def test_folding_a_second_time_changes_nothing(text):
+    assert folded(folded(text)) == folded(text)
+
+
+def test_a_name_keeps_its_accents_and_a_searched_text_loses_them():
+    assert caseless("Ren\u00c9") == "ren\u00e9"
+    assert folded("Ren\u00c9 S\u00f8rby") == "rene sorby"
+
+
+def test_words_and_letters_keep_their_marks():
+    hindi = "\u0928\u0926\u0940 \u0915\u093f\u0928\u093e\u0930\u093e"
+    assert plain_words(hindi) == hindi.split()
+    assert letters("\u0e01\u0e34\u0e19") == ["\u0e01\u0e34", "\u0e19"]
+    assert plain_words("one_two-three") == ["one", "two", "three"]
