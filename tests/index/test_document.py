@@ -121,3 +121,41 @@ def test_a_fact_that_is_removed_or_states_something_else_leaves_its_slot():
     index.drop("1")
     assert index.in_slot(city("Paris"), 9) == []
     assert list(index) == [("2", "ada", "port", "80")]
+
+
+@pytest.mark.parametrize(
+    ("more", "labels"),
+    [
+        ({"key": "boiler", "tags": ("heating",)}, ("boiler", "heat")),
+        ({"key": "note:boiler_2024-b7"}, ("boiler",)),
+        ({"key": "serviced-in-march"}, ()),
+        ({"key": "boiler", "version": 2}, ("boiler",)),
+        ({"key": "serviced-in-may-by-ada", "version": 2}, ()),
+        ({"key": "serviced", "tags": ("march",)}, ()),
+    ],
+)
+def test_a_key_that_somebody_gave_and_tags_are_words_of_a_memory(embedder, more, labels):
+    document = described(embedder, content="Serviced in March.", **more)
+    assert document.body == ("servic", "march", *labels)
+
+
+def test_a_question_finds_the_memory_whose_key_or_tag_it_names():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("The service is due in March.", key="boiler")
+        memory.remember("The service is due in June.", key="roof", tags=["gutters"])
+        assert [hit.memory.key for hit in memory.recall("when is the boiler due for service?").hits][:1] == [
+            "boiler"
+        ]
+        assert [hit.memory.key for hit in memory.recall("when are the gutters due?").hits][:1] == ["roof"]
+
+
+def test_a_key_or_an_id_names_its_memory():
+    with Memory.open("sqlite://") as memory:
+        remembered = memory.remember("The service is due in March.", key="the boiler")
+        now = memory.now()
+        working = memory.working(now)
+        row = working.row_of[remembered.id]
+        for name in ("the boiler", " the boiler\n", "[the boiler]", remembered.id):
+            assert working.named_by(name, now) == row, name
+        for other in ("boiler", "The boiler", "[]", "", "the boiler?"):
+            assert working.named_by(other, now) is None, other

@@ -117,15 +117,15 @@ def test_novel_terms_that_are_updated_are_those_counted_again(memory, seed):
 
 
 def test_a_term_is_novel_in_the_next_oldest_memory_once_the_oldest_is_forgotten(memory):
-    for key, content in (("first", "red car"), ("second", "red sea"), ("third", "red sky")):
+    for key, content in (("1st", "red car"), ("2nd", "red sea"), ("3rd", "red sky")):
         memory.remember(content, key=key)
     opened = memory
     assert opened.working(opened.now()).novelty.tolist() == [2, 1, 1]
-    memory.forget("first")
+    memory.forget("1st")
     assert opened.working(opened.now()).novelty.tolist() == [0, 2, 1]
-    memory.restore("first")
+    memory.restore("1st")
     working = opened.working(opened.now())
-    assert working.novelty[working.document[working.row_of[memory.get("first").id]]] == 2
+    assert working.novelty[working.document[working.row_of[memory.get("1st").id]]] == 2
 
 
 def test_places_are_weighed_by_what_is_rare_among_their_like():

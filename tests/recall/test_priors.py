@@ -312,8 +312,8 @@ def evidence(memory, text, **more):
 
 
 def test_bm25_counts_headings_and_texts_of_the_present_memories(memory):
-    memory.remember("red car", key="a")
-    memory.remember("blue car car", heading="Red", key="b")
+    memory.remember("red car", key="1")
+    memory.remember("blue car car", heading="Red", key="2")
     memory.remember("green car", key="gone")
     memory.forget("gone")
     found = evidence(memory, "red car").bm25
@@ -405,7 +405,7 @@ def told(words, states=True):
 
 
 def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_a_number(memory):
-    memory.remember("met so kind", session="s", key="first")
+    memory.remember("met so kind", session="s", key="1st")
     memory.remember("we met Ada", session="s")
     memory.remember("we met Ada, Bob, Cem, Dora and Emil", session="s")
     memory.remember("we met Ada and Bob?", session="s")
@@ -417,7 +417,7 @@ def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_a
     assert found[4:6].tolist() == [0, 0]
     stating = [*shares[:3], told(0)]
     assert found[6] == pytest.approx(np.quantile(stating, 0.75))  # no turn: more than most that do not ask
-    memory.forget("first")
+    memory.forget("1st")
     assert information(memory, "met")[1] == pytest.approx(told(DETAIL + 2))
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.keys import is_made_from
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
@@ -147,13 +148,16 @@ def _document(
     at = record.occurred_at
     text = f"{record.title or ''}\n{searched_text(record)}" if indexed else ""
     language = language_of(text) or "english"
+    heading = tuple(terms(record.title, language)) if indexed and record.title else ()
+    body = tuple(terms(searched_text(record), language)) if indexed else ()
+    labels = _label_words(record, {*heading, *body}, language) if indexed else {}
     return Document(
         id=record.id,
         kind=record.kind,
         title=record.title,
         spoken=not record.heading and bool(record.speaker),
-        heading=tuple(terms(record.title, language)) if indexed and record.title else (),
-        body=tuple(terms(searched_text(record), language)) if indexed else (),
+        heading=heading,
+        body=(*body, *labels),
         tokens=tokens,
         vector=vector,
         session=record.session,
@@ -165,8 +169,27 @@ def _document(
         slot=slot_of_record(record),
         when=record.when,
         statement=statement(record.content, record.speaker) if record.kind == FACT else None,
-        words=spelled(text, language) if indexed and by_word else {},
+        words={**labels, **spelled(text, language)} if indexed and by_word else {},
     )
+
+
+def _label_words(record: MemoryRecord, own: set[str], language: str) -> dict[str, str]:
+    """The terms of tags and of a key by which somebody named a memory, which its text lacks, each with its word.
+
+    A key that was made from a text says nothing that the text does not, and after a change what the text said before:
+    in a changed memory a key that shares words with the text counts as made from it. What stands in a key before a
+    colon says of what kind it is, and a word with digits is a number of it.
+    """
+    of_key = spelled(record.key.rpartition(":")[2], language)
+    source = record.heading or record.content
+    is_made = (
+        not own.isdisjoint(of_key) if record.version > 1 else is_made_from(record.key, source, record.id)
+    )
+    named = (
+        {} if is_made else {term: word for term, word in of_key.items() if not any(map(str.isdigit, term))}
+    )
+    labels = named | spelled(" ; ".join(record.tags), language)
+    return {term: word for term, word in labels.items() if term not in own}
 
 
 def success_estimate(record: MemoryRecord) -> float:

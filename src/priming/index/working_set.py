@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from priming.config.relations import RelationSigns
+from priming.core.arguments.normal_forms import normalized
 from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
@@ -71,6 +72,16 @@ class WorkingSet(NamespaceArrays):
         due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
             self._reread(due, now)
+
+    def named_by(self, text: str, now: datetime) -> int | None:
+        """The row of the memory whose key or id a text is, alone or in the brackets in which recall prints it."""
+        name = normalized("NFC", text.strip())
+        bare = name.removeprefix("[").removesuffix("]")
+        for key in dict.fromkeys((name, bare)):
+            record_ = self._store.get(self.namespace, key, now) if key else None
+            if record_ is not None:
+                return self.row_of.get(record_.id)
+        return None
 
     def _build(self, now: datetime) -> None:
         """Read everything: slow, and the only way that leaves no trace of purged texts."""
