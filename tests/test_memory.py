@@ -202,7 +202,7 @@ def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
     assert keys() == ["a", "b"]
     assert keys(kinds=["fact"]) == keys(kinds="fact") == ["a"]
     assert keys(kinds=["entity"]) == ["entity:zed"]
-    assert keys(kinds=[]) == []
+    assert keys(kinds=[]) == keys()
     assert keys(status="forgotten") == ["c"]
     assert keys(status=None) == ["a", "b", "c"]
     assert keys(matching="sing") == ["b"]

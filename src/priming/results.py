@@ -93,7 +93,7 @@ class Recall:
     omitted: tuple[Omitted, ...] = ()
     profile: str = "priming"
     notice: str | None = None
-    """What comes first: which constraints apply but did not fit into the tokens."""
+    """What the answer lacks: constraints that apply, hits beyond the limit, and what did not fit into the tokens."""
     confidence: float | None = None
     """The confidence that the cue is answered at all, in [0, 1]; None if the profile computes none."""
     floor: float | None = None
@@ -105,6 +105,8 @@ class Recall:
     """Of a trace: the activation that links carried towards hits, over all steps; most first."""
     recorded: bool = True
     """Whether the store has the recall, so that its hits can be judged; it has none of another time."""
+    more: int = 0
+    """How many further hits the limit left out, of those that were ranked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -368,10 +368,10 @@ def test_what_is_excluded_is_not_reached_over_a_link_either(memory):
 
 
 def test_a_context_alone_is_a_cue(memory):
-    memory.remember("Prefer table-driven tests.", key="go", when={"language": "go"})
+    memory.remember("Prefer table-driven tests.", key="tests", when={"language": "go"})
     memory.remember("Stale bread.", key="bread")
     (hit,) = memory.recall(cue=Cue(language="go"), ablate=["cosine"]).hits
-    assert (hit.memory.key, hit.components["context"]) == ("go", pytest.approx(0.4))
+    assert (hit.memory.key, hit.components["context"]) == ("tests", pytest.approx(0.4))
     assert keys(memory.recall(cue=Cue(anything="go"), ablate=["cosine"])) == []
 
 
@@ -408,6 +408,32 @@ def test_the_budget_is_never_exceeded_and_what_is_left_out_is_named(embedder, bu
             assert len(answer.hits) == len(memory.recall("paint", limit=12, profile=profile).hits)
 
 
+def test_an_answer_says_how_many_more_match_than_the_limit_allows(memory):
+    for name in ("Ada", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal"):
+        memory.remember(f"{name} paints the shed.")
+    answer = memory.recall("who paints the shed?", limit=3, floor=0)
+    assert (len(answer.hits), answer.more) == (3, 5)
+    assert answer.notice == "5 more match: raise the limit of 3"
+    whole = memory.recall("who paints the shed?", limit=8, floor=0)
+    assert (len(whole.hits), whole.more, whole.notice) == (8, 0, None)
+
+
+@pytest.mark.parametrize(("tokens", "text"), [(0, ""), (1, "…"), (5, "2 left out")])
+def test_a_budget_that_holds_no_hit_is_said_to_be_too_small(memory, tokens, text):
+    for name in ("Ada", "Bo"):
+        memory.remember(f"{name} paints the shed in the garden.")
+    answer = memory.recall("who paints the shed?", tokens=tokens, floor=0)
+    assert answer.text == text
+    assert answer.notice == f"2 did not fit into {tokens} tokens: raise the budget"
+
+
+def test_empty_lists_and_mappings_are_absent(memory):
+    memory.remember("Ada paints the shed.", kind="fact")
+    empty = memory.recall("who paints the shed?", kinds=[], filters={}, ablate=[])
+    assert keys(empty) == keys(memory.recall("who paints the shed?")) != []
+    assert memory.list(kinds=()) == memory.list()
+
+
 # Nothing, and why
 
 
@@ -416,7 +442,6 @@ def test_an_empty_answer_says_why(memory):
     tell(memory, a="We paint walls.")
     for asked in (
         {"kinds": ["fact"]},
-        {"kinds": []},
         {"filters": {"key": "b"}},
         {"cue": Cue(language="go"), "filters": {"key": "b"}},
     ):

@@ -151,7 +151,7 @@ def test_the_reply_says_first_which_constraints_do_not_fit_and_what_would_hold_t
     assert memory.active(Cue(), tokens=enough).notice is None
     assert memory.active(Cue(), tokens=enough - 1).notice
     nothing = memory.active(Cue(), tokens=3)
-    assert (nothing.text, bool(nothing.notice)) == ("", True)
+    assert (nothing.text, bool(nothing.notice)) == ("5 left out", True)
 
 
 def test_what_is_no_rule_neither_wins_nor_inhibits(memory):

@@ -169,6 +169,16 @@ def pack(
     )
 
 
+def short_notice(count: int, budget: float) -> str:
+    """Say that hits were left out of a text, in as many tokens as it may have; nothing if it may have none.
+
+    >>> short_notice(12, 5), short_notice(12, 1)
+    ('12 left out', '…')
+    """
+    forms = (f"{count} left out", "…", "")
+    return next(form for form in forms if estimate_tokens(form) <= budget)
+
+
 class _Page:
     """The parts of the text; ``levels`` holds for each hit its position in ``LEVELS``."""
 

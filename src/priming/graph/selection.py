@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from priming.config.words import FORMATS, KINDS
-from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_time
+from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
 from priming.errors import ParamError
 from priming.graph import export
@@ -82,6 +82,7 @@ def select_subgraph(
 
 
 def _check_kinds(kinds: Sequence[str] | None) -> Collection[str]:
+    kinds = absent_if_empty(kinds)
     if kinds is None:
         return KINDS
     if isinstance(kinds, str):

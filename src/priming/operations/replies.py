@@ -255,9 +255,12 @@ def shown(op: Op, answer: Any) -> str:
         return "\n".join(_night_lines(answer))
     if op.name not in ("recall", "active"):
         return compact(answer)
-    parts = [answer["text"] or answer["reason"] or "nothing"]
+    notice = answer["notice"] or ""
+    parts = [answer["text"] or answer["reason"] or notice or "nothing"]
     if answer["hits"] and answer["recorded"]:
         parts.append(f"recall_id: {answer['recall_id']}")
+    if notice not in parts[0]:
+        parts.append(notice)
     if answer["degraded"]:
         parts.append(f"degraded: {', '.join(answer['degraded'])}")
     return "\n".join(parts)
@@ -271,6 +274,7 @@ def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
     lines = answer["text"].splitlines()
     first = next((place for place, line in enumerate(lines) if line.startswith("- [")), len(lines))
     about = {"about": "\n".join(lines[:first]), "reason": answer["reason"], "degraded": answer["degraded"]}
+    about["notice"] = answer["notice"] if answer["notice"] not in (None, *lines[:1]) else None
     reply = {name: value for name, value in about.items() if value}
     if answer["hits"] and answer["recorded"]:
         reply["recall_id"] = answer["recall_id"]

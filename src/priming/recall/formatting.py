@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from priming.config.keys import is_made_from
-from priming.core.pack import Packable
+from priming.core.pack import Packable, Packed, short_notice
 from priming.index.document import procedure_steps
 from priming.results import Hit
 from priming.rules.trust import source_note
@@ -67,6 +67,25 @@ def _packable(hit: Hit, tiers: bool) -> Packable:
         full=whole,
         activation=hit.components.get("activation", hit.score) if tiers else hit.score,
     )
+
+
+def packed_text(packed: Packed | None, tokens: int | None) -> str:
+    """The text of hits; where none fits into the tokens, it says how many there are, and without hits nothing."""
+    if packed is None or tokens is None:
+        return packed.text if packed else ""
+    return packed.text or short_notice(len(packed.omitted), tokens)
+
+
+def shortfall(more: int, limit: int, packed: Packed | None, tokens: int | None) -> str | None:
+    """What an answer lacks: hits beyond the limit, and hits that did not fit into the tokens; None if nothing.
+
+    >>> shortfall(5, 10, None, None)
+    '5 more match: raise the limit of 10'
+    """
+    parts = [f"{more:,} more match: raise the limit of {limit:,}"] if more else []
+    if packed is not None and packed.omitted:
+        parts.append(f"{len(packed.omitted):,} did not fit into {tokens:,} tokens: raise the budget")
+    return "; ".join(parts) or None
 
 
 EARLIER_KEY = "key from an earlier text"

@@ -22,6 +22,7 @@ from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import (
+    absent_if_empty,
     check_choice,
     check_count,
     check_name,
@@ -46,7 +47,7 @@ from priming.recall.candidates import (
 from priming.recall.designs import rank
 from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
-from priming.recall.formatting import HEADER, packables
+from priming.recall.formatting import HEADER, packables, packed_text, shortfall
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
 from priming.recall.relevance.hits import answer_confidence, hits_above, judged
@@ -128,11 +129,11 @@ def recall(
         text=cue_text(cue.text if text is None else text, cue),
         cue=cue,
         profile=chosen,
-        kinds=None if kinds is None else _kinds(kinds),
+        kinds=None if absent_if_empty(kinds) is None else _kinds(kinds),
         limit=check_count("limit", limit, 1, MOST_HITS),
         tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
         session=check_name("session", session),
-        condition=None if filters is None else filtering.parse(filters),
+        condition=None if absent_if_empty(filters) is None else filtering.parse(filters),
         spread=bool(spread),
         ablate=_ablated(ablate),
         trace=bool(trace),
@@ -190,6 +191,7 @@ class RecallOutcome:
     degraded: tuple[str, ...]
     spread: tuple[Mapping[str, float], ...]
     carried: tuple[Step, ...]
+    more: int
 
 
 def _answer(memory: Namespace, query: RecallQuery) -> Recall:
@@ -212,15 +214,17 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         hits=outcome.hits,
         reason=reason,
         degraded=(*outcome.degraded, *untraced),
-        text=packed.text if packed else "",
+        text=packed_text(packed, query.tokens),
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
         profile=query.profile.name,
+        notice=shortfall(outcome.more, query.limit, packed, query.tokens),
         confidence=outcome.confidence,
         floor=outcome.floor,
         timings=MappingProxyType(watch.laps),
         spread=outcome.spread,
         carried=outcome.carried,
         recorded=query.moment is None and memory.store.exists and not untraced,
+        more=outcome.more,
     )
 
 
@@ -283,6 +287,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     if len(ranked.rows) and not judgement.above(floor).any():
         best = judgement.relevance.max()
         reason = f"nothing above the floor: the best relevance is {best:.3f}, less than {least:.3g}"
+    matching = int(np.count_nonzero(judgement.above(floor)))
     ranked, relevance = hits_above(ranked, judgement, floor, most)
     watch.lap("rank")
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
@@ -300,6 +305,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
         carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
+        more=max(0, matching - len(hits)),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.words import KINDS, STATUSES, TEXT_KINDS
-from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_text
+from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_text
 from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.moments import moment
@@ -57,7 +57,7 @@ def list_memories(
     """
     with memory.lock:
         namespace = as_of.namespace_at(memory, moment(valid_at, known_at))
-        kinds = [kinds] if isinstance(kinds, str) else kinds
+        kinds = [kinds] if isinstance(kinds, str) else absent_if_empty(kinds)
         if not isinstance(gists, bool):
             raise ParamError("gists", gists, "must be true or false")
         if gists and kinds is not None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from priming.config.params.laws import TierParams
 from priming.config.values import dataclass
-from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack
-from priming.recall.formatting import EARLIER_KEY, RULES_HEADER, has_earlier_key, rule_packable
+from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack, short_notice
+from priming.recall.formatting import EARLIER_KEY, RULES_HEADER, has_earlier_key, rule_packable, shortfall
 from priming.results import Hit, Omitted
 from priming.rules.conflicts import RuleCandidate
 from priming.text.quotation import label
@@ -45,6 +45,8 @@ def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | 
     if any(form.key not in shown for form in constraints):
         names = {str(i): _named(rule.hit.memory) for i, rule in enumerate(rules)}
         text, shown, notice = _constraints_alone(constraints, names, tokens, tiers)
+    elif rules and not text:
+        text, notice = short_notice(len(rules), tokens), shortfall(0, 0, packed, tokens)
     left_out = sorted(
         (i for i in range(len(rules)) if str(i) not in shown), key=lambda i: not rules[i].is_protected
     )
@@ -95,7 +97,7 @@ def _constraints_alone(
         left_out, before = [form.key for form in forms if form.key not in _tiers(packed)], left_out
         if left_out == before:
             break
-    text = packed.text or (notice if estimate_tokens(notice) <= tokens else "")
+    text = packed.text or (notice if estimate_tokens(notice) <= tokens else short_notice(len(forms), tokens))
     return text, _tiers(packed), notice
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from priming.config.relations import BUILT_IN
 from priming.config.values import dataclass
 from priming.core.arguments.checks import (
+    absent_if_empty,
     check_description,
     check_pack_name,
     check_pack_version,
@@ -76,6 +77,7 @@ def _select(
     memory: Namespace, tags: Collection[str] | None, keys: Collection[str] | None
 ) -> list[MemoryRecord]:
     """The active behaviours that have one of the tags or one of the keys, in the order of the store."""
+    tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
     named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
     records = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)

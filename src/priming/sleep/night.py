@@ -19,7 +19,7 @@ from priming.config import private_files
 from priming.config.ids import derived, uuid7
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
-from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count
+from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
 from priming.errors import Busy, Conflict, NotFound, ParamError, StoreError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
@@ -85,9 +85,9 @@ def sleep(
 
 def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
     """The checked stages, in the order of a night."""
-    if stages is None:
+    if absent_if_empty(stages) is None:
         return STAGES
-    if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
+    if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection):
         raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
     requested = {check_choice("stages", stage, STAGES) for stage in stages}
     return tuple(stage for stage in STAGES if stage in requested)

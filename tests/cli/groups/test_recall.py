@@ -136,9 +136,12 @@ def test_a_degraded_recall_names_what_is_missing(shown):
 
 
 def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):
-    found = Recall("r", (), omitted=(Omitted("a", "budget", 15),), text="- [b] text")
+    found = Recall(
+        "r", (), omitted=(Omitted("a", "budget", 15),), text="- [b] text", notice="3 more match", more=3
+    )
     assert shown(recall.shown(found, packed=True)) == [
         "omitted: a (budget, 15 tokens)",
+        "3 more match",
         "packed:",
         "- [b] text",
     ]

@@ -171,6 +171,8 @@ def shown(
         yield records.degraded(result.degraded)
     for item in result.omitted:
         yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
+    if result.notice is not None:
+        yield line((result.notice, WARN))
     if packed and result.text:
         yield line(("packed:", DIM))
         yield from lines(result.text)

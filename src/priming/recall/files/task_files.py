@@ -10,6 +10,7 @@ from priming.core.arguments.checks import check_count, check_text
 from priming.core.pack import Packable, pack
 from priming.errors import ParamError
 from priming.namespace import Namespace
+from priming.recall.formatting import packed_text
 from priming.recall.recall import MOST_HITS, recall
 from priming.remember.files import file_key
 from priming.results import FileReason, Hit, Step, TaskFile, TaskFiles
@@ -64,7 +65,7 @@ def files(
         recall_id=answer.recall_id,
         files=listed,
         reason=answer.reason,
-        text=packed.text if packed else "",
+        text=packed_text(packed, tokens),
         recorded=answer.recorded,
     )
 

@@ -183,7 +183,7 @@ class _Handlers:
         uri = str(params.uri)
         if uri == ACTIVE:
             active = await self._read(context, "active", {"cue": {}})
-            return _contents(uri, TEXT, active["text"] or active["reason"])
+            return _contents(uri, TEXT, active["text"] or active["reason"] or active["notice"])
         if not uri.startswith(MEMORY) or uri == MEMORY:
             raise MCPError(
                 types.INVALID_PARAMS, f"no resource {shown(uri)}: there are {ACTIVE} and {MEMORY}KEY"
