@@ -21,13 +21,7 @@ from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
 from priming.core.arguments.arrays import Floats
-from priming.core.arguments.checks import (
-    absent_if_empty,
-    check_choice,
-    check_count,
-    check_name,
-    check_number,
-)
+from priming.core.arguments.checks import absent_if_empty, check_choice, check_count, check_name, check_number
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history.moments import describe_moment, moment, past_room
