@@ -14,12 +14,11 @@ import numpy as np
 from priming.bench.sets import BenchPart
 from priming.config.params.bench import BENCH, BenchParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats
+from priming.core.arguments.arrays import Floats, best_rows
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import ParamError
 from priming.index.lexicon import Lexicon
 from priming.memory import Memory
-from priming.recall.fusion import best_rows
 from priming.results import Recall
 from priming.text.tokens import language_of, terms
 from priming.types import FixedClock

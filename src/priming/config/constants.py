@@ -16,7 +16,6 @@ from priming.config.params.laws import ForgettingParams, PlasticityParams
 from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import (
     AnchorParams,
-    ConfidenceParams,
     LinkFactors,
     RecallParams,
     RelevanceParams,
@@ -42,7 +41,6 @@ FIELDS: Mapping[str, str] = {
     "linking": "linking",
     "learning": "learning",
     "tiers": "tiers",
-    "confidence": "confidence",
     "relevance": "relevance",
 }
 """The field of ``Profile`` that each section sets."""
@@ -128,7 +126,6 @@ def used(profile: Profile) -> dict[str, tuple[str, ...]]:
         "linking": _names(LinkParams),
         "learning": _names(LearningParams),
         "tiers": () if profile.tiers is None else _names(type(profile.tiers)),
-        "confidence": _names(ConfidenceParams) if profile.confidence else (),
         "relevance": _names(RelevanceParams) if profile.relevance else (),
     }
     return {section: names for section, names in sections.items() if names}

@@ -18,7 +18,6 @@ from priming.config.params.laws import (
 from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import (
     AnchorParams,
-    ConfidenceParams,
     LinkFactors,
     RecallParams,
     RelevanceParams,
@@ -48,7 +47,7 @@ class Profile:
 
     ``base_level`` and ``forgetting`` name the laws (``docs/laws.md``, 3 and 4) that the score uses, with their
     parameters beside them. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
-    what is below epsilon in between. ``confidence`` and ``relevance`` are None where the design has no probabilities.
+    what is below epsilon in between. ``relevance`` is None where the design has no probabilities.
     ``linking`` decides which links a new memory gets, ``learning`` which laws move links later and let them fade.
     """
 
@@ -71,7 +70,6 @@ class Profile:
     linking: LinkParams = field(default_factory=LinkParams)
     learning: LearningParams = field(default_factory=LearningParams)
     tiers: TierParams | None = None
-    confidence: ConfidenceParams | None = None
     relevance: RelevanceParams | None = None
 
     @property
@@ -110,7 +108,6 @@ PRIMING = Profile(
         no_turn=0.1,
         fan_out_names=True,
     ),
-    confidence=ConfidenceParams(),
     relevance=RelevanceParams(),
 )
 FLOOP = Profile(

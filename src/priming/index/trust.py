@@ -1,4 +1,4 @@
-"""How far an embedder's vectors tell what the words of a namespace tell: a model knows some languages, and not others."""
+"""How far vectors tell what the words of a namespace tell: a model knows some languages, and not others."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from priming.learning.replay import LearnedState, Replay, replay_cases, steps_si
 from priming.learning.results import Ablation, Reweighing, Worth
 from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
 from priming.namespace import Namespace
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 from priming.recall.ranking import weighted_profile
 from priming.recall.terms import TERMS, current_terms, write_weights
 from priming.types import Progress
@@ -187,7 +187,7 @@ def judged_sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
         cases = replay_cases(memory, query.profile, working, recalls, steps_known)
         params = weighted_profile(memory, query.profile).recall
     replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), cases)
-    rarity = Priors(working, memory.embedder, "", params, now).rarity
+    rarity = Evidence(working, memory.embedder, "", params, now).rarity
     groups = cue_groups(recalls, params.same_cue, rarity)
     return JudgedSample(now, params, replay, groups, left_out, _progress_counter(query, len(cases)))
 

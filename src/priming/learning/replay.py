@@ -31,17 +31,14 @@ from priming.recall.candidates import (
     recall_context,
 )
 from priming.recall.designs import rank
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
-_WEIGHTLESS = (
-    *("terms", "literal", "pairs", "turns", "window", "query", "cosine", "gist", "named_date"),
-    *("_practice", "_verdicts"),
-)
-_BY_SWITCHES = {"bm25": ("near", "date"), "session": ("near",)}
+_WEIGHTLESS = "terms", "query", "background", "signed_cosine", "named_date", "_verdicts"
+_BY_SWITCHES = {"near": ("near", "kind"), "words": ("near", "kind", "date", "feedback")}
 """Evidence that does not depend on weights, and is shared by all replays of a recall.
 
 Evidence with switches is shared only by replays in which each of them has the same value."""
@@ -125,7 +122,7 @@ class ReplayCase:
     context: Mapping[int, float]
     eligible: NDArray[np.bool_]
     pool: NDArray[np.bool_]
-    evidence: Priors | None = None
+    evidence: Evidence | None = None
 
 
 class Replay:
@@ -175,9 +172,9 @@ class Replay:
         )
         return [working.ids[row] for row in ranked.rows.tolist()]
 
-    def _evidence(self, case: ReplayCase, params: RecallParams, off: Collection[str]) -> Priors:
+    def _evidence(self, case: ReplayCase, params: RecallParams, off: Collection[str]) -> Evidence:
         at = case.judged.trace.at
-        evidence = Priors(
+        evidence = Evidence(
             self._learned.working, self._embedder, case.query.text, params, at, case.context, off, case.pool
         )
         if not self._shares_evidence:
@@ -189,11 +186,11 @@ class Replay:
         return evidence
 
 
-def _shared_evidence(earlier: Priors, evidence: Priors) -> dict[str, Any]:
+def _shared_evidence(earlier: Evidence, evidence: Evidence) -> dict[str, Any]:
     """The evidence of ``earlier`` that is the same in ``evidence``, by name."""
 
-    def is_on(priors: Priors, switch: str) -> bool:
-        return bool(getattr(priors.params, switch)) and switch not in priors.ablate
+    def is_on(evidence: Evidence, switch: str) -> bool:
+        return bool(getattr(evidence.params, switch)) and switch not in evidence.ablate
 
     same = [
         name

@@ -20,8 +20,8 @@ from priming.history.moments import Moment, naming_versions
 from priming.index.arrays import ENTITY
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
+from priming.recall.evidence import Evidence
 from priming.recall.files.index import files_of
-from priming.recall.priors import Priors
 from priming.recall.relevance.rules import context_of, fits_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
@@ -138,7 +138,7 @@ def _anchor_counts(profile: Profile) -> dict[str, int]:
 
 
 def no_result_reason(
-    evidence: Priors, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
+    evidence: Evidence, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
 ) -> str | None:
     """The reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
@@ -154,8 +154,8 @@ def no_result_reason(
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if query.floor != 0 and (missing := _missing_date(evidence, pool)):
         return f"nothing above the floor: no memory is of {missing!r}, nor names it"
-    # The paths of files may match where no text does.
-    if query.floor == 0 or query.of_files or _is_met(evidence, pool):
+    # A probability tells of itself that nothing fits; and the paths of files may match where no text does.
+    if query.floor == 0 or query.of_files or query.profile.relevance is not None or _is_met(evidence, pool):
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
     if query.profile.score == "ethos" or nearest >= floor:
@@ -164,7 +164,7 @@ def no_result_reason(
     return f"nothing above the floor: {why}"
 
 
-def _missing_date(evidence: Priors, pool: NDArray[np.bool_]) -> str | None:
+def _missing_date(evidence: Evidence, pool: NDArray[np.bool_]) -> str | None:
     """What the cue calls its date, where it asks for nothing else and no memory is of it, near it, or names it."""
     named, near = evidence.named_date, evidence.dated >= _NEAR_IT
     if named is None or not evidence.asks_for_time or (pool & (near | evidence.names_the_date)).any():
@@ -172,30 +172,18 @@ def _missing_date(evidence: Priors, pool: NDArray[np.bool_]) -> str | None:
     return named.words
 
 
-def _is_met(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
-    """Whether any memory that may answer has a word, a condition, a date or a software that the cue names."""
-    named = (pool[evidence.rows_of_software(kind)].any() for kind in evidence.software)
-    words = pool[evidence.literal_occurrences.rows].any() or evidence.useful[pool].any()
-    words |= evidence.joins_words and evidence.bm25[pool].any()
-    return bool(evidence.context or words or _has_date(evidence, pool) or any(named))
+def _is_met(evidence: Evidence, pool: NDArray[np.bool_]) -> bool:
+    """Whether any memory that may answer has a word or a condition that the cue names."""
+    return bool(evidence.context or (evidence.words[pool] > 0).any())
 
 
-def _has_date(evidence: Priors, pool: NDArray[np.bool_]) -> bool:
-    """Whether any memory that may answer is of the date that the cue names, in whatever profile."""
-    named = evidence.named_date
-    is_day = named is not None and named.month is not None and "date" not in evidence.ablate
-    return bool((evidence.dated[pool] == 1.0).any() if is_day else evidence.of_the_date[pool].any())
-
-
-def relevance_floor(query: RecallQuery, evidence: Priors) -> float | None:
+def relevance_floor(query: RecallQuery, evidence: Evidence) -> float | None:
     """The relevance below which hits are left out; None: where the answer ends by itself.
 
-    By default, filtered recalls and tiny namespaces leave nothing out.
+    By default, filtered recalls leave nothing out.
     """
     if query.floor is not None:
         return query.floor
-    law, moment = query.profile.relevance, query.moment
+    moment = query.moment
     narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
-    if law is None or narrowed or evidence.working.memories < law.least or (moment and moment.superseded):
-        return 0.0
-    return None
+    return 0.0 if query.profile.relevance is None or narrowed or (moment and moment.superseded) else None

@@ -14,7 +14,7 @@ from priming.config.params.laws import SquashParams
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
-from priming.core.arguments.arrays import Floats, Ints, distinct
+from priming.core.arguments.arrays import Floats, Ints, best_rows, distinct
 from priming.core.base_level import (
     associative_strength,
     recency_frequency,
@@ -25,14 +25,10 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
-from priming.index.columns import NONE
 from priming.index.document import success_estimate
-from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
-from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
+from priming.recall.ranking import Ranked, RankingQuery, best_hits
+from priming.recall.recipe import rank_by_probability
 from priming.recall.relevance.rules import counts_of, cue_relevance, fits_of
-from priming.recall.reranking import diversify, multi_hop
-from priming.text.names import words_of_names
-from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
 EPISODE = KINDS.index("episode")
@@ -45,73 +41,6 @@ _ABOVE = 2.0
 def rank(query: RankingQuery) -> Ranked:
     """Rank by the profile's own design."""
     return _DESIGNS[query.profile.score](query)
-
-
-def _priming(query: RankingQuery) -> Ranked:
-    """The default recipe (``docs/recall.md``, 4–9)."""
-    p, evidence = query.profile.recall, query.evidence
-    anchors = _covering_anchors(query)
-    activation, graph = None, None
-    rows, x = anchors
-    if query.spreading and "spread" not in query.ablate and len(rows):
-        graph = query.graph()
-        activation = spread(graph, anchors, query.spread_params(), record_flow=True)
-        rows, x = activation.rows, activation.values
-    scores = route_score(x, query.working.at(evidence.prior, rows), p.temperature, p.log_floor)
-    parts = {"activation": x}
-    if graph is not None and p.bridge and "bridge" not in query.ablate:
-        parts["bridge"] = multi_hop(query, graph, rows, scores)
-        scores = scores + p.bridge * parts["bridge"]
-    more = replace(query, limit=max(query.limit, p.anchors) + p.anchors)
-    ranked = _diversified(query, best_hits(more, rows, scores, parts, activation))
-    return replace(ranked, components={**ranked.components, **_evidence(query, ranked.rows)})
-
-
-def _evidence(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
-    """The matches and priors of each row, in [0, 1]; 0 for a row without a text."""
-    documents = query.working.document[rows]
-    has_text, at = documents != NONE, np.maximum(documents, 0)
-    evidence = query.evidence
-    parts = {**evidence.matches, **evidence.priors}
-    if evidence.useful.any():
-        parts["useful"] = evidence.useful
-    return {name: np.minimum(1.0, np.where(has_text, values[at], 0.0)) for name, values in parts.items()}
-
-
-def _diversified(query: RankingQuery, ranked: Ranked) -> Ranked:
-    """Lower the hits that only repeat better ones (``docs/recall.md``, 9)."""
-    bridges = ranked.components.get("bridge")
-    several = bridges is not None and bool(bridges.any())
-    documents = query.working.document[ranked.rows]
-    order, scores, parts = diversify(query.evidence, documents, ranked.scores, query.limit, several=several)
-    best = order[: query.limit]
-    components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}
-    return Ranked(ranked.rows[best], np.round(scores[best], EXACT), components, ranked.activation)
-
-
-def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
-    """The best memories, and those that cover the names of the cue which the best memory lacks."""
-    p, evidence = query.profile.recall, query.evidence
-    count = max(p.anchors, query.limit)
-    first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
-    if len(first[0]) and "coverage" not in query.ablate:
-        named = words_of_names(evidence.text, evidence.language)
-        names = {term for word in named for term in terms(word, evidence.language)}
-        reach, share = evidence.name_coverage(int(first[0][0]), names)
-        reach = np.where(query.pool, reach, 0.0)
-        if share and reach.any():
-            second = _softmax(query, np.asarray(scaled(reach)), count)
-            first = blend_anchors(first, second, share)
-    return query.working.row[first[0]], first[1]
-
-
-def _softmax(query: RankingQuery, values: Floats, count: int) -> tuple[Ints, Floats]:
-    """The best documents as anchors; of equal values the older memory comes first."""
-    order, temperature = query.working.order, query.profile.recall.temperature
-    if order is None:
-        return softmax_anchors(values, count, temperature)
-    documents, activation = softmax_anchors(values[order], count, temperature)
-    return order[documents], activation
 
 
 def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
@@ -363,7 +292,7 @@ def _arrays(scored: score.Score) -> dict[str, Floats]:
 
 
 _DESIGNS: dict[str, Callable[[RankingQuery], Ranked]] = {
-    "priming": _priming,
+    "priming": rank_by_probability,
     "floop": _floop,
     "synapse": _synapse,
     "ethos": _ethos,

@@ -10,11 +10,10 @@ import numpy as np
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import idf, okapi
-from priming.recall.fusion import best_rows
 from priming.embedding.protocol import Vectors, background_of
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
@@ -103,6 +102,13 @@ class Evidence(CueWords):
         mean, spread = self.background
         return background_of(self.embedder).strength * self.working.trust * (cosines - mean) / spread
 
+    def match(self, documents: Ints) -> Floats:
+        """How well words and meaning of each document fit, in log-odds, 0 where they speak against it."""
+        p = self.params
+        return np.maximum(
+            0.0, p.words * self.words[documents] / self.size + p.meaning * self.meaning(documents)
+        )
+
     @cached_property
     def known(self) -> float:
         """The share of the cue, by what its terms tell, of which any memory has a word."""
@@ -166,7 +172,7 @@ class Evidence(CueWords):
         """What each turn tells: its names, numbers and times, and its new words, in [0, 1]."""
         working = self.working
         told = _DETAIL * working.specificity.values[documents] + working.novelty[documents]
-        return np.minimum(1.0, np.log1p(told) / _FULL)
+        return np.asarray(np.minimum(1.0, np.log1p(told) / _FULL), np.float64)
 
     def candidates(self, pool: Bools) -> Ints:
         """The documents worth scoring, ascending: the best by words, by meaning, by conversation, and of the date."""
@@ -187,7 +193,7 @@ class Evidence(CueWords):
         """The documents nearest in meaning."""
         able = np.flatnonzero(pool & self.texts)
         near = self.working.vectors.dot(self.query)[able]
-        return able if len(able) <= _FOUND else able[np.argpartition(-near, _FOUND)[:_FOUND]]
+        return np.asarray(able if len(able) <= _FOUND else able[np.argpartition(-near, _FOUND)[:_FOUND]])
 
     def _of_sessions(self, pool: Bools) -> Ints:
         """The turns that match best together with their conversation."""
@@ -242,7 +248,11 @@ class Evidence(CueWords):
             values["context"] = np.array([self.context.get(at, 0.0) for at in documents.tolist()])
         if working.cue_feedback:
             values["feedback"] = np.array([self._verdicts.get(memory_id, 0.0) for memory_id in ids])
-        practised = {at: working.practice[memory_id] for at, memory_id in enumerate(ids) if memory_id in working.practice}
+        practised = {
+            at: working.practice[memory_id]
+            for at, memory_id in enumerate(ids)
+            if memory_id in working.practice
+        }
         if practised:
             own, values["use"] = list(practised.values()), none.copy()
             values["use"][list(practised)] = (
@@ -254,7 +264,7 @@ class Evidence(CueWords):
 
     @cached_property
     def _is_named(self) -> Floats:
-        """By title, whether the cue names it: has every term of it before its parenthesis; the last one is no title's."""
+        """By title, whether the cue has every term of it before its parenthesis; the last one is no title's."""
         working, cue_terms = self.working, set(self.terms.ordered)
         flags = np.zeros(len(working.title_terms) + 1)
         for term in cue_terms:

@@ -33,7 +33,7 @@ from priming.index.topology import (
 )
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 from priming.recall.terms import current_weights, with_weights
 from priming.types import EMPTY, MemoryRecord
 
@@ -56,7 +56,7 @@ class RankingQuery:
     """
 
     working: WorkingSet
-    evidence: Priors
+    evidence: Evidence
     profile: Profile
     eligible: NDArray[np.bool_]
     pool: NDArray[np.bool_]
@@ -90,6 +90,11 @@ class Ranked:
     scores: Floats
     components: Mapping[str, Floats] = field(default_factory=dict)
     activation: Activation | None = None
+
+    def only(self, places: Ints) -> Ranked:
+        """The rows at some places, in that order."""
+        components = {name: values[places] for name, values in self.components.items()}
+        return replace(self, rows=self.rows[places], scores=self.scores[places], components=components)
 
 
 def weighted_profile(memory: Namespace, profile: Profile) -> Profile:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from math import isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -20,11 +19,12 @@ from priming.config.ids import uuid7
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
-from priming.core.arguments.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import absent_if_empty, check_choice, check_count, check_name, check_number
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history.moments import describe_moment, moment, past_room
+from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -39,12 +39,12 @@ from priming.recall.candidates import (
     relevance_floor,
 )
 from priming.recall.designs import rank
+from priming.recall.evidence import Evidence
 from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables, packed_text, shortfall
-from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
-from priming.recall.relevance.hits import answer_confidence, hits_above, judged
+from priming.recall.recipe import least_probability
 from priming.recall.terms import TERMS, current_terms
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
@@ -265,7 +265,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     context, eligible, pool = eligible_candidates(memory, query, working, valid)
     profile, at = query.profile, query.cue.at or now
     laws = profile.base_level_params, profile.forgetting_params
-    evidence = Priors(
+    evidence = Evidence(
         working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool, *laws
     )
     reason = no_result_reason(evidence, eligible, pool, query)
@@ -274,39 +274,39 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     if reason is None:
         ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
         ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
-    confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
-    judgement = judged(evidence, ranked, confidence, profile.relevance)
-    floor, most = relevance_floor(query, evidence), past_room(memory, query.limit)
-    least = judgement.least if floor is None else floor
-    if len(ranked.rows) and not judgement.above(floor).any():
-        best = judgement.relevance.max()
+    law, floor = profile.relevance, relevance_floor(query, evidence)
+    least = (
+        0.0 if law is None else least_probability(ranked.scores[: law.width], law) if floor is None else floor
+    )
+    above = np.ones(len(ranked.rows), np.bool_) if law is None or query.of_files else ranked.scores >= least
+    best = None if law is None or query.of_files or not len(above) else float(ranked.scores[0])
+    if best is not None and not above.any():
         reason = f"nothing above the floor: the best relevance is {best:.3f}, less than {least:.3g}"
-    matching = int(np.count_nonzero(judgement.above(floor)))
-    ranked, relevance = hits_above(ranked, judgement, floor, most)
+    ranked = ranked.only(np.flatnonzero(above)[: past_room(memory, query.limit)])
     watch.lap("rank")
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    ranked_hits = _to_hits(memory, working, ranked, relevance, flow, valid)
+    ranked_hits = _to_hits(memory, working, ranked, flow, valid, is_probable=best is not None)
     hits = describe_moment(memory, ranked_hits, query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
         flow=flow,
         reason=reason if hits or reason else "nothing above the floor",
-        confidence=confidence,
-        floor=None if confidence is None or profile.relevance is None else least,
+        confidence=best,
+        floor=None if best is None else least,
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
         carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
-        more=max(0, matching - len(hits)),
+        more=max(0, int(np.count_nonzero(above)) - len(hits)),
     )
 
 
 def _ranking_query(
     memory: Namespace,
     query: RecallQuery,
-    evidence: Priors,
+    evidence: Evidence,
     eligible: NDArray[np.bool_],
     pool: NDArray[np.bool_],
     now: datetime,
@@ -342,9 +342,18 @@ def _log_steps(steps: Sequence[Mapping[str, float]]) -> None:
         LOG.debug("step %d of the spread: %s", step, json.dumps(shown, ensure_ascii=False))
 
 
-def _cue_matches(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
+def _cue_matches(working: WorkingSet, profile: Profile, evidence: Evidence) -> traces.Matched | None:
     """The match of rows to the cue, in the design whose anchors have priors too; None in the other designs."""
-    return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
+    if profile.anchors is not None:
+        return None
+
+    def matched(rows: Ints) -> Floats:
+        documents, values = working.document[rows], np.zeros(len(rows))
+        texts = documents != NONE
+        values[texts] = evidence.match(documents[texts])
+        return values
+
+    return matched
 
 
 def _records(
@@ -359,9 +368,10 @@ def _to_hits(
     memory: Namespace,
     working: WorkingSet,
     ranked: Ranked,
-    relevance: Floats,
     flow: traces.StoredTrace,
     valid: datetime,
+    *,
+    is_probable: bool,
 ) -> tuple[Hit, ...]:
     records = _records(memory, working, ranked.rows.tolist(), valid)
     paths = traces.steps_of(memory, flow, [record.id for record in records.values()])
@@ -371,14 +381,14 @@ def _to_hits(
         if row in records:
             values = {name: float(column[i]) for name, column in columns.items()}
             shown = {name: value for name, value in values.items() if value == value}  # not NaN
-            path, probability = paths.get(records[row].id, ()), float(relevance[i])
+            path, score = paths.get(records[row].id, ()), float(ranked.scores[i])
             hit = Hit(
                 records[row],
-                score=float(ranked.scores[i]),
+                score=score,
                 components=MappingProxyType(shown),
                 path=path,
                 distance=len(path),
-                relevance=None if isnan(probability) else probability,
+                relevance=score if is_probable else None,
             )
             hits.append(hit)
     return tuple(hits)

@@ -15,37 +15,27 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import RowChange, WeightsRow
 
 TERMS = (
-    "bm25",
-    "cosine",
-    "near",
-    "pairs",
-    "named",
-    "date",
-    "conversation",
-    "information",
-    "context",
-    "feedback",
-    "retention",
-    "base",
-    "coverage",
-    "spread",
-    "next",
-    "names",
-    "bridge",
-    "repeated",
+    *("words", "meaning", "near", "known", "size", "date", "named", "rest", "outdated"),
+    *("other", "asks", "information", "session", "answered"),
+    *("context", "feedback", "use", "spread", "next", "names"),
 )
 """The terms that ``ablate`` can switch off."""
 
 TERM_ALIASES: Mapping[str, str] = {
-    **dict.fromkeys(("window", "session", "gist", "answer"), "conversation"),
-    **dict.fromkeys(("question", "specificity", "details", "novelty", "news"), "information"),
+    "bm25": "words",
+    "cosine": "meaning",
+    **dict.fromkeys(("conversation", "window", "gist"), "session"),
+    **dict.fromkeys(("question", "statement"), "asks"),
+    **dict.fromkeys(("specificity", "details", "novelty", "news"), "information"),
+    "answer": "answered",
     **dict.fromkeys(("positive_feedback", "negative_feedback", "proved", "refused", "useful"), "feedback"),
+    **dict.fromkeys(("retention", "base"), "use"),
     "titled": "names",
-    "covered": "repeated",
+    **dict.fromkeys(("bridge", "coverage", "repeated", "covered"), "rest"),
 }
 """The terms that are part of another by now: to ablate one is to ablate that."""
 
-RETIRED_TERMS = ("idf", "length", "prior", "time")
+RETIRED_TERMS = ("idf", "length", "prior", "time", "pairs")
 """Terms that recall no longer has: they may still be ablated, without effect."""
 
 KIND = "ablate"

@@ -67,3 +67,19 @@ def _reaches(value: float, below: float | None) -> bool:
 def like(array: Floats) -> Any:
     """A 0-d result as a plain float, anything else as the array: scalars in, scalars out."""
     return float(array) if array.ndim == 0 else array
+
+
+def best_rows(values: Floats, count: int) -> Ints:
+    """The positions of the ``count`` largest positive values, descending, ties by position.
+
+    >>> best_rows(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
+    [1, 3, 0]
+    """
+    positive = np.flatnonzero(values > 0)
+    if not count:
+        return positive[:0]
+    if len(positive) > count:
+        bar = np.partition(values[positive], len(positive) - count)[len(positive) - count]
+        positive = positive[values[positive] >= bar]
+    order = np.lexsort((positive, -values[positive]))
+    return positive[order][:count]

@@ -8,14 +8,13 @@ from priming.config.params.files import FILES
 from priming.config.params.laws import SpreadParams
 from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, RENAMED, TOUCHES
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, best_rows
 from priming.core.graph import Graph
 from priming.core.lexical import idf, length_norm, okapi, scaled
 from priming.core.spread import spread
 from priming.index.working_set import WorkingSet
 from priming.recall.files.index import FileIndex, links_of, row_mask
 from priming.recall.files.law import divided, lifted, named_files, path_terms, released
-from priming.recall.fusion import best_rows
 from priming.recall.ranking import Ranked, RankingQuery, best_hits
 
 CONSTANTS = FILES
@@ -77,8 +76,9 @@ class _Part:
 def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple[Ints, Floats]:
     """The memories that match the task best, of those that concern files, and the activation that each releases."""
     working = query.working
-    match = np.asarray(scaled(np.where(query.pool, query.evidence.match, 0.0)))
-    match = match + np.asarray(scaled(with_paths))
+    documents = np.flatnonzero(query.pool)
+    match = np.asarray(scaled(with_paths))
+    match[documents] += scaled(query.evidence.match(documents))
     best = best_rows(match, CONSTANTS.anchors)
     rows = working.row[best]
     age = len(files.memories) - 1.0 - np.searchsorted(files.memories, rows)
