@@ -18,7 +18,7 @@ from priming.core.graph import among
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
-from priming.index.conversation_context import ConversationContext, Conversations, window_mean
+from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title
 from priming.index.lexicon import Lexicon
@@ -136,19 +136,7 @@ class NamespaceArrays:
     @property
     def conversation_context(self) -> ConversationContext:
         """The turns of conversations; cached until a document is added or removed."""
-        lexicon, conversations = self.lexicon, self.conversations
-        return conversations.context(
-            lexicon.length.values, self.living.values, self.title.values, self.asks.values
-        )
-
-    def window_norm(self, fade: float) -> Floats:
-        """BM25's length normalisation of each window; cached until a document is added or removed."""
-        lengths, living = self.lexicon.length.values, self.living.values
-        return self.conversations.window_norm(self.conversation_context, fade, lengths, living)
-
-    def window_mean(self, values: Floats, fade: float) -> Floats:
-        """The weighted mean of ``values`` over the window of each document."""
-        return window_mean(self.conversation_context, values, fade)
+        return self.conversations.context(self.title.values, self.asks.values)
 
     @property
     def novelty(self) -> Ints:

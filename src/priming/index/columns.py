@@ -170,13 +170,11 @@ class VectorColumn:
         return products
 
     def take(self, rows: Ints) -> NDArray[np.float32]:
-        """The vectors of ``rows``, which ascend."""
-        early = int(np.searchsorted(rows, len(self._base)))
-        if early == len(rows):
-            return self._base[rows]
-        if not early:
-            return self._tail[rows - len(self._base)]
-        return np.concatenate([self._base[rows[:early]], self._tail[rows[early:] - len(self._base)]])
+        """The vectors of ``rows``."""
+        early, vectors = rows < len(self._base), np.empty((len(rows), self.dimension), np.float32)
+        vectors[early] = self._base[rows[early]]
+        vectors[~early] = self._tail[rows[~early] - len(self._base)]
+        return vectors
 
     def __getitem__(self, row: int) -> NDArray[np.float32]:
         base = len(self._base)

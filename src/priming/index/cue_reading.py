@@ -187,44 +187,9 @@ class CueReading:
             return self._of_the_time
         return self.working.living.values if self.pool is None else self.pool
 
-    @cached_property
-    def date_rarity(self) -> Floats:
-        """What being of the cue's date is worth to a memory in BM25: it counts as one word, as rare as such memories.
-
-        Of a turn it says little, unless the cue asks for nothing else: dozens are said in a day.
-        """
-        right = self.of_the_date & self.working.living.values
-        if self.named_date is not None and not self.named_date.is_marked:
-            right = np.zeros_like(right)
-        if not self.asks_for_date:
-            right = right & ~self.working.conversation_context.turn
-        count = np.count_nonzero(right)
-        words = sum(self.rarities[term] for term in self.date_terms if term in self.rarities)
-        rarity = min(words, float(idf(count, self.working.lexicon.documents))) if count else 0.0
-        return np.where(right, rarity, 0.0)
-
-    @cached_property
-    def rarities(self) -> dict[str, float]:
-        """The rarity of each of the cue's terms."""
-        distinct = tuple(dict.fromkeys(self.terms.ordered))
-        return dict(zip(distinct, self._idf(distinct).tolist(), strict=True))
-
-    @cached_property
-    def whole_rarity(self) -> float:
-        """The rarity of the whole cue; a date that memories have counts as one word."""
-        date = float(self.date_rarity.max(initial=0.0))
-        counted = [
-            rarity for term, rarity in self.rarities.items() if not date or term not in self.date_terms
-        ]
-        return sum(counted) + date
-
     def rarity(self, term: str) -> float:
         """The idf of a term; a term that no memory contains has the greatest."""
-        rarity = self.rarities.get(term)
-        return float(self._idf([term])[0]) if rarity is None else rarity
-
-    def _idf(self, names: Sequence[str]) -> Floats:
         lexicon = self.working.lexicon
-        codes = [lexicon.code(term) for term in names]
-        df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
-        return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
+        code = lexicon.code(term)
+        df = 0 if code is None else min(int(lexicon.df[code]), lexicon.documents)
+        return float(idf(df, max(lexicon.documents, 1)))

@@ -36,21 +36,6 @@ class Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrences:
-    """The postings of several terms, concatenated: ``term`` is the position of each one's term."""
-
-    term: Ints
-    rows: Ints
-    tf: Floats
-    count: int
-    """Number of terms, those without postings included."""
-
-    def only(self, keep: NDArray[np.bool_]) -> Occurrences:
-        """The occurrences that ``keep`` marks."""
-        return Occurrences(self.term[keep], self.rows[keep], self.tf[keep], self.count)
-
-
-@dataclass(frozen=True, slots=True)
 class Expansion:
     """A term of a cue, expanded: the terms that count as it, the share of each, and its document frequency.
 
@@ -175,22 +160,17 @@ class Lexicon:
         related = self._compounds.related(word, stem, self.words, self.terms)
         return {code: share for code, share in related.items() if self.df[code]}
 
-    def occurrences(self, codes: Sequence[int]) -> Occurrences:
-        """The occurrences of several terms, dead rows included."""
-        return _joined([self.postings(code) for code in codes])
-
     def rarity(self, codes: Sequence[int]) -> Floats:
         """The idf of several terms."""
         return np.asarray(idf(self.df[np.array(codes, np.int64)], self.documents), np.float64)
 
     def score(self, codes: Sequence[int]) -> Floats:
         """BM25 of every row for several terms; 0 where none of them occurs."""
-        occurrences = self.occurrences(codes)
-        return summed(occurrences.rows, self.worth(occurrences, self.rarity(codes)), len(self.sequences))
-
-    def expanded_occurrences(self, expansions: Sequence[Expansion]) -> Occurrences:
-        """The occurrences of expanded terms; if several words count as one term, the best counts."""
-        return _joined([self.expanded(expansion) for expansion in expansions])
+        scores = np.zeros(len(self.sequences))
+        for code, rarity in zip(codes, self.rarity(codes).tolist(), strict=True):
+            own = self.postings(code)
+            scores[own.rows] += okapi(own.tf, self.norms[own.rows], np.full(len(own.rows), rarity))
+        return scores
 
     def expanded(self, expansion: Expansion) -> Postings:
         """The postings of one expanded term, each word's counts times its share."""
@@ -214,26 +194,6 @@ class Lexicon:
         for a, b in pairwise(run):
             rows = self._adjacent(_shared(rows, self.postings(b).rows), a, b)
         return rows
-
-    def expanded_rarity(self, expansions: Sequence[Expansion]) -> Floats:
-        """The idf of expanded terms."""
-        df = np.array([min(expansion.df, float(self.documents)) for expansion in expansions], np.float64)
-        return np.asarray(idf(df, self.documents), np.float64)
-
-    def worth(self, occurrences: Occurrences, rarity: Floats) -> Floats:
-        """The contribution of each occurrence to BM25; ``rarity`` is that of each term."""
-        return okapi(occurrences.tf, self.norms[occurrences.rows], rarity[occurrences.term])
-
-    def pair_score(self, codes: Sequence[int | None], alive: NDArray[np.bool_]) -> Floats:
-        """For each row, the sum of the idf of those pairs of adjacent cue terms that are adjacent in it."""
-        scores = np.zeros(len(self.sequences))
-        pairs = [(a, b) for a, b in pairwise(codes) if a is not None and b is not None]
-        for a, b in dict.fromkeys(pairs):
-            both = _shared(self.postings(a).rows, self.postings(b).rows)
-            rows = self._adjacent(both[alive[both]], a, b)
-            if len(rows):
-                scores[rows] += float(idf(len(rows), self.documents))
-        return scores
 
     def _adjacent(self, rows: Ints, a: int, b: int) -> Ints:
         """Those of ``rows``, all of which hold both terms, in which ``b`` follows ``a``."""
@@ -314,43 +274,6 @@ class Lexicon:
 def summed(at: Ints, values: Floats, size: int) -> Floats:
     """The sum of ``values`` at each of ``size`` positions."""
     return np.bincount(at, weights=values, minlength=size).astype(np.float64, copy=False)
-
-
-def among_like(
-    scores: Floats, counted: Occurrences, norm: Floats, turn: NDArray[np.bool_], living: NDArray[np.bool_]
-) -> Floats:
-    """BM25 of each place, by how rare the terms are among places of its kind: turns of conversations, and others.
-
-    What is common in a chat may be rare among notes. The best place of each kind keeps its score, so that the two
-    stay comparable; ``norm`` is the length norm among all.
-    """
-    weighed = np.zeros_like(scores)
-    for like in (turn & living, ~turn & living):
-        here = counted.only(like[counted.rows])
-        rarity = np.asarray(idf(_frequencies(here), max(1, int(np.count_nonzero(like)))), np.float64)
-        own = summed(here.rows, okapi(here.tf, norm[here.rows], rarity[here.term]), len(scores))
-        best = float(own.max(initial=0.0))
-        if best > 0.0:
-            weighed += own * (float(scores[like].max()) / best)
-    return weighed
-
-
-def _frequencies(occurrences: Occurrences) -> Floats:
-    """The places that hold each term whole; where none does, the shares of it that places hold, together."""
-    whole = np.bincount(occurrences.term[occurrences.tf >= 1.0], minlength=occurrences.count)
-    shares = np.bincount(occurrences.term, weights=occurrences.tf, minlength=occurrences.count)
-    return np.where(whole > 0, whole, shares)
-
-
-def _joined(postings: Sequence[Postings]) -> Occurrences:
-    if not postings:
-        return Occurrences(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
-    return Occurrences(
-        np.repeat(np.arange(len(postings)), [len(term.rows) for term in postings]),
-        np.concatenate([term.rows for term in postings]),
-        np.concatenate([term.tf for term in postings]),
-        len(postings),
-    )
 
 
 def _shared(a: Ints, b: Ints) -> Ints:

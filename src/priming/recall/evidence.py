@@ -75,7 +75,7 @@ class Evidence(CueWords):
         return self._living(self.working.lexicon.score(self.terms.codes))
 
     def cosines(self, documents: Ints) -> Floats:
-        """Cosine of the cue and each of some documents, which ascend."""
+        """Cosine of the cue and each of some documents."""
         rows = self.working.vectors.take(documents).astype(np.float64)
         return np.round(rows @ self.query.astype(np.float64), EXACT)
 
@@ -223,7 +223,7 @@ class Evidence(CueWords):
         return np.asarray(np.where(later, alike * rivals, 0.0).max(axis=1, initial=0.0), np.float64)
 
     def figures(self, documents: Ints) -> dict[str, Floats]:
-        """The figures of some documents, which ascend, by the name of their weight."""
+        """The figures of some documents by the name of their weight."""
         working, turns, none = self.working, self.turns[documents], np.zeros(len(documents))
         title = working.title.values[documents]
         values = {
