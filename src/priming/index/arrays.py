@@ -22,6 +22,7 @@ from priming.index.conversation_context import ConversationContext, Conversation
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title
 from priming.index.lexicon import Lexicon
+from priming.index.nearest import NearestIndex
 from priming.index.topology import Topology
 from priming.index.trust import SAMPLE, evenly, trust
 from priming.index.vocabulary import Vocabulary
@@ -63,6 +64,7 @@ class NamespaceArrays:
         self.conversations = Conversations()
         self.lexicon = Lexicon()
         self.vectors = VectorColumn(self.embedder.dimension)
+        self.neighbours = NearestIndex(self.vectors)
         self.vocabulary = Vocabulary(self.embedder)
         self.tokens = Ragged()
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))

@@ -153,20 +153,22 @@ class VectorColumn:
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
 
-    def exact(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The inner product of every row with ``vector``, independent of the other rows, in double precision.
+    def exact(self, vector: NDArray[np.float32], rows: Ints | None = None) -> NDArray[np.float64]:
+        """The inner product of every row, or of ``rows``, which ascend, with ``vector``, in double precision.
 
-        The rows are widened a few at a time, so that what is summed stays in the processor's cache.
+        It is independent of the other rows. They are widened a few at a time, so that what is summed stays in the
+        processor's cache.
         """
         query = np.asarray(vector, np.float64)
-        products, wide = np.empty(len(self)), np.empty((_WIDENED, self.dimension))
+        parts = (self._base, self._tail[: self._rows]) if rows is None else (self.take(rows),)
+        products, wide = np.empty(sum(map(len, parts))), np.empty((_WIDENED, self.dimension))
         done = 0
-        for part in (self._base, self._tail[: self._rows]):
+        for part in parts:
             for first in range(0, len(part), _WIDENED):
-                rows = wide[: len(part) - first]
-                np.copyto(rows, part[first : first + _WIDENED])
-                np.dot(rows, query, out=products[done : done + len(rows)])
-                done += len(rows)
+                widened = wide[: len(part) - first]
+                np.copyto(widened, part[first : first + _WIDENED])
+                np.dot(widened, query, out=products[done : done + len(widened)])
+                done += len(widened)
         return products
 
     def take(self, rows: Ints) -> NDArray[np.float32]:

@@ -28,6 +28,7 @@ from priming.embedding.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import bare_terms
+from priming.index.nearest import NearestIndex
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
@@ -211,7 +212,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
     arrays |= {f"link.{name}": getattr(topology, name).values for name in _LINK_COLUMNS}
     arrays |= _numbered("out", topology.base[0]) | _numbered("in", topology.base[1])
     arrays |= _numbered("postings", lexicon.packed()) | _numbered("sequences", lexicon.sequences.packed())
-    arrays |= _numbered("tokens", working.tokens.packed())
+    arrays |= _numbered("tokens", working.tokens.packed()) | _numbered("signs", working.neighbours.packed())
     arrays |= {"df": lexicon.df.values, "length": lexicon.length.values, "vectors": working.vectors.packed()}
     arrays["words"] = working.vocabulary.vectors(lexicon.words).packed()
     arrays["ids"] = np.array(working.ids, "S36")
@@ -266,6 +267,7 @@ def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: ArrayMap) ->
         (float(facts["totals"][0]), int(facts["totals"][1])),
     )
     working.vectors = VectorColumn(working.vectors.dimension, arrays["vectors"])
+    working.neighbours = NearestIndex(working.vectors, *_together("signs", arrays))
     working.vocabulary = Vocabulary(working.embedder, arrays["words"])
     working.tokens = Ragged(*_together("tokens", arrays))
     order = {name: arrays[f"session.{name}"] for name in _SESSION_COLUMNS}

@@ -11,8 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from priming.config.ids import uuid7
 from priming.config.keys import free_key, slug
 from priming.config.values import dataclass
@@ -336,13 +334,10 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
     with memory.lock:
         now = memory.now()
         working = memory.working(now)
-        if not np.any(vector) or not working.documents:
-            return []
         kinds = working.kind.values[working.row.values]
         fit = working.living.values & (kinds == KINDS.index(kind))
-        cosines = np.where(fit, working.vectors.dot(vector), 0.0)
-        nearest = np.argsort(-cosines, kind="stable").tolist()[: 2 * _NEAREST]
-        ids = [working.ids[working.row[place]] for place in nearest if cosines[place] > 0.0]
+        nearest, cosines = working.neighbours.nearest(vector, 2 * _NEAREST, fit)
+        ids = [working.ids[row] for row in working.row[nearest[cosines > 0.0]].tolist()]
         records = memory.store.records(memory.namespace, ids, now)
         active = [records[i] for i in ids if i in records and records[i].status == "active"]
         return active[:_NEAREST]

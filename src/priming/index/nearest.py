@@ -1,0 +1,116 @@
+"""The nearest vectors: of many, those with like signs first, and of these the exact cosines."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.arguments.arrays import Floats, Ints
+from priming.index.columns import VectorColumn
+from priming.index.vocabulary import EXACT
+
+EXACT_BELOW = 20_000
+"""Up to so many vectors, all are compared with the query; of more, only those with the most like signs."""
+_SHORTLIST = 64
+"""How many vectors are compared with the query for each that is returned."""
+_BLOCK = 4096
+"""How many vectors are turned into signs at once."""
+
+
+class NearestIndex:
+    """Finds the nearest of a column of vectors.
+
+    Each vector has one bit a dimension: whether it is above the mean of the column there. The vectors whose bits
+    differ least from those of the query are the shortlist (Charikar, 2002, with the axes as directions; the mean is
+    taken out since vectors of many models share a large part). New rows get their bits at the next search.
+    """
+
+    __slots__ = ("_mean", "_signs", "_size", "vectors")
+
+    def __init__(
+        self,
+        vectors: VectorColumn,
+        mean: NDArray[np.float32] | None = None,
+        signs: NDArray[np.uint64] | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self._mean = mean
+        words = -(-vectors.dimension // 64)
+        self._signs = np.zeros((words, 0), np.uint64) if signs is None else signs
+        self._size = self._signs.shape[1]
+
+    def nearest(
+        self, query: NDArray[np.float32], count: int, pool: NDArray[np.bool_] | None = None
+    ) -> tuple[Ints, Floats]:
+        """Return the ``count`` nearest rows, the earlier first of equals, and their exact cosines, rounded.
+
+        ``pool`` selects the rows that may be returned. A query of zeros has none near.
+        """
+        if count < 1 or not np.any(query):
+            return np.zeros(0, np.int64), np.zeros(0)
+        most = _SHORTLIST * count
+        if len(self.vectors) > EXACT_BELOW and (pool is None or np.count_nonzero(pool) > most):
+            rows = self._shortlist(query, most, pool)
+        else:
+            rows = np.arange(len(self.vectors)) if pool is None else np.flatnonzero(pool)
+        rows = self._foremost(query, rows, count)
+        cosines = np.round(self.vectors.exact(query, rows), EXACT)
+        order = np.lexsort((rows, -cosines))[:count]
+        return rows[order], cosines[order]
+
+    def packed(self) -> tuple[NDArray[np.float32], NDArray[np.uint64]] | tuple[()]:
+        """The mean and the signs of every row; nothing of a column that is searched whole, or without a vector."""
+        if len(self.vectors) <= EXACT_BELOW:
+            return ()
+        mean, signs = self._signed()
+        return (mean, signs) if mean.any() else ()
+
+    def _shortlist(self, query: NDArray[np.float32], most: int, pool: NDArray[np.bool_] | None) -> Ints:
+        """The ``most`` rows of the pool whose signs differ least from those of the query, ties included."""
+        mean, signs = self._signed()
+        differing = np.bitwise_count(signs ^ _bits(query[np.newaxis], mean))
+        distance = differing.sum(axis=0, dtype=np.uint16)
+        if pool is not None:
+            distance[~pool] = np.iinfo(np.uint16).max
+        return np.flatnonzero(distance <= np.partition(distance, most - 1)[most - 1])
+
+    def _foremost(self, query: NDArray[np.float32], rows: Ints, count: int) -> Ints:
+        """The ``count`` nearest of ``rows`` by products in single precision, and all that may equal the last."""
+        if len(rows) <= count:
+            return rows
+        few = 4 * len(rows) < len(self.vectors)
+        products = self.vectors.take(rows) @ query if few else self.vectors.dot(query)[rows]
+        error = self.vectors.dimension * float(np.finfo(np.float32).eps) + 10.0**-EXACT
+        last = np.partition(products, len(rows) - count)[len(rows) - count]
+        foremost: Ints = rows[products >= last - error]
+        return foremost
+
+    def _signed(self) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
+        """The mean, and the signs of every row, a column each."""
+        size = len(self.vectors)
+        if self._mean is None:
+            self._mean = self._sampled_mean()
+        if size > self._signs.shape[1]:
+            grown = np.zeros((len(self._signs), size + size // 8), np.uint64)
+            grown[:, : self._size] = self._signs[:, : self._size]
+            self._signs = grown
+        for first in range(self._size, size, _BLOCK):
+            last = min(first + _BLOCK, size)
+            self._signs[:, first:last] = _bits(self.vectors.take(np.arange(first, last)), self._mean)
+        self._size = size
+        return self._mean, self._signs[:, :size]
+
+    def _sampled_mean(self) -> NDArray[np.float32]:
+        """The mean of a regular sample of the vectors; the rows without a vector do not count."""
+        size = len(self.vectors)
+        sample = self.vectors.take(np.arange(0, size, max(1, size // EXACT_BELOW)))
+        mean: NDArray[np.float32] = sample.sum(axis=0) / max(1, np.count_nonzero(sample.any(axis=1)))
+        return mean
+
+
+def _bits(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Which numbers of each vector are above the mean, 64 in a word: a column a vector."""
+    packed = np.packbits(vectors > mean, axis=1)
+    bits = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+    bits[:, : packed.shape[1]] = packed
+    return bits.view(np.uint64).T
