@@ -90,9 +90,6 @@ class PostgresParams(Checked):
     neighbours: int = param(
         500, low=1, unit="links", doc="most links that one step of a search in SQL reads, the strongest first"
     )
-    index_rows: int = param(
-        10_000, low=1, unit="vectors", doc="size of a namespace from which its vectors are indexed (HNSW)"
-    )
     migration_wait: float = param(
         1.5,
         low=0.001,
