@@ -79,7 +79,7 @@ class NearestIndex:
         if len(rows) <= count:
             return rows
         few = 4 * len(rows) < len(self.vectors)
-        products = self.vectors.take(rows) @ query if few else self.vectors.dot(query)[rows]
+        products = np.vecdot(self.vectors.take(rows), query) if few else self.vectors.dot(query)[rows]
         error = self.vectors.dimension * float(np.finfo(np.float32).eps) + 10.0**-EXACT
         last = np.partition(products, len(rows) - count)[len(rows) - count]
         foremost: Ints = rows[products >= last - error]
