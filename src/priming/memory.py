@@ -13,7 +13,7 @@ from priming.config.settings import Settings
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import automatic, chosen, is_auto, named, reaches_out
+from priming.embedding.registry import chosen, is_auto, named, reaches_out
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
@@ -56,9 +56,10 @@ if TYPE_CHECKING:
     from priming.loop.steps.upkeep import loop_consolidate, loop_decay, loop_health, loop_prune
     from priming.maintenance.aliases import aliases
     from priming.maintenance.contradictions import keep_both, review
-    from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
+    from priming.maintenance.health import backup, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
     from priming.maintenance.purge import purge
+    from priming.maintenance.vectors import reembed
     from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
@@ -88,7 +89,8 @@ _VERBS = {
     "priming.learning.runs": "run_end run_list run_start run_used",
     "priming.maintenance.aliases": "aliases",
     "priming.maintenance.contradictions": "keep_both review",
-    "priming.maintenance.health": "backup reembed restore_backup stats status validate",
+    "priming.maintenance.vectors": "reembed",
+    "priming.maintenance.health": "backup restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
     "priming.maintenance.purge": "purge",
     "priming.maintenance.verify": "verify",
@@ -167,14 +169,9 @@ class Memory(Namespace):
         own = named(choice) if isinstance(choice, str) else choice
         # The store last: what is refused above leaves no connection open.
         store = open_store(location)
-        better = None
-        if is_open:
-            changed_to = _chosen_embedder(store, name)
-            if changed_to is None:
-                own, better = automatic(lambda: store.latest_generations(name))
-            else:
-                own = named(changed_to)
-        return cls(store, name, own, clock or SystemClock(), laws, by_name, better=better)
+        changed_to = _chosen_embedder(store, name) if is_open else None
+        own = own if changed_to is None else named(changed_to)
+        return cls(store, name, own, clock or SystemClock(), laws, by_name)
 
     def __enter__(self) -> Self:
         return self
@@ -279,7 +276,7 @@ class Memory(Namespace):
 
 
 def _chosen_embedder(store: Store, namespace: str) -> str | None:
-    """The embedder that the namespace was changed to, by name; None if the vectors that are there decide.
+    """The embedder that the namespace was changed to, by name; None if it never was.
 
     One that is a program's address or folder counts if it was chosen on this machine: a log may be another's.
     """

@@ -49,7 +49,6 @@ class Namespace:
     profile: Profile
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
     """The profiles that a recall can name."""
-    better: Embedder | None = None  # what ``reembed`` changes to
     lock: NamespaceLock = field(init=False)
     _working: WorkingSet | None = None
     _watches: bool = False
@@ -59,6 +58,8 @@ class Namespace:
     """The namespace at other times, as recently queried; the latest query comes first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposals of sleep by id, for clients that can only name a proposal."""
+    waited: bool = False
+    """Whether memories waited for their vectors when it was closed."""
     requested_id: str | None = None
     """The id of the next operation, if a client chose it to look for the operation later."""
 
@@ -126,6 +127,7 @@ class Namespace:
             try:
                 if working is not None:
                     self._save(working)
+                    self.waited = working.missing_vectors
             finally:
                 self.store.close()
 

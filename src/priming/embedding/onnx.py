@@ -1,6 +1,6 @@
 """Sentence vectors of a small transformer in ONNX: the packaged all-MiniLM-L6-v2 in int8, or one out of a folder.
 
-Needs the extra ``semantic``. Of the two packages that carry the model only data files are read; neither is imported.
+Of the two packages that carry the model only data files are read; neither is imported.
 Nothing is ever downloaded.
 """
 
@@ -81,7 +81,9 @@ class OnnxEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """The dimension that the model declares, else that of its first vector."""
+        """The dimension that is known or that the model declares, else that of its first vector."""
+        if self._files.dimension is not None:
+            return self._files.dimension
         declared = self._session.get_outputs()[self._output].shape[-1]
         return declared if isinstance(declared, int) else len(self._vector(self._encode(["a"])[0]))
 

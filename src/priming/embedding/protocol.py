@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,6 +70,10 @@ class WordEmbedder(TokenEmbedder, Protocol):
 
     def words(self, words: Sequence[str]) -> Vectors:
         """Make an array (words, dimension) of unit rows."""
+        ...
+
+    def pool_each(self, texts: Sequence[NDArray[np.integer[Any]]]) -> Vectors:
+        """Make an array (texts, dimension) of unit rows, each along Σ e(ids) of a text; zeros without tokens."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
@@ -33,7 +33,7 @@ _OPTIONS = ("model", "dimensions")
 def named(text: str) -> Embedder:
     """Make the embedder of a name; its model is loaded at first need.
 
-    ``auto`` is what a new store gets: ``semantic`` where its extra is installed, else ``wordllama``.
+    ``auto`` is ``semantic`` where its packages are, as they are in every whole installation, else ``wordllama``.
 
     Raises:
         ParamError: no such embedder; the message lists those there are.
@@ -57,7 +57,7 @@ def chosen(settings: Settings | None) -> str:
 
 
 def is_auto(name: str) -> bool:
-    """Whether the store takes part in the choice of the embedder."""
+    """Whether the installation chooses the embedder, unless the namespace was changed to another."""
     return name.strip().casefold() == AUTO
 
 
@@ -65,36 +65,6 @@ def reaches_out(name: str) -> bool:
     """Whether an embedder is more than a name: an address to which texts are sent, or files of a model."""
     head, mark, _ = name.strip().partition(":")
     return bool(mark) and head.casefold() != HASHED
-
-
-def automatic(latest: Callable[[], Collection[str]]) -> tuple[Embedder, Embedder | None]:
-    """The embedder of a store that names none, and the better one that ``reembed`` would change it to.
-
-    A store goes on with the vectors that it has: those of words stay until somebody asks for others. A process has
-    each embedder once.
-
-    Args:
-        latest: the generations of the vectors of the latest text; it is called only where there is a choice.
-
-    """
-    if not model_files.installed():
-        return _shared(WORDS), None
-    generations = latest()
-    goes_on = any(name.startswith(f"{weights.PACKAGE}-") for name in generations)
-    if goes_on and not any(name.startswith(SEMANTIC) for name in generations):
-        return _shared(WORDS), _shared(SEMANTIC)
-    return _shared(SEMANTIC), None
-
-
-def automatic_name(embedder: Embedder) -> str | None:
-    """The name of one of the embedders that ``automatic`` chooses among; None for any other."""
-    names = (WORDS, SEMANTIC) if model_files.installed() else (WORDS,)
-    return next((name for name in names if _shared(name).generation == embedder.generation), None)
-
-
-@cache
-def _shared(name: str) -> Embedder:
-    return named(name)
 
 
 def stamp(name: str) -> str:
@@ -116,7 +86,13 @@ def stamp_of(embedder: Embedder) -> str:
 def _auto(text: str, rest: str) -> Embedder:
     if rest:
         raise ParamError("embedder", text, _RULE)
-    return automatic(tuple)[0]
+    return _shared(SEMANTIC if model_files.installed() else WORDS)
+
+
+@cache
+def _shared(name: str) -> Embedder:
+    """The embedder that a process has once, whichever of its namespaces ask for it."""
+    return named(name)
 
 
 def _semantic(text: str, rest: str) -> Embedder:

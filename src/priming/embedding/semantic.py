@@ -57,6 +57,12 @@ class SemanticEmbedder:
         return self.sentence_part.embed(texts)
 
 
+def is_remote(embedder: Embedder) -> bool:
+    """Whether texts are sent elsewhere."""
+    own = embedder.sentence_part if isinstance(embedder, SemanticEmbedder) else embedder
+    return bool(getattr(own, "remote", False))
+
+
 def token_part(embedder: Embedder) -> TokenEmbedder | None:
     """The embedder, or the part of it, whose vectors are sums over tokens."""
     own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder

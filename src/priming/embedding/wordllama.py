@@ -77,12 +77,14 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Make unit rows, one a text; the row of a text does not depend on its neighbours in the batch."""
+        rows = [self.pool_each(self._ids(batch)) for batch in _batches(texts)]
+        return np.concatenate(rows) if rows else self.pool_each([])
+
+    def pool_each(self, texts: Sequence[NDArray[np.integer[Any]]]) -> Vectors:
+        """Make unit rows, each along Σ e(ids) of a text."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        row = 0
-        for batch in _batches(texts):
-            ids = self._ids(batch)
-            self._sum_into(out[row : row + len(ids)], ids)
-            row += len(ids)
+        if texts:
+            self._sum_into(out, texts)
         lengths = np.linalg.norm(out, axis=1, keepdims=True)
         np.divide(out, lengths, out=out, where=lengths > 0)
         return out
@@ -154,7 +156,7 @@ class StaticEmbedder:
             encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
-    def _sum_into(self, out: Vectors, texts: list[TokenIds]) -> None:
+    def _sum_into(self, out: Vectors, texts: Sequence[NDArray[np.integer[Any]]]) -> None:
         """Write Σ e(t) of each text. Only the distinct tokens are widened: float16 arithmetic is slow."""
         ids = np.concatenate(texts)
         distinct, places = np.unique(ids, return_inverse=True)

@@ -17,7 +17,7 @@ from priming.core.arguments.checks import (
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
 from priming.history.undo import restored_vectors
-from priming.index.document import embedded_text
+from priming.index.document import packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, draft
 from priming.remember.relink import relink_mentions
@@ -56,13 +56,12 @@ def supersede(
         at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
         rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
         at_once = boundary is None or boundary <= at
-        vector = memory.embedder.embed([embedded_text(new.title, new.content)])[0]
+        (vector,) = vectors_of(memory.embedder, [new])
         rows += relink_mentions(memory, old, new, vector, at, at_once=at_once)
         gists = requote(memory, old, new, vector, at) if at_once else []
         rows += gists
         vectors = restored_vectors(memory, gists)
-        if vector.any():
-            vectors[current.id, version.version] = vector.astype("<f4").tobytes()
+        vectors |= packed_vectors([(current.id, version.version)], [vector])
         memory.write("supersede", at, rows, vectors=vectors)
         (row,) = memory.store.memories(memory.namespace, [current.id])
         return record(memory.namespace, row, version)

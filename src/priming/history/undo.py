@@ -16,7 +16,8 @@ from priming.history.inverse import Superseded, taken_back
 from priming.history.log_replay import LAST, last_operation
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
-from priming.index.document import RULES, SESSION, TERM, embedded_text
+from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
+from priming.maintenance.vectors import must_wait
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
@@ -374,18 +375,13 @@ def _noun(row: Row) -> str:
 
 
 def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:
-    """Embed the versions that ``rows`` restore, since the log has no vectors."""
+    """Embed the versions that ``rows`` restore, since the log has no vectors; many wait for theirs."""
     versions = [
         change.after
         for change in rows
         if change.before is None and isinstance(change.after, VersionRow) and change.after.source != RULES
     ]
-    if not versions:
+    if not versions or must_wait(memory, len(versions)):
         return {}
-    texts = [embedded_text(version.heading or version.speaker, version.content) for version in versions]
-    vectors = memory.embedder.embed(texts)
-    return {
-        (version.id, version.version): vector.astype("<f4").tobytes()
-        for version, vector in zip(versions, vectors, strict=True)
-        if vector.any()
-    }
+    keys = [(version.id, version.version) for version in versions]
+    return packed_vectors(keys, vectors_of(memory.embedder, versions))

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
+from priming.config.params.embedding import EMBEDDER
 from priming.config.params.hooks import HOOK, HookParams
 from priming.errors import Busy, PrimingError
 from priming.hooks import client, command
@@ -180,9 +181,11 @@ class HookServer:
         return False
 
     def _take(self, listener: socket.socket) -> None:
-        """Answer the next call, if one comes before it is time to look around."""
+        """Answer the next call, if one comes before it is time to look around; between calls, make vectors."""
         patience = min(self._params.look, self._params.idle * 60.0)
         ready, _, _ = select.select([listener, self._wake], [], [], patience)
+        if not ready:
+            self._hosts.make_vectors(EMBEDDER.idle)
         if listener not in ready:
             return
         end, _ = listener.accept()

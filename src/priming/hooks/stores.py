@@ -48,6 +48,11 @@ class Hosts:
             self._services.popitem(last=False)[1].close()
         return service
 
+    def make_vectors(self, seconds: float) -> None:
+        """Spend so many seconds on the vectors that the memories of each wait for."""
+        for service in self._services.values():
+            service.make_vectors(seconds)
+
     def close(self) -> None:
         """Close them all."""
         while self._services:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import token_part
+from priming.embedding.semantic import token_part, word_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
@@ -30,6 +30,8 @@ from priming.text.tokens import LANGUAGES, terms
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
+_POOLED = 1_000
+"""How many documents are pooled at once."""
 _SPEAKER_WORDS = 8
 """A speaker of more words has no parts: what stands there is hardly a name."""
 
@@ -76,6 +78,10 @@ class NamespaceArrays:
         self.head = 0
         self.snapshot_rows = 0
         self._trust, self._trusted_at = 1.0, -1
+        self._given = 0
+        """The number of vectors that came after their texts, since the last snapshot."""
+        self._pooled = Column(np.int64)
+        self._word_vectors = VectorColumn((word_part(self.embedder) or self.embedder).dimension)
         self._order: Ints | None = None
         self._order_size = 0
         self._novelty = Column(np.int64)
@@ -113,15 +119,45 @@ class NamespaceArrays:
         return self.lexicon.documents
 
     @property
+    def waiting(self) -> Ints:
+        """The living documents with a text and without a vector of the present generation."""
+        return np.flatnonzero(self.living.values & ~self.embedded.values)
+
+    @property
     def missing_vectors(self) -> bool:
-        """Whether a living memory with a text has no vector of the present generation."""
+        """Whether any document waits for its vector."""
         return bool(np.any(self.living.values & ~self.embedded.values))
 
     @property
-    def unembedded(self) -> list[str]:
-        """The ids of the memories without a vector of the present generation."""
-        missing = np.flatnonzero(self.living.values & ~self.embedded.values)
-        return [self.ids[int(row)] for row in self.row.values[missing]]
+    def waiting_ids(self) -> list[str]:
+        """The ids of the memories that wait for their vectors."""
+        return [self.ids[row] for row in self.row.values[self.waiting].tolist()]
+
+    def word_cosines(self, text: str) -> tuple[Ints, Floats]:
+        """The documents that wait for their vectors, and the cosines of their words' vectors with those of a text.
+
+        Both are empty where the embedder has no vectors of words. The vectors of documents are kept.
+        """
+        part, waiting = word_part(self.embedder), self.waiting
+        if part is None or not len(waiting):
+            return waiting[:0], np.zeros(0)
+        # A document never begins to wait: those that wait now were pooled, or were added since.
+        pooled = self._pooled.values
+        fresh = waiting[np.searchsorted(waiting, pooled[-1], "right") if len(pooled) else 0 :]
+        for first in range(0, len(fresh), _POOLED):
+            documents = fresh[first : first + _POOLED].tolist()
+            self._pooled.extend(documents)
+            self._word_vectors.extend(part.pool_each([self.tokens[document] for document in documents]))
+        (query,) = part.pool_each([distinct(ids) for ids in part.tokens([text])])
+        cosines = self._word_vectors.dot(query).astype(np.float64)
+        return waiting, cosines[np.searchsorted(self._pooled.values, waiting)]
+
+    def give_vector(self, memory_id: str, vector: NDArray[np.float32]) -> None:
+        """Set the vector that a memory waited for."""
+        document = int(self.document[self.row_of[memory_id]])
+        self.vectors[document] = vector
+        self.embedded[document] = True
+        self._given += 1
 
     @property
     def order(self) -> Ints | None:
@@ -155,7 +191,7 @@ class NamespaceArrays:
     def snapshot_due(self) -> bool:
         """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
         dead = int(np.count_nonzero(~self.alive.values))
-        new = self.rows - self.snapshot_rows
+        new = self.rows - self.snapshot_rows + self._given
         return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
 
     @property

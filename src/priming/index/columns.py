@@ -185,6 +185,15 @@ class VectorColumn:
         vector: NDArray[np.float32] = self._base[row] if row < base else self._tail[row - base]
         return vector
 
+    def __setitem__(self, row: int, vector: NDArray[np.float32]) -> None:
+        base = len(self._base)
+        if row >= base:
+            self._tail[row - base] = vector
+            return
+        if not self._base.flags.writeable:
+            self._base = self._base.copy()
+        self._base[row] = vector
+
     def packed(self) -> NDArray[np.float32]:
         """Every row in one array."""
         joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from priming.config.keys import is_made_from
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
-from priming.embedding.protocol import Embedder
+from priming.embedding.protocol import Embedder, Vectors
 from priming.embedding.semantic import token_part, word_part
+from priming.storage.protocol import VersionKey
 from priming.text.dates import is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
@@ -106,6 +107,32 @@ def bare_terms(title: str, title_terms: Sequence[str]) -> int:
 def embedded_text(title: str | None, content: str) -> str:
     """The text that a memory's vector is computed from: its title and its content."""
     return f"{title}: {content}" if title else content
+
+
+class Text(Protocol):
+    """What has a text: a draft, a memory, or a version of one."""
+
+    @property
+    def heading(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def speaker(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def content(self) -> str: ...  # noqa: D102
+
+
+def vectors_of(embedder: Embedder, texts: Sequence[Text | None]) -> Vectors:
+    """Make unit rows, one a text; a row of zeros for None and for a text without tokens."""
+    return embedder.embed(
+        ["" if text is None else embedded_text(text.heading or text.speaker, text.content) for text in texts]
+    )
+
+
+def packed_vectors(keys: Iterable[VersionKey], vectors: Iterable[NDArray[Any]]) -> dict[VersionKey, bytes]:
+    """Vectors by version as the store has them; none for a row of zeros."""
+    pairs = zip(keys, vectors, strict=True)
+    return {key: vector.astype("<f4").tobytes() for key, vector in pairs if vector.any()}
 
 
 def searched_text(record: MemoryRecord) -> str:

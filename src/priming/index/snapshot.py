@@ -162,7 +162,7 @@ class SnapshotFile:
 
     def _was_embedded(self, working: WorkingSet) -> bool:
         """Whether another process embedded texts whose vectors the working set lacks."""
-        lacking = working.unembedded
+        lacking = working.waiting_ids
         vectors = self._store.vectors(self._namespace, self._embedder.generation, lacking) if lacking else ()
         return any(True for _ in vectors)
 

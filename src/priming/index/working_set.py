@@ -32,6 +32,9 @@ from priming.types import MemoryRecord, Retention, Use
 IMPORT, RESTORE = "import", "restore-backup"
 """The operations after which everything is read again."""
 
+_LOOK = 50
+"""How many memories at either end of those that wait are looked at for vectors."""
+
 PreparedOperation = tuple[Logged, Mapping[str, Document]]
 """An operation of this process with the documents that it created, so that they need not be read again."""
 
@@ -72,6 +75,25 @@ class WorkingSet(NamespaceArrays):
         due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
             self._reread(due, now)
+        while self._take_vectors(now):
+            pass
+
+    def _take_vectors(self, now: datetime) -> int:
+        """Read vectors that came after their texts; return how many.
+
+        They come to the oldest first, or to a load that was stored last: only both ends of what waits are looked at.
+        """
+        waiting = self.waiting_ids if self.missing_vectors else []
+        ids = waiting if len(waiting) <= 2 * _LOOK else [*waiting[:_LOOK], *waiting[-_LOOK:]]
+        stored = dict(self._store.vectors(self.namespace, self.embedder.generation, ids)) if ids else {}
+        if not stored:
+            return 0
+        taken = 0
+        for row in self._store.records(self.namespace, {memory_id for memory_id, _ in stored}, now).values():
+            if (row.id, row.version) in stored:
+                self.give_vector(row.id, np.frombuffer(stored[row.id, row.version], "<f4"))
+                taken += 1
+        return taken
 
     def named_by(self, text: str, now: datetime) -> int | None:
         """The row of the memory whose key or id a text is, alone or in the brackets in which recall prints it."""

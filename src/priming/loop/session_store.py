@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from priming.errors import Corrupt, NotFound, ParamError
 from priming.history.sessions import nearest_first
 from priming.loop.session import Limits, Session, dump, parse, plain_objective
 from priming.namespace import Namespace
-from priming.sleep.night import sleep_lock
+from priming.storage.alone import alone
 from priming.storage.damage.naming import UNREADABLE
 from priming.storage.rows import LoopSessionRow
 
@@ -135,17 +134,10 @@ class Sessions:
         latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
         return [_parsed(row) for row in latest]
 
-    @contextmanager
-    def lock(self, session_id: str) -> Iterator[None]:
+    def lock(self, session_id: str) -> AbstractContextManager[None]:
         """Work on a session alone: ``Busy`` if another process works on it."""
-        folder = self.memory.store.scratch
-        name = hashlib.blake2b(f"{self.memory.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
-        if folder is None:
-            opened = self.memory.store.lease(name, "works on this session")
-        else:
-            opened = sleep_lock(folder / f"{name}.loop", self.memory.now(), "works on this session")
-        with opened:
-            yield
+        name, doing = f"{self.memory.namespace}\n{session_id}", "works on this session"
+        return alone(self.memory.store, name, "loop", self.memory.now(), doing)
 
     def _rows(self, limit: int) -> Sequence[LoopSessionRow]:
         with self.memory.lock:

@@ -12,17 +12,16 @@ from priming.config.values import dataclass
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_text
 from priming.embedding.protocol import Embedder
-from priming.embedding.registry import AUTO, automatic, automatic_name, is_auto, named, reaches_out
+from priming.embedding.registry import AUTO, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
 from priming.learning.ablation import AblationQuery, JudgedSample, judged_sample
 from priming.learning.metrics import reciprocal_rank
-from priming.maintenance.health import embed_missing
+from priming.maintenance.vectors import embed_missing
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, Store
 from priming.types import Progress
 
 OPERATION = "reembed"
-_STAYS = "it answers until another is chosen"
 _DEPTHS = 1, 5
 
 
@@ -89,7 +88,6 @@ def change_embedder(
     new = named(to)
     if new.generation == old.generation:
         raise ParamError("to", to, f"answers already: the embedder is {old.generation}")
-    _stay(memory)
     vectors = embed_missing(memory, new, progress)
     comparison = compare_embedders(memory, new)
     switched, reason = _decision(switch, comparison)
@@ -105,7 +103,7 @@ def check_new_embedder(to: str) -> str:
     name = check_text("to", to).strip()
     named(name)
     if is_auto(name):
-        raise ParamError("to", to, "must name an embedder: auto chooses by the vectors that are there")
+        raise ParamError("to", to, "must name an embedder: auto chooses by what is installed")
     return name
 
 
@@ -120,10 +118,10 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
     """
     with memory.lock:
         choices = _choices(memory.store, memory.namespace)
-    if not _changes(choices):
+    if not choices:
         raise NotFound("the embedder was never changed: priming reembed --to EMBEDDER changes it")
     to, old = (_name(choices[1]) if len(choices) > 1 else AUTO), memory.embedder
-    new = _first_embedder(memory, old) if is_auto(to) else named(to)
+    new = named(to)
     vectors = embed_missing(memory, new, progress)
     reason = "rolled back"
     logged = _choose(memory, to, new, reason)
@@ -133,16 +131,8 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 def latest_choice(memory: Namespace) -> str | None:
     """The embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
     with memory.lock:
-        changes = _changes(_choices(memory.store, memory.namespace))
-    return _name(changes[0]) if changes else None
-
-
-def _first_embedder(memory: Namespace, old: Embedder) -> Embedder:
-    """The embedder that the namespace had before any choice."""
-    generations = [
-        name for name in memory.store.latest_generations(memory.namespace) if name != old.generation
-    ]
-    return automatic(lambda: generations)[0]
+        choices = _choices(memory.store, memory.namespace)
+    return _name(choices[0]) if choices else None
 
 
 def _choices(store: Store, namespace: str) -> Sequence[Logged]:
@@ -151,24 +141,8 @@ def _choices(store: Store, namespace: str) -> Sequence[Logged]:
     return [logged for logged in operations if logged.undone_by is None]
 
 
-def _changes(choices: Sequence[Logged]) -> Sequence[Logged]:
-    return [logged for logged in choices if logged.reason != _STAYS]
-
-
 def _name(choice: Logged) -> str:
     return choice.message or AUTO
-
-
-def _stay(memory: Namespace) -> None:
-    """Choose the embedder that answers, where the vectors that are there decided so far: others are to join them."""
-    name = automatic_name(memory.embedder)
-    if name is None:
-        return
-    with memory.writing() as now:
-        choices = _choices(memory.store, memory.namespace)
-        if not choices or is_auto(_name(choices[0])):
-            memory.write(OPERATION, now, (), message=name, reason=_STAYS, source=EMBEDDER_CHOICE)
-            memory.better = None
 
 
 def _choose(memory: Namespace, name: str, embedder: Embedder, reason: str) -> Logged:
@@ -176,7 +150,7 @@ def _choose(memory: Namespace, name: str, embedder: Embedder, reason: str) -> Lo
         adoption.record(name, EMBEDDER_CHOICE, adoption.YES)
     with memory.writing() as now:
         logged = memory.write(OPERATION, now, (), message=name, reason=reason, source=EMBEDDER_CHOICE)
-        memory.embedder, memory.better = embedder, None
+        memory.embedder = embedder
         memory.drop_snapshot()
     return logged
 

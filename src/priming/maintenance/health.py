@@ -11,28 +11,21 @@ from pathlib import Path
 from priming.config.caller import present_caller
 from priming.config.environment import VERSION
 from priming.config.ids import uuid7
-from priming.config.params.embedding import EMBEDDER
 from priming.core.arguments.checks import check_path
-from priming.embedding.model_files import EXTRA, installed
-from priming.embedding.protocol import Embedder
-from priming.embedding.registry import SEMANTIC
 from priming.errors import NotFound, ParamError
 from priming.graph.traversal import cycles
-from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.maintenance.merge import RANKED, REPLACED
 from priming.namespace import Namespace
 from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.copies import REPLACED_STORES
-from priming.storage.protocol import Changes, VersionKey
-from priming.storage.rows import LinkRow, VersionRow
+from priming.storage.protocol import Changes
+from priming.storage.rows import LinkRow
 from priming.text.quotation import label
-from priming.types import Progress
 
 DAMAGE = "damaged-row", "integrity"
 """The rules of findings that leave rows unreadable."""
-_NOT_INSTALLED = f" (priming[{EXTRA}] is not installed)"
 
 
 def stats(memory: Namespace) -> Stats:
@@ -61,7 +54,7 @@ def status(memory: Namespace) -> Status:
     """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
         counts, reason = memory.store.counts(memory.namespace), memory.empty_reason()
-        advice = _embedding_advice(memory)
+        waiting = len(memory.working(memory.now()).waiting)
     active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(
         version=VERSION,
@@ -72,24 +65,7 @@ def status(memory: Namespace) -> Status:
         operations=counts.operations,
         generation=memory.embedder.generation,
         reason=reason,
-        advice=advice,
-    )
-
-
-def _embedding_advice(memory: Namespace) -> str | None:
-    """What ``reembed`` would improve, or None."""
-    latest, own = memory.store.latest_generations(memory.namespace), memory.embedder.generation
-    if memory.better is not None:
-        return (
-            f"the extra semantic is installed, but these memories have vectors of words only ({own}): "
-            "priming reembed computes those of sentences, too"
-        )
-    if not latest or own in latest:
-        return None
-    lacks = "" if installed() or not any(name.startswith(SEMANTIC) for name in latest) else _NOT_INSTALLED
-    return (
-        f"these memories have vectors of {', '.join(latest)}, and the embedder is {own}: they are found by words "
-        f"only{lacks}; priming reembed computes the missing vectors"
+        waiting=waiting,
     )
 
 
@@ -111,9 +87,7 @@ def inconsistencies(memory: Namespace, *, words: bool) -> list[Finding]:
                 findings += _find_replaced_but_active(memory, relation, links)
         missing = memory.working(memory.now()).missing_vectors
     if missing:
-        subject = (
-            f"memories without a vector of {memory.embedder.generation}: they can be found only by words"
-        )
+        subject = f"memories without a vector of {memory.embedder.generation}: they are found by their words"
         findings.append(
             Finding("missing-vectors", memory.namespace, subject, "compute them: priming reembed")
         )
@@ -152,85 +126,6 @@ def _find_replaced_but_active(
         if link.source in active and link.source != link.target:
             subject = f"{label(active[link.source])} ─{label(relation)}→ {label(names[link.target])}"
             yield Finding("replaced-but-active", subject, *VALIDATION_RULES["replaced-but-active"])
-
-
-def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
-    """Compute the missing vectors of the embedder, for every version of every text; return their number.
-
-    Call it on a store that was made with another embedder. Under ``auto`` the embedder is the best that is installed,
-    with which the namespace goes on. After an interrupt it continues where it stopped. Other processes that have the
-    namespace open use the new vectors once they open it again.
-
-    Args:
-        progress: called with (done, total).
-
-    Raises:
-        EmbedderError: the embedder failed; the vectors computed before are kept.
-
-    """
-    embedder = memory.better or memory.embedder
-    added = embed_missing(memory, embedder, progress)
-    if embedder is not memory.embedder:
-        with memory.lock:
-            memory.embedder, memory.better = embedder, None
-            memory.drop_snapshot()
-    return added
-
-
-def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | None) -> int:
-    """Compute the missing vectors of an embedder; their number. Others may recall and write meanwhile."""
-    # Vectors are derived: nothing is logged, and those of other generations stay.
-    added = 0
-    try:
-        # Texts that are stored while others are embedded have vectors of the former embedder only.
-        while missing := _unembedded(memory, embedder):
-            before = added
-            for first in range(0, len(missing), EMBEDDER.reembed_batch):
-                batch = missing[first : first + EMBEDDER.reembed_batch]
-                added += _add_vectors(memory, embedder, batch)
-                if progress is not None:
-                    progress(first + len(batch), len(missing))
-            if added == before:
-                break  # what is left has no tokens
-    finally:
-        if added and embedder.generation == memory.embedder.generation:
-            with memory.lock:
-                memory.drop_snapshot()
-    return added
-
-
-def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionRow]:
-    """The versions without a whole vector of an embedder, the oldest memory first."""
-    with memory.lock:
-        stored = memory.store.embedded(memory.namespace, embedder.generation)
-        texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
-    return [row for key, row in texts.items() if key not in stored]
-
-
-def _versions(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
-    return [row for row in memory.store.versions(memory.namespace, memory_id) if row.source != RULES]
-
-
-def _add_vectors(memory: Namespace, embedder: Embedder, batch: Sequence[VersionRow]) -> int:
-    """Embed a batch of versions, and store the vectors of those whose text has not changed meanwhile."""
-    embedded = embedder.embed([_text(row) for row in batch])
-    vectors: dict[VersionKey, bytes] = {}
-    with memory.lock, memory.store.transaction(memory.namespace):
-        present = {
-            (row.id, row.version): _text(row)
-            for memory_id in {row.id for row in batch}
-            for row in _versions(memory, memory_id)
-        }
-        for row, vector in zip(batch, embedded, strict=True):
-            key = row.id, row.version
-            if vector.any() and present.get(key) == _text(row):
-                vectors[key] = vector.astype("<f4").tobytes()
-        memory.store.add_vectors(memory.namespace, embedder.generation, vectors)
-    return len(vectors)
-
-
-def _text(row: VersionRow) -> str:
-    return embedded_text(row.heading or row.speaker, row.content)
 
 
 def backup(memory: Namespace, path: str | Path | None = None) -> Path:

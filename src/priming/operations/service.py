@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from priming.config.values import dataclass
-from priming.errors import Conflict
+from priming.errors import Conflict, PrimingError
 from priming.operations.table import served
 from priming.serialization import encode
 from priming.types import Progress
@@ -166,6 +166,14 @@ class LocalService:
         from priming.embedding.registry import chosen, stamp, stamp_of
 
         return stamp(chosen(self.settings)) if self._by_name else stamp_of(self.embedder)
+
+    def make_vectors(self, seconds: float, progress: Progress | None = None) -> None:
+        """Spend so many seconds on the vectors that the memories of each open namespace wait for."""
+        from priming.maintenance.vectors import follow
+
+        for name in self.namespaces:
+            with suppress(PrimingError), self.memory(name) as memory:
+                follow(memory, seconds, progress=progress)
 
     def close(self) -> None:
         """Close all memories; a running call closes its own when it ends."""

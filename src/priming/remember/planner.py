@@ -31,8 +31,9 @@ from priming.index.document import (
     Document,
     Statements,
     describe,
-    embedded_text,
+    packed_vectors,
     slot_of,
+    vectors_of,
 )
 from priming.index.working_set import WorkingSet
 from priming.remember.any_case import AnyCaseNames
@@ -50,9 +51,7 @@ from priming.text.tokens import terms
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:
     """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
-    return embedder.embed(
-        ["" if is_bare_name(draft) else embedded_text(draft.title, draft.content) for draft in drafts]
-    )
+    return vectors_of(embedder, [None if is_bare_name(draft) else draft for draft in drafts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +66,11 @@ class PlannedMemory:
 
 @dataclass(frozen=True, slots=True)
 class PlannedText:
-    """One draft analysed: its names, its terms without repeats, its vector."""
+    """One draft analysed: its names, its terms without repeats, its vector if it has one yet."""
 
     names: Sequence[Name]
     words: Sequence[str]
-    vector: NDArray[np.float32]
+    vector: NDArray[np.float32] | None
 
 
 @dataclass
@@ -116,9 +115,12 @@ class RememberPlan:
         )
 
     def add_all(
-        self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool, always: bool = False
+        self, drafts: Sequence[Draft], vectors: Vectors | None, *, nearest: bool, always: bool = False
     ) -> None:
-        """Plan every draft, in order; duplicates and echoes get a result but no rows, unless ``always``."""
+        """Plan every draft, in order; duplicates and echoes get a result but no rows, unless ``always``.
+
+        Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
+        """
         namespace = self.working.namespace
         self._digests = self.store.digests(namespace, [own for draft in drafts for own in draft.digests])
         bare = [is_bare_name(draft) for draft in drafts]
@@ -131,7 +133,7 @@ class RememberPlan:
             for draft, is_bare in zip(drafts, bare, strict=True)
         ]
         self._look_up_keys(drafts, names, words)
-        neighbours = self._linker.find_nearest(vectors) if nearest else None
+        neighbours = self._linker.find_nearest(vectors) if nearest and vectors is not None else None
         self.echo.update(self.now)
         for i, draft in enumerate(drafts):
             echoes_count = not always and draft.key is None and self.echo_guard
@@ -143,11 +145,11 @@ class RememberPlan:
                 status = "echo" if echoed else "duplicate"
                 self.echoed |= dict.fromkeys(echoed)
                 links: tuple[LinkRow, ...] = ()
-                if neighbours is not None and not echoed:
+                if neighbours is not None and vectors is not None and not echoed:
                     links = self._strengthen_links(existing, vectors[i], neighbours[i])
                 self.results.append(PlannedMemory(existing, self._key_of(existing), status, links))
                 continue
-            text = PlannedText(names[i], words[i], vectors[i])
+            text = PlannedText(names[i], words[i], None if vectors is None else vectors[i])
             self._add(draft, text, None if neighbours is None else neighbours[i])
 
     def _look_up_keys(
@@ -229,14 +231,20 @@ class RememberPlan:
         links = [
             *self._session_links(memory_id, draft),
             *self._mention_links(memory_id, draft, text),
-            *(() if near is None else self._linker.link_to_nearest(memory_id, text.vector, near)),
+            *self._similar_links(memory_id, text, near),
             *self.conflict_links(memory_id, draft),
         ]
         self._added += 1
         self.rows.extend(RowChange(None, link) for link in links)
-        if near is not None:
-            self._linker.add_new(memory_id, text.vector)
         self.results.append(PlannedMemory(memory_id, key, "stored", tuple(links)))
+
+    def _similar_links(self, memory_id: str, text: PlannedText, near: Neighbours | None) -> list[LinkRow]:
+        """The links to the nearest memories, among which those that follow will find this one."""
+        if near is None or text.vector is None:
+            return []
+        links = list(self._linker.link_to_nearest(memory_id, text.vector, near))
+        self._linker.add_new(memory_id, text.vector)
+        return links
 
     def _is_taken(self, key: str) -> bool:
         if key in self._keys:
@@ -249,11 +257,10 @@ class RememberPlan:
         version = draft.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
-        if vector is not None:
-            vector = vector if vector.any() else None
+        vector = vector if vector is not None and vector.any() else None
         self.memories.append((memory, version, vector))
         if vector is not None:
-            self.vectors[memory_id, 1] = vector.astype("<f4").tobytes()
+            self.vectors |= packed_vectors([(memory_id, 1)], [vector])
 
     def _link(self, source: str, target: str, relation: str, weight: float | None = None) -> LinkRow:
         weight = self.plasticity.start if weight is None else weight

@@ -40,7 +40,12 @@ def relink_mentions(
 
 
 def relink(
-    plan: RememberPlan, old: VersionRow, new: Draft, vector: NDArray[np.float32], *, at_once: bool = True
+    plan: RememberPlan,
+    old: VersionRow,
+    new: Draft,
+    vector: NDArray[np.float32] | None,
+    *,
+    at_once: bool = True,
 ) -> list[RowChange]:
     """The changes of links, as ``relink_mentions``; new entities are added to the rows of ``plan``."""
     words = tuple(dict.fromkeys(terms(new.content)))

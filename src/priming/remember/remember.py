@@ -12,6 +12,7 @@ from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.errors import ParamError
 from priming.learning.feedback import count_as_used
+from priming.maintenance.vectors import complete, must_wait
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, check_draft, draft
 from priming.remember.planner import PlannedMemory, RememberPlan, embed_drafts
@@ -82,22 +83,34 @@ def remember(
 
 
 def remember_many(
-    memory: Namespace, items: Iterable[Mapping[str, Any]], *, progress: Progress | None = None
+    memory: Namespace,
+    items: Iterable[Mapping[str, Any]],
+    *,
+    later: bool = False,
+    progress: Progress | None = None,
 ) -> list[Remembered]:
     """Remember mappings of the arguments of ``remember``, one transaction and operation a batch of 500.
 
-    The results leave ``links`` empty: call ``links`` for them. In a namespace of more than 20,000 memories the
-    nearest memories are not linked. ``progress`` is called with (done, total or None) after each batch. An error or
-    an interrupt keeps the batches before it, and the same call again skips them as duplicates.
+    Vectors that take their time are made after all texts are stored, which are found by their words until then; with
+    ``later``, by the commands, servers and nights that follow. The nearest of such memories are linked by a night; in
+    a namespace of more than 20,000 memories, they are of no load. The results leave ``links`` empty: call ``links``
+    for them.
+
+    ``progress`` is called with (done, total or None) after each batch of texts, then of vectors. An error or an
+    interrupt keeps the batches before it, and the same call again skips them as duplicates.
     """
+    if not isinstance(later, bool):
+        raise ParamError("later", later, "must be true or false")
     total = len(items) if isinstance(items, Sequence) else None
     done: list[Remembered] = []
     for batch in _batches(items, STORE.batch):
         drafts = [_parsed(item, len(done) + i) for i, item in enumerate(batch)]
-        planned, operations = _remember(memory, drafts)
+        planned, operations = _remember(memory, drafts, later=later)
         done += [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
         if progress is not None:
             progress(len(done), total)
+    if not later and must_wait(memory, len(done)):
+        complete(memory, dict.fromkeys(result.id for result in done), progress=progress)
     return done
 
 
@@ -113,11 +126,17 @@ def remember_draft(
 
 
 def _remember(
-    memory: Namespace, drafts: Sequence[Draft], profile: Profile | None = None, *, echo_guard: bool = True
+    memory: Namespace,
+    drafts: Sequence[Draft],
+    profile: Profile | None = None,
+    *,
+    echo_guard: bool = True,
+    later: bool = False,
 ) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
-    vectors = embed_drafts(drafts, memory.embedder)
+    waits = must_wait(memory, len(drafts), later=later)
+    vectors = None if waits else embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
             working, profile = memory.working(now), profile or memory.profile

@@ -18,7 +18,9 @@ from priming.core.arguments.checks import check_choice, check_path
 from priming.embedding.protocol import Vectors
 from priming.errors import Conflict
 from priming.history.log import current_version, succeeding_rows
+from priming.index.document import packed_vectors
 from priming.maintenance.merge import REPLACED
+from priming.maintenance.vectors import complete, must_wait
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
@@ -53,7 +55,7 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
     trust = check_choice("trust", trust, TRUST)
     pack = read_pack(path)
     drafts = [_draft(pack.origin, rule, trust) for rule in pack.rules]
-    vectors = embed_drafts(drafts, memory.embedder)
+    vectors = None if must_wait(memory, len(drafts)) else embed_drafts(drafts, memory.embedder)
     with memory.writing() as now:
         present = pack_members(memory, now, pack.name)
         if present.version == pack.version and present.active:
@@ -70,6 +72,8 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
             message=f"{pack.name} {pack.version}: {installation.summary()}",
         )
         installed = describe_pack(memory, pack_members(memory, now, pack.name))
+    if vectors is None:
+        complete(memory, list(installation.ids.values()))
     return replace(installed, operation=logged.id, metadata=installation.counts)
 
 
@@ -111,7 +115,7 @@ class PackInstallation:
             memory.store, memory.working(self.now), memory.embedder, self.now, memory.echo
         )
 
-    def plan_changes(self, drafts: Sequence[Draft], vectors: Vectors) -> None:
+    def plan_changes(self, drafts: Sequence[Draft], vectors: Vectors | None) -> None:
         """Plan all rows: new, existing and dropped behaviours, and the links."""
         prefix = self.pack.origin.key("")
         present = {record.key.removeprefix(prefix): record for record in self.members.all}
@@ -121,7 +125,7 @@ class PackInstallation:
         for i, key in enumerate(keys):
             if key in present:
                 self.ids[key] = present[key].id
-                self._update(present[key], drafts[i], vectors[i])
+                self._update(present[key], drafts[i], None if vectors is None else vectors[i])
                 self._restore(present[key], states[present[key].id])
         self._deprecate([present[key].id for key in present.keys() - set(keys)])
         planned = [_with_state(change, self._added) for change in self.plan.rows]
@@ -135,13 +139,15 @@ class PackInstallation:
     def _count(self, label: str) -> None:
         self.counts[label] = self.counts.get(label, 0) + 1
 
-    def _add(self, positions: Sequence[int], drafts: Sequence[Draft], vectors: Vectors) -> None:
+    def _add(self, positions: Sequence[int], drafts: Sequence[Draft], vectors: Vectors | None) -> None:
         """Plan new behaviours with the names that they mention, without links to similar memories."""
         if not positions:
             return
         self._require_free_keys([self.pack.origin.key(self.pack.rules[i].key) for i in positions])
         plan = self.plan
-        plan.add_all([drafts[i] for i in positions], vectors[positions], nearest=False)
+        plan.add_all(
+            [drafts[i] for i in positions], None if vectors is None else vectors[positions], nearest=False
+        )
         for i, planned in zip(positions, plan.results, strict=True):
             rule = self.pack.rules[i]
             self.ids[rule.key] = planned.id
@@ -160,7 +166,7 @@ class PackInstallation:
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
         return {row.id: row for row in self.memory.store.memories(self.memory.namespace, ids)}
 
-    def _update(self, record: MemoryRecord, new: Draft, vector: NDArray[np.float32]) -> None:
+    def _update(self, record: MemoryRecord, new: Draft, vector: NDArray[np.float32] | None) -> None:
         """Plan a new version of an existing behaviour, or the same version with a new source and trust."""
         old = current_version(self.memory, record)
         at = max(self.now, old.recorded_at)
@@ -168,8 +174,8 @@ class PackInstallation:
             changes, version = succeeding_rows(self.memory, old, new, at, max(at, old.valid_from or at))
             self.rows += changes
             self._relinked += relink(self.plan, old, new, vector)
-            if vector.any():
-                self.vectors[record.id, version.version] = vector.astype("<f4").tobytes()
+            if vector is not None:
+                self.vectors |= packed_vectors([(record.id, version.version)], [vector])
             self._count("changed")
         elif (old.source, old.trust) != (new.source, new.trust):
             self.rows += self._with_source(old, new, at)

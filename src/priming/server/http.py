@@ -36,7 +36,7 @@ from priming.server.health import MadeOnce, Readiness
 from priming.server.jobs import Job, Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool, json_body
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
-from priming.server.scheduler import SleepScheduler
+from priming.server.scheduler import Scheduler
 from priming.server.tokens import Tokens
 from priming.types import Clock, Progress, SystemClock
 
@@ -151,7 +151,7 @@ class ServerState:
         self.greeting: Mapping[str, str] | None = None
         """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
-        self.scheduler = None if every is None else SleepScheduler(service, every, clock)
+        self.scheduler = Scheduler(service, every, clock)
         self.metrics = telemetry.Metrics(
             namespaces=lambda: len(service.namespaces), jobs=lambda: self.jobs.unfinished
         )
@@ -162,16 +162,13 @@ class ServerState:
         async with AsyncExitStack() as stack:
             for lifespan in mounted:
                 await stack.enter_async_context(lifespan())
-            nights = None
-            if self.scheduler is not None:
-                nights = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
+            looks = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
             try:
                 yield
             finally:
                 self.stop()
-                if nights is not None:
-                    nights.cancel()
-                    await asyncio.gather(nights, return_exceptions=True)
+                looks.cancel()
+                await asyncio.gather(looks, return_exceptions=True)
                 await self.jobs.close()
                 await self.workers.close()
                 await self.authenticator.close()
@@ -181,8 +178,7 @@ class ServerState:
         """Ask long calls to end after their current step."""
         self.ending.set()
         self.jobs.stop()
-        if self.scheduler is not None:
-            self.scheduler.stop.set()
+        self.scheduler.stop.set()
 
 
 def _route_operations(app: FastAPI, server: ServerState) -> None:

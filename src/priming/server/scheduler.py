@@ -1,4 +1,4 @@
-"""The schedule of sleep: each open namespace of a server sleeps when a night is due."""
+"""What a server does unasked for its open namespaces: vectors that memories wait for, and sleep when it is due."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from threading import Event
 
 from priming.config.caller import Caller, calling
+from priming.config.params.embedding import EMBEDDER
 from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.server import telemetry
@@ -16,10 +17,10 @@ from priming.sleep.plan import is_due
 from priming.types import Clock
 
 
-class SleepScheduler:
-    """Runs the sleep of open namespaces; holds when each last slept and how many memories it then had."""
+class Scheduler:
+    """Looks after open namespaces; holds when each last slept and how many memories it then had."""
 
-    def __init__(self, service: LocalService, every: timedelta, clock: Clock) -> None:
+    def __init__(self, service: LocalService, every: timedelta | None, clock: Clock) -> None:
         self._service, self._every, self._clock = service, every, clock
         self._last: dict[str, tuple[datetime, int]] = {}
         self.stop = Event()
@@ -27,14 +28,18 @@ class SleepScheduler:
     async def run(self, seconds: float) -> None:
         """Check for due namespaces at an interval in seconds, until it is cancelled."""
         while True:
+            await asyncio.to_thread(self._service.make_vectors, EMBEDDER.server, self._step)
             await asyncio.to_thread(self.sleep_due)
             await asyncio.sleep(seconds)
 
     def sleep_due(self) -> list[str]:
         """Run the sleep of each namespace that is due, and return their names."""
-        return [name for name in self._service.namespaces if self._sleeps(name)]
+        every = self._every
+        if every is None:
+            return []
+        return [name for name in self._service.namespaces if self._sleeps(name, every)]
 
-    def _sleeps(self, name: str) -> bool:
+    def _sleeps(self, name: str, every: timedelta) -> bool:
         """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
             with self._service.memory(name) as memory, memory.lock:
@@ -42,7 +47,7 @@ class SleepScheduler:
                     return False
             count = self._count(name)
             last, before = self._last.setdefault(name, (self._clock.now(), count))
-            if not is_due(self._clock.now(), last, self._every, count - before):
+            if not is_due(self._clock.now(), last, every, count - before):
                 return False
             with calling(Caller("server", "schedule")):
                 self._service.call(name, "sleep", {}, progress=self._step)

@@ -6,29 +6,28 @@ store.
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from priming.config import private_files
 from priming.config.ids import derived, uuid7
+from priming.config.params.embedding import EMBEDDER
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
-from priming.errors import Busy, Conflict, NotFound, ParamError, StoreError
+from priming.errors import Conflict, NotFound, ParamError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
+from priming.maintenance.vectors import follow
 from priming.namespace import Namespace
 from priming.sleep.plan import LeftAlone, Planned, PlannedItem, Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
+from priming.storage.alone import alone
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import Operation, Progress
@@ -62,7 +61,11 @@ def sleep(
     night = Proposal(night_id, at, memory.namespace, chosen, operations=tuple(written), head=head)
     if written:
         night = replace(night, operation=night.operations[-1])
-    with _alone(memory, at) if memory.store.exists and not dry_run else nullcontext():
+    doing = "is running sleep on this namespace"
+    turn = alone(memory.store, memory.namespace, "sleep", at, doing)
+    with turn if memory.store.exists and not dry_run else nullcontext():
+        if not dry_run:
+            follow(memory, EMBEDDER.night, progress=progress)
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             night = night if dry_run else replace(night, head=_head(memory))
@@ -113,15 +116,6 @@ def _operation_id(night: Proposal, stage: str) -> str:
 def _head(memory: Namespace) -> int:
     with memory.lock:
         return memory.store.head(memory.namespace)
-
-
-def _alone(memory: Namespace, at: datetime) -> AbstractContextManager[None]:
-    """Sleep on a namespace alone: ``Busy`` if another process does."""
-    folder, doing = memory.store.scratch, "is running sleep on this namespace"
-    if folder is None:
-        return memory.store.lease(memory.namespace, doing)
-    name = hashlib.blake2b(memory.namespace.encode(), digest_size=8).hexdigest()
-    return sleep_lock(folder / f"{name}.sleep", at, doing)
 
 
 def _propose(
@@ -307,37 +301,3 @@ def _counted(items: Sequence[ProposedItem]) -> str:
     for item in items:
         numbers[item.action] = numbers.get(item.action, 0) + 1
     return ", ".join(f"{number:,} {action}" for action, number in numbers.items())
-
-
-_MOST = 200
-
-
-@contextmanager
-def sleep_lock(path: Path, now: datetime, doing: str) -> Iterator[None]:
-    """Hold the lock file of a night, or of other long work, while the block runs.
-
-    ``Busy`` names the process that holds it, and since when. The system releases the lock when the process ends,
-    even if it is killed.
-    """
-    import fcntl  # not on every system, and only needed for such a lock
-
-    try:
-        private_files.make_folder(path.parent)
-        private_files.create_file(path)
-        descriptor = os.open(path, os.O_RDWR)
-    except OSError as error:
-        raise StoreError(f"the lock file {path} cannot be written: {error}") from None
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
-            raise Busy(f"{who} {doing}: wait for it to finish, or stop it") from None
-        with suppress(OSError):  # a full disk
-            os.ftruncate(descriptor, 0)
-            os.write(
-                descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode()
-            )
-        yield
-    finally:
-        os.close(descriptor)

@@ -243,8 +243,10 @@ class Store(Protocol):
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
 
-    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
-        """The versions that have a vector of a generation, undamaged."""
+    def embedded(
+        self, namespace: str, generation: str, ids: Collection[str] | None = None
+    ) -> set[VersionKey]:
+        """The versions that have a vector of a generation, undamaged; None means those of all memories."""
 
     def latest_generations(self, namespace: str) -> list[str]:
         """The generations of the vectors of the latest memory that has any."""

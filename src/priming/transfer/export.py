@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
@@ -27,12 +27,13 @@ from priming.core.arguments.checks import (
 )
 from priming.core.forgetting import FsrsState
 from priming.errors import Conflict, ParamError, StoreError
-from priming.index.document import RULES, embedded_text
+from priming.index.document import RULES
 from priming.index.working_set import IMPORT
+from priming.maintenance.vectors import make
 from priming.namespace import Namespace
 from priming.recall.terms import with_weights
 from priming.serialization import decode_row, encode_row, stamp
-from priming.storage.protocol import Logged, VersionKey
+from priming.storage.protocol import Logged
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
@@ -167,22 +168,35 @@ class ExportBundle:
         return [*self.memories, *self.versions, *learnt, *self.weights, *self.relations]
 
 
-def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
-    """Read an export; return the number of memories that were new."""
+def import_(
+    memory: Namespace, path: str | Path, *, later: bool = False, progress: Progress | None = None
+) -> int:
+    """Read an export; return the number of memories that were new.
+
+    The vectors of all versions are made after them; with ``later``, those of memories by what follows.
+    ``progress`` is called with (done, total) of the vectors.
+    """
     # An empty namespace takes over the rows and the log. Into another namespace, missing rows are added as one
     # operation, equal rows are skipped, and a row that differs raises ``Conflict``. This holds for links, verdicts,
     # pairs, runs, weights and relations as for memories: two histories of learning are not added up.
     bundle = _read(check_path(path))
-    vectors = _vectors(memory, bundle.versions, progress)
+    number = _write(memory, bundle)
+    if not later:
+        keys = dict.fromkeys((row.id, row.version) for row in bundle.versions if row.source != RULES)
+        make(memory, memory.embedder, list(keys), progress=progress)
+    return number
+
+
+def _write(memory: Namespace, bundle: ExportBundle) -> int:
+    """Write a bundle; return the number of memories that were new."""
     with memory.writing() as now:
         if bundle.operations and not memory.store.head(memory.namespace):
             memory.store.restore(memory.namespace, bundle.rows, bundle.operations)
-            memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
             memory.store.restore_activations(memory.namespace, bundle.activations)
             return len(bundle.memories)
         missing = list(_missing_rows(memory, bundle))
         if missing:
-            memory.write(IMPORT, now, [RowChange(None, row) for row in missing], vectors=vectors)
+            memory.write(IMPORT, now, [RowChange(None, row) for row in missing])
             new = {row.id for row in missing if isinstance(row, MemoryRow)}
             counts = [count for count in bundle.activations if count.id in new]
             memory.store.restore_activations(memory.namespace, counts)
@@ -370,20 +384,3 @@ def _logged(value: dict[str, Any]) -> Logged:
 
 def _side(table: str, row: dict[str, Any] | None) -> Row | None:
     return None if row is None else _check_row(decode_row(ROOMS[table], row))
-
-
-def _vectors(
-    memory: Namespace, versions: Iterable[VersionRow], progress: Progress | None
-) -> dict[VersionKey, bytes]:
-    """The vectors of all versions of a bundle, computed by the memory's embedder."""
-    rows = list({(row.id, row.version): row for row in versions if row.source != RULES}.values())
-    vectors: dict[VersionKey, bytes] = {}
-    for first in range(0, len(rows), STORE.batch):
-        batch = rows[first : first + STORE.batch]
-        texts = [embedded_text(row.heading or row.speaker, row.content) for row in batch]
-        for row, vector in zip(batch, memory.embedder.embed(texts), strict=True):
-            if vector.any():
-                vectors[row.id, row.version] = vector.astype("<f4").tobytes()
-        if progress is not None:
-            progress(first + len(batch), len(rows))
-    return vectors

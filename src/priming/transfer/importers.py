@@ -176,12 +176,14 @@ def run(
     progress: Progress | None = None,
     *,
     operation_id: str | None = None,
+    later: bool = False,
     **options: Any,
 ) -> Report:
     """Import ``path``: the entries as they are read, in batches, then the ties between them.
 
     An entry that cannot be stored is skipped and reported; an error or an interrupt keeps the batches before it.
-    ``progress`` is called with (entries done, None) after each batch. ``options`` are the importer's own. With an
+    ``progress`` is called with (entries done, None) after each batch, then with (done, total) of their vectors, which
+    ``later`` leaves to what follows. ``options`` are the importer's own. With an
     ``operation_id``, a batch is stored once, whatever the profile learns from a memory that comes twice.
 
     Raises:
@@ -189,12 +191,16 @@ def run(
         Interrupted: at Ctrl-C, with the report so far.
 
     """
+    from priming.maintenance.vectors import complete
+
     importer = _with_options(memory, name, options)
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
         job = _Import(memory, ties, progress, operation_id)
         try:
             job.load_entries(_items(importer, Path(path)))
             job.make_ties()
+            if not later:
+                complete(memory, job.ids, progress=progress)
         except KeyboardInterrupt:
             raise Interrupted(job.report()) from None
         except PrimingError as error:
@@ -252,6 +258,8 @@ class _Import:
     loose: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
+    ids: dict[str, None] = field(default_factory=dict)
+    """The ids of the memories that its entries are."""
     stored_as: dict[str, str] = field(default_factory=dict)
     """By key of an entry, the other key of the memory that it duplicates."""
 
@@ -308,6 +316,7 @@ class _Import:
             if key is not None and key != result.key:
                 self.stored_as[key] = result.key
             self.statuses[result.status] = self.statuses.get(result.status, 0) + 1
+            self.ids[result.id] = None
 
     def _store(self, batch: list[Entry]) -> list[Remembered]:
         """Store a batch; if the import has an id, once only, by an id that follows from it and from the batch."""
@@ -321,7 +330,7 @@ class _Import:
     def _write(self, batch: list[Entry]) -> list[Remembered]:
         arguments = [entry.arguments for entry in batch]
         if all(entry.state is None for entry in batch):
-            return self.memory.remember_many(arguments)
+            return self.memory.remember_many(arguments, later=True)
         from priming.transfer import state
 
         return state.remember_states(self.memory, arguments, [entry.state for entry in batch])

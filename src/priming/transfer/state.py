@@ -34,7 +34,8 @@ def remember_states(
     """
     with _one_transaction(memory):
         inactive = _inactive_duplicates(memory, items)
-        new = iter(remember_many(memory, [item for item in items if item.get("key") not in inactive]))
+        active = [item for item in items if item.get("key") not in inactive]
+        new = iter(remember_many(memory, active, later=True))
         results = [inactive.get(item.get("key", "")) or next(new) for item in items]
         stored = {
             result.id: state

@@ -64,11 +64,11 @@ def _status(status: Status, server: str | None) -> Iterator[Part]:
         ("links", f"{status.links:,}"),
         ("operations", f"{status.operations:,}"),
         ("embedding", status.generation),
+        *([("waiting", f"{status.waiting:,} for their vectors")] if status.waiting else []),
         *([("server", server)] if server else []),
     )
     yield Table(("", ""), rows)
     yield from records.reason(status.reason)
-    yield from records.reason(status.advice)
 
 
 @command(app)
@@ -180,7 +180,7 @@ def reembed(
 ) -> Answer:
     """Compute the missing vectors of the embedder, or change to another one while this one answers.
 
-    If interrupted, it continues where it stopped. Without --to, under 'auto', it is the best one that is installed.
+    If interrupted, it continues where it stopped. Memories that wait for their vectors do not have to wait for it.
     """
     if to is not None or roll_back or switch or stay:
         from priming.cli.groups.stores import change_embedder
@@ -212,6 +212,9 @@ def import_(
     until: Annotated[
         str | None, Option("--until", metavar="REV", help="Of a git history: the last commit to read")
     ] = None,
+    later: Annotated[
+        bool, Option("--later", help="Leave the vectors to later commands, a server or sleep")
+    ] = False,
 ) -> Answer:
     """Import memories. Exit status 1 if some were refused; if repeated, it continues where it stopped."""
     from priming.transfer import importers
@@ -221,9 +224,9 @@ def import_(
         if source == importers.OWN:
             if options:
                 raise ParamError("until", until, "is no option of an export: leave it out")
-            report = importers.Report(stored=memory.import_(path, progress=step))
+            report = importers.Report(stored=memory.import_(path, later=later, progress=step))
         else:
-            report = importers.run(memory, source, path, step, **options)
+            report = importers.run(memory, source, path, step, later=later, **options)
     return Answer(report, import_lines(report), FAILURE if report.refused else 0)
 
 

@@ -24,7 +24,7 @@ class OnnxParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderParams(Checked):
-    """Patience and limits of an embedder behind an endpoint, and of `reembed`."""
+    """Patience and limits of an embedder behind an endpoint, and of making vectors after a text is stored."""
 
     batch: int = param(64, low=1, unit="texts", doc="texts in one request")
     characters: int = param(
@@ -42,7 +42,30 @@ class EmbedderParams(Checked):
     )
     repeated: int = param(300, low=1, unit="characters", doc="maximum length of an answer quoted in an error")
     reembed_batch: int = param(
-        100, low=1, unit="texts", doc="number of vectors that `reembed` computes and stores at once"
+        16, low=1, unit="texts", doc="number of vectors that are computed and stored at once"
+    )
+    at_once: int = param(
+        64, low=0, unit="texts", doc="most texts of a load that get their vectors as they are stored"
+    )
+    followed: int = param(
+        4_096, low=1, unit="texts", doc="most texts that are looked at in one go of what follows a load"
+    )
+    command: float = param(
+        0.5,
+        low=0.0,
+        unit="seconds",
+        doc="what a command spends, after its answer, on vectors that are waited for",
+    )
+    server: float = param(5.0, low=0.0, unit="seconds", doc="what a server spends on them each time it looks")
+    idle: float = param(
+        0.2, low=0.0, unit="seconds", doc="what the server of a session's hooks spends on them between calls"
+    )
+    night: float = param(600.0, low=0.0, unit="seconds", doc="what a night of sleep spends on them")
+    turn: float = param(
+        0.05,
+        low=0.0,
+        unit="seconds",
+        doc="pause before the next look whether another process still makes them",
     )
 
 

@@ -105,7 +105,10 @@ class ServerParams(Checked):
         15.0, low=0.0, unit="seconds", doc="interval of keep-alive comments on a silent event stream"
     )
     look_seconds: float = param(
-        30.0, low=0.0, unit="seconds", doc="interval at which it checks whether a night is due"
+        30.0,
+        low=0.0,
+        unit="seconds",
+        doc="interval at which it checks whether a night is due, and makes vectors that are waited for",
     )
 
 

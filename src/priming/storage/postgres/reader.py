@@ -72,6 +72,7 @@ _VECTORS = (
     " ON g.namespace = x.namespace AND g.generation = x.generation"
     f" WHERE {_HERE} AND g.name = %(generation)s"
 )
+_OF_IDS = " AND m.id = ANY(%(listed)s::text[])"
 
 
 class PostgresReader:
@@ -261,16 +262,18 @@ class PostgresReader:
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
-        sql = f"SELECT m.id, x.version, x.vector {_VECTORS}" + (
-            "" if ids is None else " AND m.id = ANY(%(listed)s::text[])"
-        )
+        sql = f"SELECT m.id, x.version, x.vector {_VECTORS}{_OF_IDS if ids is not None else ''}"
         values = {"generation": generation, "listed": None if ids is None else list(ids)}
         for memory_id, version, vector in self._db.each(namespace, sql, values):
             yield (memory_id, version), as_bytes(vector)
 
-    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
+    def embedded(
+        self, namespace: str, generation: str, ids: Collection[str] | None = None
+    ) -> set[VersionKey]:
         """The versions that have a vector of a generation: PostgreSQL's own checksums find a damaged one."""
-        return set(self._db.run(namespace, f"SELECT m.id, x.version {_VECTORS}", {"generation": generation}))
+        sql = f"SELECT m.id, x.version {_VECTORS}{_OF_IDS if ids is not None else ''}"
+        values = {"generation": generation, "listed": None if ids is None else list(ids)}
+        return set(self._db.run(namespace, sql, values))
 
     def latest_generations(self, namespace: str) -> list[str]:
         """The generations of the vectors of the latest memory that has any."""

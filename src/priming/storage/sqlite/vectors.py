@@ -30,11 +30,13 @@ class SqliteVectors(SqliteReader):
                 raise ValueError(f"the vector of {key} is damaged")
             yield key, vector
 
-    def embedded(self, namespace: str, generation: str) -> set[VersionKey]:
+    def embedded(
+        self, namespace: str, generation: str, ids: Collection[str] | None = None
+    ) -> set[VersionKey]:
         """The versions with a vector of a generation; those whose vector is damaged lack one."""
         return {
             key
-            for key, vector, checksum in self._vectors(namespace, generation, None)
+            for key, vector, checksum in self._vectors(namespace, generation, ids)
             if _is_whole(vector, checksum)
         }
 

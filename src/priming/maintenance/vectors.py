@@ -1,0 +1,174 @@
+"""When vectors are made: of a few texts as they are stored, of many by the load itself, or by what comes after it.
+
+Vectors are derived: nothing is logged, those of other generations stay, and whoever is interrupted has lost nothing.
+Until a text has its vector, its meaning is that of its words.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from math import inf
+
+from priming.config.params.embedding import EMBEDDER
+from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import is_remote, token_part
+from priming.errors import Busy, PrimingError
+from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
+from priming.namespace import Namespace
+from priming.storage.alone import alone
+from priming.storage.protocol import VersionKey
+from priming.storage.rows import VersionRow
+from priming.types import Progress
+
+
+def must_wait(memory: Namespace, texts: int, *, later: bool = False) -> bool:
+    """Whether so many new texts are stored without their vectors, which follow.
+
+    Sums over tokens take no time worth waiting for. The designs of other systems link a memory to its nearest as they
+    store it.
+    """
+    if token_part(memory.embedder) is memory.embedder or memory.profile.anchors is not None:
+        return False
+    return later or texts > EMBEDDER.at_once
+
+
+def follow(memory: Namespace, seconds: float, *, progress: Progress | None = None) -> int:
+    """Make the vectors that memories wait for, in so many seconds; return their number.
+
+    Nothing happens unasked where texts would be sent elsewhere, where the namespace cannot be written, or where
+    another process makes them.
+    """
+    until, added = time.monotonic() + seconds, 0
+    with suppress(PrimingError):
+        if is_remote(memory.embedder) or memory.store.all_read_only(memory.namespace):
+            return 0
+        with memory.reading() as now:
+            waiting = memory.working(now).waiting_ids[: EMBEDDER.followed]
+        if waiting:
+            with memory.writing():
+                pass  # what cannot be written is not computed
+            added = complete(memory, waiting, until=until, progress=progress)
+    return added
+
+
+def complete(
+    memory: Namespace, ids: Collection[str], *, until: float = inf, progress: Progress | None = None
+) -> int:
+    """Make the vectors that these memories lack; their number. Without a limit in time it waits for its turn."""
+    with memory.reading() as now:
+        keys = _keys(memory, ids, now)
+    return make(memory, memory.embedder, keys, until=until, progress=progress)
+
+
+def _keys(memory: Namespace, ids: Collection[str], now: datetime) -> list[VersionKey]:
+    records = memory.store.records(memory.namespace, ids, now) if ids else {}
+    return [
+        (record.id, record.version) for record in map(records.get, ids) if record and record.source != RULES
+    ]
+
+
+def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
+    """Compute the missing vectors of the embedder, for every version of every text; return their number.
+
+    Call it on a store that was made with another embedder, or on one where many memories wait. After an interrupt it
+    continues where it stopped.
+
+    Args:
+        progress: called with (done, total).
+
+    Raises:
+        EmbedderError: the embedder failed; the vectors computed before are kept.
+
+    """
+    return embed_missing(memory, memory.embedder, progress)
+
+
+def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | None) -> int:
+    """Compute the missing vectors of an embedder; their number. Others may recall and write meanwhile."""
+    added = 0
+    # Texts that are stored while others are embedded have vectors of the former embedder only.
+    while missing := _unembedded(memory, embedder):
+        number = make(memory, embedder, missing, progress=progress)
+        added += number
+        if not number:
+            break  # what is left has no tokens
+    return added
+
+
+def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionKey]:
+    """The versions without a whole vector of an embedder, the oldest memory first."""
+    with memory.lock:
+        stored = memory.store.embedded(memory.namespace, embedder.generation)
+        texts = dict.fromkeys((row.id, row.version) for row in _versions(memory))  # some have several rows
+    return [key for key in texts if key not in stored]
+
+
+def make(
+    memory: Namespace,
+    embedder: Embedder,
+    keys: Sequence[VersionKey],
+    *,
+    until: float = inf,
+    progress: Progress | None = None,
+) -> int:
+    """Make the vectors that these versions lack, a few at a time, each time in turn with other processes."""
+    added = 0
+    for first in range(0, len(keys), EMBEDDER.reembed_batch):
+        if time.monotonic() >= until:
+            break
+        batch = keys[first : first + EMBEDDER.reembed_batch]
+        with _turn(memory, waits=until == inf):
+            added += _add_vectors(memory, embedder, batch)
+        if progress is not None:
+            progress(first + len(batch), len(keys))
+    return added
+
+
+@contextmanager
+def _turn(memory: Namespace, *, waits: bool) -> Iterator[None]:
+    """The only process that makes vectors of the namespace, for the block; ``Busy`` where it is not to wait."""
+    with ExitStack() as stack:
+        while True:
+            turn = alone(
+                memory.store, memory.namespace, "vectors", memory.now(), "makes vectors of this namespace"
+            )
+            try:
+                stack.enter_context(turn)
+                break
+            except Busy:
+                if not waits:
+                    raise
+            time.sleep(EMBEDDER.turn)
+        yield
+
+
+def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKey]) -> int:
+    """Embed those of a batch that still lack a vector, and store those whose text has not changed meanwhile."""
+    ids = {memory_id for memory_id, _ in keys}
+    with memory.reading():
+        stored = memory.store.embedded(memory.namespace, embedder.generation, ids)
+        rows = _texts(memory, ids)
+    lacking = [key for key in keys if key in rows and key not in stored]
+    if not lacking:
+        return 0
+    vectors = packed_vectors(lacking, vectors_of(embedder, [rows[key] for key in lacking]))
+    with memory.writing():
+        present = _texts(memory, ids)
+        same = {key: vector for key, vector in vectors.items() if _text(present.get(key)) == _text(rows[key])}
+        memory.store.add_vectors(memory.namespace, embedder.generation, same)
+    return len(same)
+
+
+def _texts(memory: Namespace, ids: Collection[str]) -> dict[VersionKey, VersionRow]:
+    return {(row.id, row.version): row for each in ids for row in _versions(memory, each)}
+
+
+def _versions(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
+    return [row for row in memory.store.versions(memory.namespace, memory_id) if row.source != RULES]
+
+
+def _text(row: VersionRow | None) -> str | None:
+    return None if row is None else embedded_text(row.heading or row.speaker, row.content)

@@ -1,0 +1,281 @@
+"""When vectors are made: of a few texts at once, of many after all are stored, at the latest by what comes next."""
+
+import threading
+from math import inf
+
+import numpy as np
+import pytest
+
+from priming import HashedEmbedder, Memory
+from priming.config.params.embedding import EMBEDDER
+from priming.embedding.semantic import SemanticEmbedder
+from priming.embedding.wordllama import StaticEmbedder
+from priming.errors import EmbedderError, ParamError
+from priming.maintenance.vectors import complete, follow, reembed
+from priming.operations.service import LocalService
+
+WORDS = StaticEmbedder()
+MANY = EMBEDDER.at_once + EMBEDDER.reembed_batch
+"""Enough texts to wait, in several batches."""
+ITEMS = [{"content": f"Crate {number} holds bolts of kind {number}."} for number in range(MANY)]
+
+
+class Sentences(HashedEmbedder):
+    """Counts the texts that it embeds, and may fail at a call."""
+
+    def __init__(self, fails_at=None, raises=EmbedderError):
+        super().__init__(32)
+        self.texts, self.calls, self.fails_at, self.raises = [], 0, fails_at, raises
+
+    def embed(self, texts):
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise self.raises("it is broken")
+        self.texts += texts
+        return super().embed(texts)
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/memory.db"
+
+
+def opened(url, sentences=None, **options):
+    return Memory.open(url, embedder=SemanticEmbedder(WORDS, sentences or Sentences()), **options)
+
+
+def filled(url, items=ITEMS):
+    with opened(url) as memory:
+        memory.remember_many(items, later=True)
+    return url
+
+
+def test_a_text_gets_its_vector_as_it_is_stored(url):
+    with opened(url) as memory:
+        memory.remember("A pear is a fruit.")
+        assert memory.status().waiting == 0
+        assert memory.recall("fruit").degraded == ()
+
+
+def test_a_few_texts_are_linked_to_their_nearest_as_one_is(url):
+    with opened(url) as memory:
+        memory.remember_many([{"content": "A pear is a fruit."}, {"content": "A pear is a fruit, yes."}])
+        assert [link.relation for link in memory.links()] == ["similar-to"]
+
+
+def test_what_is_left_for_later_is_found_by_its_words_and_counted(url):
+    with opened(url) as memory:
+        memory.remember_many(ITEMS, later=True)
+        assert memory.status().waiting == MANY
+        found = memory.recall("Crate 7 bolts")
+        assert found.hits
+        assert found.degraded == ("vectors",)
+        assert [finding.rule for finding in memory.validate()] == ["missing-vectors"]
+
+
+def test_a_load_makes_its_vectors_after_all_texts_and_says_how_far_it_is(url):
+    steps = []
+    with opened(url) as memory:
+        memory.remember_many(ITEMS, progress=lambda done, total: steps.append((done, total)))
+        assert memory.status().waiting == 0
+        assert memory.recall("bolts").degraded == ()
+    assert steps[0] == steps[-1] == (MANY, MANY)
+    assert (EMBEDDER.reembed_batch, MANY) in steps
+
+
+def test_later_must_be_true_or_false(url):
+    with opened(url) as memory, pytest.raises(ParamError, match="later = 'no': must be true or false"):
+        memory.remember_many(ITEMS, later="no")
+
+
+def test_sums_over_tokens_wait_for_nothing(url):
+    with Memory.open(url, embedder=WORDS) as memory:
+        memory.remember_many(ITEMS, later=True)
+        assert memory.status().waiting == 0
+
+
+def test_the_designs_of_other_systems_link_by_vectors_as_they_store(url):
+    with opened(url, profile="ethos") as memory:
+        memory.remember_many(ITEMS, later=True)
+        assert memory.status().waiting == 0
+
+
+def test_what_comes_next_makes_what_it_has_time_for(url):
+    with opened(filled(url)) as memory:
+        assert follow(memory, 0.0) == 0
+        assert memory.status().waiting == MANY
+        assert follow(memory, inf) == MANY
+        assert memory.status().waiting == 0
+        assert follow(memory, inf) == 0
+
+
+@pytest.mark.parametrize("raises", [KeyboardInterrupt, EmbedderError])
+def test_what_was_stopped_on_its_way_lost_nothing_and_goes_on(url, raises):
+    with opened(url, Sentences(3, raises)) as memory, pytest.raises(raises):
+        memory.remember_many(ITEMS)
+    later = Sentences()
+    with opened(url, later) as memory:
+        assert len(memory.list(limit=MANY + 1)) == MANY
+        assert memory.status().waiting == MANY - 2 * EMBEDDER.reembed_batch
+        assert (
+            follow(memory, inf) == len(later.texts) == memory.status().memories - 2 * EMBEDDER.reembed_batch
+        )
+
+
+def test_a_failure_of_the_embedder_is_no_failure_of_what_follows(url):
+    with opened(filled(url), Sentences(1)) as memory:
+        assert follow(memory, inf) == 0
+        assert memory.status().waiting == MANY
+
+
+def test_two_at_once_make_each_vector_once(url):
+    filled(url)
+    sentences = [Sentences(), Sentences()]
+
+    def work(own):
+        with opened(url, own) as memory:
+            complete(memory, memory.working(memory.now()).waiting_ids)
+
+    threads = [threading.Thread(target=work, args=(own,)) for own in sentences]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(sentences[0].texts + sentences[1].texts) == sorted(item["content"] for item in ITEMS)
+    with opened(url) as memory:
+        assert memory.status().waiting == 0
+
+
+def test_who_has_it_open_sees_vectors_that_another_made(url):
+    with opened(url) as reader, opened(url) as writer:
+        writer.remember_many(ITEMS, later=True)
+        assert reader.recall("bolts").degraded == ("vectors",)
+        follow(writer, inf)
+        assert reader.recall("bolts").degraded == ()
+
+
+def test_vectors_that_came_later_are_in_the_next_snapshot(url, tmp_path):
+    items = [{"content": f"Crate {number}."} for number in range(300)]
+    filled(url, items)
+    (snapshot,) = tmp_path.glob("*.working/*.snapshot")
+    before = snapshot.read_bytes()
+    with opened(url) as memory:
+        assert memory.status().waiting == 300
+        follow(memory, inf)
+        memory.recall("crate")
+    assert snapshot.read_bytes() != before
+    with opened(url) as memory:
+        assert memory.working(memory.now()).head
+        assert memory.status().waiting == 0
+        assert memory.recall("Crate 7").hits[0].components["cosine"] > 0
+
+
+def test_a_text_that_changed_meanwhile_has_the_vector_of_its_new_text(url):
+    with opened(filled(url)) as memory:
+        key = memory.list(limit=1)[0].key
+        memory.supersede(key, "It holds nails.")
+        follow(memory, inf)
+        assert memory.status().waiting == 0
+        vectors = dict(memory.store.vectors("default", memory.embedder.generation, [memory.get(key).id]))
+        (version, blob), *others = [(number, blob) for (_, number), blob in vectors.items()]
+        assert (version, others) == (2, [])
+        assert np.array_equal(np.frombuffer(blob, "<f4"), memory.embedder.embed(["It holds nails."])[0])
+
+
+def test_texts_are_never_sent_elsewhere_unasked(url):
+    sentences = Sentences()
+    sentences.remote = True
+    with opened(filled(url), sentences) as memory:
+        assert follow(memory, inf) == 0
+        assert memory.status().waiting == MANY
+        assert reembed(memory) == MANY
+
+
+def test_a_read_only_namespace_is_left_alone(url):
+    with opened(filled(url)) as memory:
+        memory.store.set_read_only("default", on=True)
+        assert follow(memory, inf) == 0
+
+
+def test_a_night_makes_them_first(url):
+    with opened(filled(url)) as memory:
+        memory.sleep(dry_run=True)
+        assert memory.status().waiting == MANY
+        memory.sleep()
+        assert memory.status().waiting == 0
+
+
+def test_a_night_links_what_a_load_left_unlinked(url):
+    with opened(url) as memory:
+        memory.remember_many(ITEMS)
+        assert not [link for link in memory.links() if link.relation == "similar-to"]
+        memory.sleep(["link"])
+        assert [link for link in memory.links() if link.relation == "similar-to"]
+
+
+def test_a_server_makes_them_for_the_namespaces_that_it_has_open(url):
+    service = LocalService(filled(url), embedder=SemanticEmbedder(WORDS, Sentences()))
+    service.make_vectors(inf)
+    assert service.call("default", "status", {})["waiting"] == MANY
+    service.make_vectors(inf)
+    assert service.call("default", "status", {})["waiting"] == 0
+    service.close()
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_an_import_makes_them_or_leaves_them(url, tmp_path, later):
+    file = tmp_path / "export.jsonl"
+    with opened(filled(url)) as memory:
+        memory.export(file)
+    with opened(f"sqlite:///{tmp_path}/other.db") as memory:
+        assert memory.import_(file, later=later) >= MANY
+        assert memory.status().waiting == (MANY if later else 0)
+
+
+def test_a_load_that_is_redone_waits_as_the_load_did(url):
+    with opened(url) as memory:
+        operation = memory.remember_many(ITEMS)[0].operation
+        undone = memory.undo(operation)
+        assert memory.status().memories == 0
+        memory.undo(undone.id)
+        assert memory.status().memories == MANY
+        follow(memory, inf)
+        assert memory.status().waiting == 0
+
+
+def test_waiting_texts_are_near_by_the_vectors_of_their_words(url):
+    with opened(url) as memory:
+        memory.remember("A heron stood in the reeds.")
+        memory.remember_many(
+            [{"content": "The kettle boils water."}, {"content": "The ledger closes at noon."}], later=True
+        )
+        working = memory.working(memory.now())
+        assert working.waiting.tolist() == [1, 2]
+        documents, cosines = working.word_cosines("a pot of hot tea")
+        assert documents.tolist() == [1, 2]
+        assert cosines[0] > cosines[1]
+        documents, cosines = working.word_cosines("The ledger closes at noon.")
+        assert cosines[1] == pytest.approx(1.0, abs=1e-6)
+        memory.remember_many([{"content": "A gull cried."}], later=True)
+        working = memory.working(memory.now())
+        assert len(working.word_cosines("gull")[0]) == 3
+        complete(memory, [working.ids[working.row[1]]])
+        documents, cosines = memory.working(memory.now()).word_cosines("gull")
+        assert documents.tolist() == [2, 3]
+        assert cosines[1] > cosines[0]
+
+
+def test_without_vectors_of_words_nothing_stands_in(url):
+    with Memory.open(url, embedder=Plain()) as memory:
+        memory.remember_many([{"content": "The kettle boils water."}], later=True)
+        documents, cosines = memory.working(memory.now()).word_cosines("tea")
+        assert (len(documents), len(cosines)) == (0, 0)
+
+
+class Plain:
+    """An embedder of texts and of nothing else."""
+
+    generation, dimension = "plain/32/0", 32
+
+    def embed(self, texts):
+        return HashedEmbedder(32).embed(texts)
