@@ -331,7 +331,7 @@ def _desk() -> Iterator[Desk]:
     for module in (priming.types, priming.memory):
         module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
-    priming.embedding.model_files.installed = lambda: False  # what the base install does
+    priming.embedding.model_files.installed = lambda: False  # the figures of words are the same on every machine
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

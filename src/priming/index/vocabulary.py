@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import word_part
-from priming.index.columns import VectorColumn
+from priming.index.columns import Column, Ragged, VectorColumn
 
 EXACT = 6
 """Decimals to which cosines are rounded, so that like texts tie."""
@@ -23,6 +23,8 @@ _HEAD = 64
 Leading dimensions hold most of what a vector says, as embedders are trained to be truncated. What that saves, and
 what it misses, is measured by ``benchmarks/near.py``.
 """
+_POOLED = 1_000
+"""How many documents are pooled at once."""
 _SLACK = 0.05
 """How far below the floor the cosine of the leading dimensions may be for a word to be selected."""
 
@@ -34,6 +36,30 @@ class Neighbours:
     codes: Ints
     cosines: Floats
     size: int
+
+
+class WaitingVectors:
+    """The vectors of the words of documents that wait for their own, made on first use."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = word_part(embedder)
+        self._vectors = VectorColumn((self._embedder or embedder).dimension)
+        self._documents = Column(np.int64)
+
+    def cosines(self, text: str, waiting: Ints, tokens: Ragged) -> tuple[Ints, Floats]:
+        """The waiting documents, and their cosines with a text; both empty without vectors of words."""
+        part, pooled = self._embedder, self._documents.values
+        if part is None or not len(waiting):
+            return waiting[:0], np.zeros(0)
+        # A document never begins to wait: those that wait now were pooled, or were added since.
+        fresh = waiting[np.searchsorted(waiting, pooled[-1], "right") if len(pooled) else 0 :]
+        for first in range(0, len(fresh), _POOLED):
+            documents = fresh[first : first + _POOLED].tolist()
+            self._documents.extend(documents)
+            self._vectors.extend(part.pool_each([tokens[document] for document in documents]))
+        (query,) = part.pool_each([distinct(ids) for ids in part.tokens([text])])
+        cosines = self._vectors.dot(query).astype(np.float64)
+        return waiting, cosines[np.searchsorted(self._documents.values, waiting)]
 
 
 class Vocabulary:

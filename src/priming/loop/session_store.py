@@ -15,8 +15,8 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, c
 from priming.errors import Corrupt, NotFound, ParamError
 from priming.history.sessions import nearest_first
 from priming.loop.session import Limits, Session, dump, parse, plain_objective
+from priming.maintenance.alone import alone
 from priming.namespace import Namespace
-from priming.storage.alone import alone
 from priming.storage.damage.naming import UNREADABLE
 from priming.storage.rows import LoopSessionRow
 

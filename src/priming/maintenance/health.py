@@ -32,7 +32,7 @@ def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
         counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
-        answers = own in memory.store.latest_generations(memory.namespace)
+        answers = any(True for _ in memory.store.vectors(memory.namespace, own))
         weights = {
             row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
         }

@@ -17,8 +17,8 @@ from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import is_remote, token_part
 from priming.errors import Busy, PrimingError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
+from priming.maintenance.alone import alone
 from priming.namespace import Namespace
-from priming.storage.alone import alone
 from priming.storage.protocol import VersionKey
 from priming.storage.rows import VersionRow
 from priming.types import Progress
@@ -36,7 +36,7 @@ def must_wait(memory: Namespace, texts: int, *, later: bool = False) -> bool:
 
 
 def follow(memory: Namespace, seconds: float, *, progress: Progress | None = None) -> int:
-    """Make the vectors that memories wait for, in so many seconds; return their number.
+    """Make the vectors that memories wait for, a few at least, and on for so many seconds; return their number.
 
     Nothing happens unasked where texts would be sent elsewhere, where the namespace cannot be written, or where
     another process makes them.
@@ -64,10 +64,13 @@ def complete(
 
 
 def _keys(memory: Namespace, ids: Collection[str], now: datetime) -> list[VersionKey]:
-    records = memory.store.records(memory.namespace, ids, now) if ids else {}
-    return [
-        (record.id, record.version) for record in map(records.get, ids) if record and record.source != RULES
-    ]
+    """The versions, valid now, of those of the memories that lack a vector."""
+    if not ids:
+        return []
+    stored = memory.store.embedded(memory.namespace, memory.embedder.generation, ids)
+    records = memory.store.records(memory.namespace, ids, now)
+    rows = [record for record in map(records.get, ids) if record is not None and record.source != RULES]
+    return [key for row in rows if (key := (row.id, row.version)) not in stored]
 
 
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
@@ -117,7 +120,7 @@ def make(
     """Make the vectors that these versions lack, a few at a time, each time in turn with other processes."""
     added = 0
     for first in range(0, len(keys), EMBEDDER.reembed_batch):
-        if time.monotonic() >= until:
+        if first and time.monotonic() >= until:
             break
         batch = keys[first : first + EMBEDDER.reembed_batch]
         with _turn(memory, waits=until == inf):

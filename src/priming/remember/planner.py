@@ -123,15 +123,9 @@ class RememberPlan:
         """
         namespace = self.working.namespace
         self._digests = self.store.digests(namespace, [own for draft in drafts for own in draft.digests])
-        bare = [is_bare_name(draft) for draft in drafts]
-        names = [
-            () if is_bare else draft.names[: self.params.names]
-            for draft, is_bare in zip(drafts, bare, strict=True)
-        ]
-        words = [
-            () if is_bare else tuple(dict.fromkeys(terms(draft.content)))
-            for draft, is_bare in zip(drafts, bare, strict=True)
-        ]
+        most = self.params.names
+        names = [() if is_bare_name(draft) else draft.names[:most] for draft in drafts]
+        words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
         self._look_up_keys(drafts, names, words)
         neighbours = self._linker.find_nearest(vectors) if nearest and vectors is not None else None
         self.echo.update(self.now)

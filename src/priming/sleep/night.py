@@ -21,13 +21,13 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
+from priming.maintenance.alone import alone
 from priming.maintenance.vectors import follow
 from priming.namespace import Namespace
 from priming.sleep.plan import LeftAlone, Planned, PlannedItem, Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
-from priming.storage.alone import alone
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import Operation, Progress

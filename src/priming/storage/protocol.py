@@ -248,9 +248,6 @@ class Store(Protocol):
     ) -> set[VersionKey]:
         """The versions that have a vector of a generation, undamaged; None means those of all memories."""
 
-    def latest_generations(self, namespace: str) -> list[str]:
-        """The generations of the vectors of the latest memory that has any."""
-
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, replacing present ones; vectors of missing versions are skipped."""
 

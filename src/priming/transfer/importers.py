@@ -265,16 +265,8 @@ class _Import:
 
     def report(self) -> Report:
         """The counts so far."""
-        count = self.statuses.get
-        return Report(
-            stored=count("stored", 0),
-            duplicates=count("duplicate", 0),
-            echoes=count("echo", 0),
-            links=self.links,
-            refused=self.refused,
-            loose=self.loose,
-            skipped=tuple(self.reasons),
-        )
+        counts = [self.statuses.get(status, 0) for status in ("stored", "duplicate", "echo")]
+        return Report(*counts, self.links, self.refused, self.loose, tuple(self.reasons))
 
     def load_entries(self, items: Iterator[Item]) -> None:
         """Remember the entries, and write the ties to a file: the end of a tie may come later, or never."""
@@ -339,8 +331,8 @@ class _Import:
         """The links of a batch as arguments of ``link_many``, without those that must stay unchanged."""
         links: list[Mapping[str, Any]] = [
             {
-                "source": self.stored_as.get(tie.source, tie.source),
-                "target": self.stored_as.get(tie.target, tie.target),
+                "source": self._key(tie.source),
+                "target": self._key(tie.target),
                 "relation": tie.relation,
                 "weight": tie.weight,
             }
@@ -353,6 +345,9 @@ class _Import:
         fresh = [link for link, tie in zip(links, batch, strict=True) if tie.fresh]
         others = [link for link, tie in zip(links, batch, strict=True) if not tie.fresh]
         return others + state.without_user_links(self.memory, fresh)
+
+    def _key(self, name: str) -> str:
+        return self.stored_as.get(name, name)
 
     def _link(self, batch: list[Tie]) -> None:
         """Make the links of a batch of ties; if it is refused, halve it as a batch of entries."""
@@ -372,11 +367,7 @@ class _Import:
 
         links = self._link_arguments(batch)
         times = {
-            (
-                self.stored_as.get(tie.source, tie.source),
-                tie.relation,
-                self.stored_as.get(tie.target, tie.target),
-            ): (
+            (self._key(tie.source), tie.relation, self._key(tie.target)): (
                 state.moment(tie.created_at),
                 state.moment(tie.last_activated),
             )

@@ -158,7 +158,7 @@ def test_a_recall_without_vectors_names_the_command_that_makes_them(stored):
     before = stored.run("recall", ASKED, "--embedder", "hashed").stdout
     assert "port" in before
     assert (
-        "degraded: some memories have no vector of this model, run priming reembed to compute them" in before
+        "degraded: some memories wait for their vectors, which priming reembed makes at once" in before
     )
     stored.ask("reembed", "--embedder", "hashed")
     assert "degraded" not in stored.run("recall", ASKED, "--embedder", "hashed").stdout
@@ -278,3 +278,16 @@ def test_an_import_says_what_it_did_and_left_out(shown):
         "imported  1,200 new, 2 already stored, 1 refused",
         "  skipped: 'a': must not be blank",
     ]
+
+
+LOAD = "".join(json.dumps({"content": f"Crate {number} holds bolts."}) + "\n" for number in range(3))
+
+
+def test_an_import_leaves_vectors_to_the_commands_that_follow(shell, tmp_path):
+    shell.embedder = "semantic"
+    (tmp_path / "load.jsonl").write_text(LOAD)
+    shell.ask("import", "jsonl", str(tmp_path / "load.jsonl"), "--later")
+    waiting = shell.run("status")
+    assert "3 for their vectors" in waiting.stdout
+    assert shell.ask("status")["waiting"] == 0
+    assert "waiting" not in shell.run("status").stdout

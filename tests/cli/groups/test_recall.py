@@ -130,7 +130,7 @@ def test_an_empty_recall_says_why(shown):
 def test_a_degraded_recall_names_what_is_missing(shown):
     parts = recall.shown(Recall("r", (), reason="nothing", degraded=("vectors", "trace")))
     assert shown(parts)[1] == (
-        "degraded: some memories have no vector of this model, run priming reembed to compute them;"
+        "degraded: some memories wait for their vectors, which priming reembed makes at once;"
         " this recall could not be stored and cannot receive feedback"
     )
 

@@ -275,15 +275,6 @@ class PostgresReader:
         values = {"generation": generation, "listed": None if ids is None else list(ids)}
         return set(self._db.run(namespace, sql, values))
 
-    def latest_generations(self, namespace: str) -> list[str]:
-        """The generations of the vectors of the latest memory that has any."""
-        sql = (
-            "SELECT DISTINCT g.name FROM vectors x JOIN generations g ON g.namespace = x.namespace"
-            " AND g.generation = x.generation WHERE x.namespace = %(namespace)s"
-            " AND x.memory = (SELECT max(memory) FROM vectors WHERE namespace = %(namespace)s) ORDER BY 1"
-        )
-        return [name for (name,) in self._db.run(namespace, sql)]
-
     def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
         """Ids of the active memories that satisfy ``condition``."""
         where, values = compile_condition(condition)

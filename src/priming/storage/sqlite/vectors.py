@@ -55,15 +55,6 @@ class SqliteVectors(SqliteReader):
         for memory_id, version, vector, checksum in self._db.each(sql, values):
             yield (memory_id, version), vector, checksum
 
-    def latest_generations(self, namespace: str) -> list[str]:
-        """The generations of the vectors of the latest memory that has any."""
-        sql = (
-            "SELECT DISTINCT g.name FROM vectors x CROSS JOIN generations g ON g.generation = x.generation"
-            " WHERE x.namespace = :namespace"
-            " AND x.memory = (SELECT max(memory) FROM vectors WHERE namespace = :namespace) ORDER BY 1"
-        )
-        return [name for (name,) in self._db.run(sql, {"namespace": namespace})]
-
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, replacing present ones."""
         if not vectors:
