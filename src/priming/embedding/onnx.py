@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
@@ -33,14 +33,16 @@ PREPROCESSING = "marks at both ends, mean over the tokens, unit length"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
+QUICK_TEXTS = 4
 _CHUNK, _TEXTS = 1 << 20, 256
 
 
 class OnnxEmbedder:
     """A contextual model: some milliseconds a sentence, and nearer to its meaning than a sum of words.
 
-    One text is one run of the model, so that its vector does not depend on its neighbours; several run at once, in
-    threads. Of a longer text the first ``params.tokens`` are read. Files are opened at first use.
+    One text is one run of the model, so that its vector does not depend on its neighbours, but for rounding in the
+    seventh decimal; several run at once, in threads. Of a longer text the first ``params.tokens`` are read. Files are
+    opened at first use.
     """
 
     background = Background(mean=0.06, spread=0.1)
@@ -52,6 +54,7 @@ class OnnxEmbedder:
             files = packaged() if files is None else within(Path(files))
         self._files = files
         self._params = params
+        self._texts = 0
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder({str(self._files.model.parent)!r})"
@@ -85,7 +88,11 @@ class OnnxEmbedder:
         if self._files.dimension is not None:
             return self._files.dimension
         declared = self._session.get_outputs()[self._output].shape[-1]
-        return declared if isinstance(declared, int) else len(self._vector(self._encode(["a"])[0]))
+        return (
+            declared
+            if isinstance(declared, int)
+            else len(self._vector(self._session, self._encode(["a"])[0]))
+        )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Make unit rows, one a text; the row of a text does not depend on its neighbours."""
@@ -93,25 +100,42 @@ class OnnxEmbedder:
             raise ParamError("texts", texts, "must be a sequence of texts, not one text")
         if not all(isinstance(text, str) for text in texts):
             raise ParamError("texts", list(texts), "must hold texts only")
+        self._texts += len(texts)
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vector_of = partial(self._vector, self._session)
         at_once = min(len(texts), self._params.threads or _processors())
         with ThreadPoolExecutor(max(1, at_once)) as pool:
             run = pool.map if at_once > 1 else map
             row = 0
             for first in range(0, len(texts), _TEXTS):
-                for vector in run(self._vector, self._encode(texts[first : first + _TEXTS])):
+                for vector in run(vector_of, self._encode(texts[first : first + _TEXTS])):
                     out[row] = vector
                     row += 1
         return out
 
-    @cached_property
+    @property
     def _session(self) -> InferenceSession:
+        """The model for the texts so far: unfolding its weights takes longer than the first few texts do without."""
+        return self._unfolded if self._texts > QUICK_TEXTS else self._packed
+
+    @cached_property
+    def _packed(self) -> InferenceSession:
+        return self._loaded(without=["ConstantFolding"])
+
+    @cached_property
+    def _unfolded(self) -> InferenceSession:
+        vars(self).pop("_packed", None)
+        return self._loaded(without=[])
+
+    def _loaded(self, without: list[str]) -> InferenceSession:
         from onnxruntime import InferenceSession, SessionOptions
 
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
-            return InferenceSession(self._files.model, options, providers=["CPUExecutionProvider"])
+            return InferenceSession(
+                self._files.model, options, providers=["CPUExecutionProvider"], disabled_optimizers=without
+            )
         except Exception as error:  # the library raises a dozen classes without a root of their own
             raise self._error(
                 f"{self._files.model} is not a model that runs here ({_line(error)})"
@@ -154,7 +178,7 @@ class OnnxEmbedder:
             encodings = self._tokenizer.encode_batch(clean)
         return list(encodings)
 
-    def _vector(self, tokens: Encoding) -> Vectors:
+    def _vector(self, session: InferenceSession, tokens: Encoding) -> Vectors:
         """The mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
         if all(tokens.special_tokens_mask):
             return np.zeros(self.dimension, dtype=np.float32)
@@ -163,7 +187,7 @@ class OnnxEmbedder:
             name: np.array([ids], dtype=np.int64) for name, ids in columns if name in self._inputs
         }
         try:
-            rows: NDArray[np.float32] = self._session.run(None, feed)[self._output][0]
+            rows: NDArray[np.float32] = session.run(None, feed)[self._output][0]
         except Exception as error:  # as above
             raise self._error(f"{self._files.model} could not read a text ({_line(error)})") from error
         vector = unit(rows.mean(axis=0, dtype=np.float64))

@@ -157,9 +157,7 @@ def test_people_are_told_how_many_texts_have_new_vectors(stored):
 def test_a_recall_without_vectors_names_the_command_that_makes_them(stored):
     before = stored.run("recall", ASKED, "--embedder", "hashed").stdout
     assert "port" in before
-    assert (
-        "degraded: some memories wait for their vectors, which priming reembed makes at once" in before
-    )
+    assert "degraded: some memories wait for their vectors, which priming reembed makes at once" in before
     stored.ask("reembed", "--embedder", "hashed")
     assert "degraded" not in stored.run("recall", ASKED, "--embedder", "hashed").stdout
 
