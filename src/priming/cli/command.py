@@ -149,6 +149,7 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
         @functools.wraps(function)
         def run(context: typer.Context, **values: Any) -> None:
             options = _gather(store, values).within(context.find_root().params)
+            opened.clear()  # of a command before, in one process
             with calling(Caller(default_actor(), _command_name(context))):
                 respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
                 make_vectors(options)

@@ -265,8 +265,9 @@ class _Import:
 
     def report(self) -> Report:
         """The counts so far."""
-        counts = [self.statuses.get(status, 0) for status in ("stored", "duplicate", "echo")]
-        return Report(*counts, self.links, self.refused, self.loose, tuple(self.reasons))
+        count = self.statuses.get
+        stored, duplicates, echoes = count("stored", 0), count("duplicate", 0), count("echo", 0)
+        return Report(stored, duplicates, echoes, self.links, self.refused, self.loose, tuple(self.reasons))
 
     def load_entries(self, items: Iterator[Item]) -> None:
         """Remember the entries, and write the ties to a file: the end of a tie may come later, or never."""
