@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from priming.config.profiles import PRIMING
 from priming.embedding.wordllama import StaticEmbedder
+from priming.index.cue_reading import CueReading
 from priming.types import Cue, FixedClock
 
 from .test_recall import keys
@@ -113,6 +115,11 @@ def test_of_a_history_the_commits_of_the_day_come_though_none_has_its_words(open
     found = keys(memory.recall("What changed on 21 November?"))
     assert len(found) == 4
     assert all(key.startswith("7-") for key in found)
+
+
+def reading_of(memory, cue):
+    """A cue as the memory reads it."""
+    return CueReading(memory.working(memory.now()), memory.embedder, cue, PRIMING.recall, memory.now())
 
 
 def told(open_memory, *rows):
@@ -227,3 +234,106 @@ def test_the_other_profiles_take_a_cue_as_it_stands(open_memory, profile):
         (h.memory.key, h.score) for h in without.hits
     ]
     assert memory.recall("what happened on 3 May?", floor=0).reason is None
+
+
+def test_what_has_no_time_is_of_the_day_on_which_it_was_told_and_shows_it(open_memory):
+    clock = FixedClock(NOW)
+    memory = open_memory(embedder=StaticEmbedder(), clock=clock)
+    memory.remember("The plumber is called Horvath.", key="plumber", occurred_at=NOW - timedelta(days=30))
+    clock.at = NOW - timedelta(days=3)
+    memory.remember("The attic needs a new lamp.", key="attic")
+    clock.at = NOW
+    memory.remember("The spare key is under the pot.", key="pot")
+    assert set(keys(memory.recall("what did I tell you today?"))) == {"pot"}
+    assert set(keys(memory.recall("what did I tell you three days ago?"))) == {"attic"}
+    assert '- [pot] (2026-11-28) "' in memory.recall("where is the spare key?").text
+
+
+def test_yesterday_is_the_day_before_it_was_told_in_a_cue_and_in_the_packed_text(open_memory):
+    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
+    memory.remember("Yesterday the gutter came down.", key="gutter")
+    memory.remember("Three days ago the fence was painted.", key="fence")
+    memory.remember("Gestern fiel der Strom aus.", key="strom", occurred_at=NOW - timedelta(days=9))
+    for cue, found in (
+        ("what happened yesterday?", {"gutter"}),
+        ("what happened on 25 November?", {"fence"}),
+        ("what happened on 18 November?", {"strom"}),
+        ("what was noted on 19 November?", {"strom"}),
+        ("what did I tell you today?", {"gutter", "fence"}),
+    ):
+        assert set(keys(memory.recall(cue))) == found, cue
+    assert "- [gutter] (2026-11-27, told 2026-11-28)" in memory.recall("what happened yesterday?").text
+
+
+def test_the_day_of_an_import_is_no_day_of_what_was_imported(open_memory):
+    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
+    memory.remember_many(
+        {"content": f"Recipe number {n} needs salt.", "key": f"recipe-{n}", "source": "markdown:/recipes"}
+        for n in range(5)
+    )
+    memory.remember("The oven is too hot on the left.", key="oven")
+    assert keys(memory.recall("what did I tell you today?")) == ["oven"]
+    assert "(2026" not in memory.recall("which recipe needs salt?").text
+
+
+@pytest.mark.parametrize(("slashed", "day"), [("13/10/2026", 11), ("10/13/2026", 3)])
+def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_memory, slashed, day):
+    memory = told(
+        open_memory,
+        ("paid", f"Paid the fees on {slashed}.", -46),
+        ("third", "The roof was mended.", -25),  # 3 November
+    )
+    memory.remember("The shed was sold.", key="eleventh", occurred_at=datetime(2026, 3, 11, 9, tzinfo=UTC))
+    assert keys(memory.recall("what happened on 11/03/2026?")) == [{11: "eleventh", 3: "third"}[day]]
+
+
+@pytest.mark.parametrize("user", ["user", "Ines"])
+@pytest.mark.parametrize(
+    ("cue", "named"),
+    [
+        ("what did I ask you yesterday?", ["I", "you"]),
+        ("what did you recommend to me?", ["you"]),
+        ("can you tell me what I said about the tent?", ["I"]),
+        ("do you remember the tent?", []),
+        ("Was habe ich dich gestern gefragt?", ["I"]),
+        ("Was hast du mir empfohlen?", ["you"]),
+        ("Kannst du mir sagen, was ich gefragt habe?", ["I"]),
+        ("Qu'est-ce que tu m'as conseillé pour la tente ?", ["you"]),
+        ("Qu'est-ce que j'ai demandé hier ?", ["I"]),
+        ("¿Qué te pregunté ayer?", ["I"]),
+        ("¿Qué dijiste tú de la tienda?", ["you"]),
+        ("what was said of the tent?", []),
+    ],
+)
+def test_i_and_you_are_the_user_and_the_assistant(open_memory, user, cue, named):
+    memory = told(
+        open_memory,
+        ("question", "Which tent is light enough for two?", -1, user),
+        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, "assistant"),
+    )
+    reading = reading_of(memory, cue)
+    assert [reading.working.titles[{"I": user, "you": "assistant"}[name]] for name in named] == list(
+        reading.named_speakers
+    )
+
+
+def test_names_are_speakers_in_the_order_of_the_cue_and_nobody_is_where_nobody_spoke(open_memory):
+    memory = told(open_memory, ("a", "The bus is late.", -1, "Ana"), ("b", "Take mine.", -1, "Bo"))
+    reading = reading_of(memory, "what did Bo tell Ana? and what did I say?")
+    assert list(reading.named_speakers) == [reading.working.titles["Bo"], reading.working.titles["Ana"]]
+    notes = told(open_memory, ("c", "The bus is late.", -1))
+    assert not reading_of(notes, "what did I say?").named_speakers.size
+
+
+def test_what_i_asked_is_not_what_was_answered(open_memory):
+    memory = told(
+        open_memory,
+        ("question", "Which tent is light enough for two?", -1, "user"),
+        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, "assistant"),
+        ("note", "The stove was packed.", -1),
+    )
+    asked, answered = (
+        keys(memory.recall(f"what did {cue} yesterday?")) for cue in ("I ask you", "you tell me")
+    )
+    assert asked[:2] == ["question", "note"]
+    assert set(answered[:2]) == {"answer", "note"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from priming.config.params.recall import RecallParams
 from priming.errors import ParamError
-from priming.text.dates import CueDate, cue_date, date_match, has_time, is_question
+from priming.text.dates import (
+    CueDate,
+    cue_date,
+    date_match,
+    dates,
+    day_order,
+    day_told,
+    has_time,
+    is_question,
+)
+from priming.text.time_grammar import easter, period
 
 PARAMS = RecallParams()
 ANY_TEXT = st.text(st.characters())
@@ -151,7 +161,7 @@ def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected
 @pytest.mark.parametrize(
     "text",
     [
-        *("What do we do on Mondays?", "every Monday", "on week 3", "a few days ago", "the last of the week"),
+        *("What do we do on Mondays?", "every Monday", "week 3 of the course", "the last of the week"),
         *(
             "the Monday meeting",
             "by Friday",
@@ -431,3 +441,195 @@ def test_with_dots_the_day_comes_before_the_month():
     assert cue_date("on 10.11.2026") == CueDate(2026, 11, 10)
     assert cue_date("on 10/11/2026") == CueDate(2026)
     assert cue_date("on 1.13.2026") == CueDate(2026, 1, 13)
+
+
+SATURDAY = datetime(2026, 11, 28, 12)
+
+
+def days_named(text, now=SATURDAY, **more):
+    """The first and last day that a text names, as they are written."""
+    cue = cue_date(text, now, **more)
+    return None if cue is None else tuple(map(str, period(cue, now.date())))
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        # a number, a unit and a direction
+        ("since when, in the past three weeks, was it slow?", "2026-11-08", "2026-11-28"),
+        ("over the last couple of weeks", "2026-11-08", "2026-11-28"),
+        ("a couple of weeks ago", "2026-11-02", "2026-11-15"),
+        ("a few months ago", "2026-06-01", "2026-09-30"),
+        ("a fortnight ago", "2026-11-09", "2026-11-15"),
+        ("three weeks ago today", "2026-11-07", "2026-11-07"),
+        ("two weeks ago on Friday", "2026-11-13", "2026-11-13"),
+        ("within the last 24 hours", "2026-11-27", "2026-11-28"),
+        ("two quarters ago", "2026-04-01", "2026-06-30"),
+        ("ten days from now", "2026-12-08", "2026-12-08"),
+        ("in the next ten days", "2026-11-29", "2026-12-08"),
+        # a direction beside a unit, a weekday, a month or a feast
+        ("the week before last", "2026-11-09", "2026-11-15"),
+        ("the month before last", "2026-09-01", "2026-09-30"),
+        ("the week after next", "2026-12-07", "2026-12-13"),
+        ("the Tuesday before last", "2026-11-17", "2026-11-17"),
+        ("last quarter", "2026-07-01", "2026-09-30"),
+        ("last June", "2026-06-01", "2026-06-30"),
+        ("last December", "2025-12-01", "2025-12-31"),
+        ("next March", "2027-03-01", "2027-03-31"),
+        ("next Christmas", "2026-12-24", "2026-12-26"),
+        ("on 4 April last year", "2025-04-04", "2025-04-04"),
+        # an ordinal or a weekday within a frame
+        ("the third Thursday of October", "2026-10-15", "2026-10-15"),
+        ("on the last Monday in June 2025", "2025-06-30", "2025-06-30"),
+        ("Wednesday of last week", "2026-11-18", "2026-11-18"),
+        ("last week on Thursday", "2026-11-19", "2026-11-19"),
+        ("on Monday of week 12", "2026-03-16", "2026-03-16"),
+        ("the 9th of last month", "2026-10-09", "2026-10-09"),
+        # quarters, weeks, feasts
+        ("in Q2", "2026-04-01", "2026-06-30"),
+        ("in Q4 2024", "2024-10-01", "2024-12-31"),
+        ("in the third quarter of 2025", "2025-07-01", "2025-09-30"),
+        ("in week 12", "2026-03-16", "2026-03-22"),
+        ("in week 50", "2025-12-08", "2025-12-14"),
+        ("calendar week 1 of 2025", "2024-12-30", "2025-01-05"),
+        ("2020-W53", "2020-12-28", "2021-01-03"),
+        ("on Christmas Eve", "2025-12-24", "2025-12-24"),
+        ("on Valentine’s Day 2024", "2024-02-14", "2024-02-14"),
+        ("on Good Friday 2025", "2025-04-18", "2025-04-18"),
+        ("at Easter", "2026-04-03", "2026-04-06"),
+        ("on Ascension Day", "2026-05-14", "2026-05-14"),
+        # what is beside a date, and ranges
+        ("the day after Christmas", "2025-12-27", "2025-12-27"),
+        ("two days before Easter 2025", "2025-04-16", "2025-04-16"),
+        ("the Friday before Christmas", "2025-12-19", "2025-12-19"),
+        ("in the week of 17 June", "2026-06-15", "2026-06-21"),
+        ("from April to June 2025", "2025-04-01", "2025-06-30"),
+        ("between Christmas and New Year", "2025-12-24", "2026-01-01"),
+        ("in Q1 and Q2", "2026-01-01", "2026-06-30"),
+        # German
+        ("Was war vorletzte Woche?", "2026-11-09", "2026-11-15"),
+        ("vor drei Tagen", "2026-11-25", "2026-11-25"),
+        ("heute vor drei Wochen", "2026-11-07", "2026-11-07"),
+        ("in den letzten vier Tagen", "2026-11-25", "2026-11-28"),
+        ("am Dienstag", "2026-11-24", "2026-11-24"),
+        ("am zweiten Mittwoch im Juli", "2026-07-08", "2026-07-08"),
+        ("vom 3. bis 5. Juni 2025", "2025-06-03", "2025-06-05"),
+        ("in KW 12", "2026-03-16", "2026-03-22"),
+        ("an Pfingsten", "2026-05-24", "2026-05-25"),
+        ("letztes Jahr im August", "2025-08-01", "2025-08-31"),
+        # French
+        ("avant-hier", "2026-11-26", "2026-11-26"),
+        ("il y a trois jours", "2026-11-25", "2026-11-25"),
+        ("Qu’est-ce qui s’est passé la semaine dernière ?", "2026-11-16", "2026-11-22"),
+        ("les quatre derniers jours", "2026-11-25", "2026-11-28"),
+        ("le 1er juillet 2025", "2025-07-01", "2025-07-01"),
+        ("mardi dernier", "2026-11-24", "2026-11-24"),
+        ("au deuxième trimestre 2025", "2025-04-01", "2025-06-30"),
+        ("à Pâques", "2026-04-03", "2026-04-06"),
+        # Spanish
+        ("anteayer", "2026-11-26", "2026-11-26"),
+        ("¿Qué pasó hace tres días?", "2026-11-25", "2026-11-25"),
+        ("el martes pasado", "2026-11-24", "2026-11-24"),
+        ("los últimos cuatro días", "2026-11-25", "2026-11-28"),
+        ("el 4 de julio de 2025", "2025-07-04", "2025-07-04"),
+        ("en Nochebuena", "2025-12-24", "2025-12-24"),
+    ],
+)
+def test_the_grammar_reads_numbers_units_directions_ordinals_and_frames(text, first, last):
+    assert days_named(text) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "the second attempt",
+            "May I?",
+            "the sequel of March of the Zombies",
+            "release 11.4",
+            "release 11.4.2",
+        ),
+        *("release 12 may fail", "he may 3 times", "a Christmas carol", "every Easter", "who is Jan?"),
+        *(
+            "Wer steht hier?",
+            "what is the answer to Q1?",
+            "week 4 of the diet",
+            "12 of 34",
+            "mail of 300 words",
+        ),
+        # another day than its part says, and which one is not read
+        *("half a year ago", "two and a half weeks ago", "today in two weeks", "a month and a day ago"),
+        *("two Fridays ago", "more than a week ago", "vor einem halben Jahr", "two days before the launch"),
+    ],
+)
+def test_what_is_no_date_or_is_not_read_as_a_whole_restricts_nothing(text):
+    assert cue_date(text, SATURDAY) is None
+
+
+def test_a_word_is_a_date_in_its_own_language_only():
+    assert days_named("hier") == ("2026-11-27", "2026-11-27")
+    assert cue_date("Was liegt hier?", SATURDAY) is None
+    assert cue_date("what is on mars?", SATURDAY) is None
+    assert days_named("en mars") == ("2026-03-01", "2026-03-31")
+
+
+@given(st.integers(1, 999), st.dates(date(1990, 1, 1), date(2090, 12, 31)))
+def test_any_number_of_days_ago_is_that_day_in_every_language(number, today):
+    day = today - timedelta(days=number)
+    now = datetime(today.year, today.month, today.day, 12)
+    for text in (
+        f"{number} days ago",
+        f"vor {number} Tagen",
+        f"il y a {number} jours",
+        f"hace {number} días",
+    ):
+        assert cue_date(text, now) == CueDate(day.year, day.month, day.day)
+        assert day_told(text, now) == now - timedelta(days=number)
+
+
+@given(st.dates(date(1990, 1, 1), date(2090, 12, 31)))
+def test_the_week_of_a_day_is_that_of_the_iso_calendar(day):
+    year, week, weekday = day.isocalendar()
+    monday = day - timedelta(days=weekday - 1)
+    expected = CueDate(monday.year, monday.month, monday.day, 7)
+    now = datetime(2091, 6, 1)
+    for text in (
+        f"week {week} of {year}",
+        f"KW {week} {year}",
+        f"semaine {week} de {year}",
+        f"{year}-W{week:02}",
+    ):
+        assert cue_date(text, now) == expected
+    assert cue_date(f"the week of {day.isoformat()}", now) == expected
+
+
+def test_easter_is_the_day_of_the_tables():
+    # The dates of the Astronomical Society of South Australia, with the earliest and the latest that there are.
+    tables = (
+        "1818-03-22 1943-04-25 1954-04-18 1981-04-19 2000-04-23 2008-03-23 2024-03-31 2025-04-20 2038-04-25"
+    )
+    for day in map(date.fromisoformat, tables.split()):
+        assert easter(day.year) == day
+
+
+def test_the_order_of_day_and_month_is_that_of_the_store_or_the_place():
+    assert days_named("on 11/03/2026", day_first=True) == ("2026-03-11", "2026-03-11")
+    assert days_named("on 11/03/2026", day_first=False) == ("2026-11-03", "2026-11-03")
+    assert days_named("on 11/03/2026") == ("2026-01-01", "2026-12-31")
+    assert days_named("on 11/23/2026", day_first=True) == ("2026-11-23", "2026-11-23")
+    assert day_order("paid on 25/12/2025 and 3/4/2026") == 1
+    assert day_order("paid on 12/25/2025, version 13/2/3") == -1
+
+
+def test_a_text_names_the_day_from_which_it_was_told_if_it_names_one():
+    assert day_told("Gestern war der Fluss über dem Weg.", SATURDAY) == SATURDAY - timedelta(days=1)
+    assert day_told("We meet on Friday.", SATURDAY) is None  # it may be the next one
+    assert day_told("Yesterday it broke, tomorrow they come.", SATURDAY) is None
+    assert day_told("Last week it broke.", SATURDAY) is None
+    assert day_told("It is fixed today.", SATURDAY) is None
+
+
+def test_dates_with_a_year_have_one_form_in_every_language():
+    text = "am 3. Mai 2024, le 3 mai 2024, el 3 de mayo de 2024"
+    for part in text.split(", "):
+        assert [day for _, _, day in dates(part)] == ["2024-05-03"]

@@ -94,7 +94,7 @@ def moment(name: str, text: str) -> datetime:
 def _day_in_words(text: str) -> datetime | None:
     """The midnight that "yesterday", "last Monday" or "5 March" begins with, or the present for "now"."""
     from priming.text.dates import cue_date
-    from priming.text.relative_dates import period
+    from priming.text.time_grammar import period
 
     now = datetime.now().astimezone()
     if text.lower() == "now":

@@ -25,6 +25,7 @@ else:
 - ``CI``, ``CLAUDE_CODE_ENTRYPOINT``: set by others, to the same effect
 - ``CLAUDECODE``, ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say that it runs a server or a
   hook, and of which installation
+- ``LC_ALL``, ``LC_TIME``, ``LANG``: the locale, which tells whether 5/7/2023 is in May or in July
 - ``NOTIFY_SOCKET``: set by systemd, where a server reports that it is ready and that it stops
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
@@ -48,6 +49,8 @@ from priming.config.store_urls import (
 from priming.config.values import dataclass
 from priming.errors import ParamError
 
+_MONTH_FIRST = ("US", "PH", "PR", "GU", "FM", "MH", "PW")
+"""The territories that write the month before the day."""
 FILE, SETTINGS = "memory.db", "config.toml"
 VERSION = "0.1.0"
 """The version of the package, as in ``pyproject.toml``."""
@@ -78,6 +81,13 @@ class AgentSettings:
 def default_actor() -> str:
     """The actor of this process, for the log: ``PRIMING_ACTOR``, or else the user."""
     return " ".join(os.environ.get(ACTOR, "").split())[:_LONGEST_ACTOR] or USER
+
+
+def day_comes_first() -> bool | None:
+    """Whether dates begin with the day where this machine stands; None where the locale names no place."""
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_TIME", "LANG"))), "")
+    territory = locale.partition(".")[0].partition("_")[2]
+    return territory not in _MONTH_FIRST if territory else None
 
 
 def agent_settings(command: str | None = None, model: str | None = None) -> AgentSettings:

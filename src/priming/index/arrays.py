@@ -57,7 +57,8 @@ class NamespaceArrays:
         self.row = Column(np.int64)
         self.living = Column(np.bool_)
         self.embedded = Column(np.bool_)
-        self.occurred = Column(np.float64)
+        self.occurred, self.told = Column(np.float64), Column(np.float64)
+        self.day_order = Column(np.int64)
         self.language = Column(np.int8)
         self.asks = Column(np.bool_)
         self.specificity = Column(np.int64)
@@ -229,6 +230,12 @@ class NamespaceArrays:
         counts = np.bincount(self.language.values[self.living.values], minlength=1)
         return LANGUAGES[int(counts.argmax())]
 
+    @property
+    def day_first(self) -> bool | None:
+        """Whether the dates of its texts have the day before the month; None where none shows it."""
+        order = int(self.day_order.values[self.living.values].sum())
+        return order > 0 if order else None
+
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents
         self._titled = self._speaker_names = None
@@ -237,6 +244,8 @@ class NamespaceArrays:
         self.living.append(True)
         self.embedded.append(document.vector is not None or not (document.body or document.heading))
         self.occurred.append(document.occurred)
+        self.told.append(document.told)
+        self.day_order.append(document.day_order)
         self.language.append(LANGUAGES.index(document.language))
         self.asks.append(document.asks)
         self.specificity.append(document.specificity)

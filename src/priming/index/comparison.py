@@ -39,11 +39,11 @@ def _states(working: NamespaceArrays) -> dict[str, tuple[Any, ...]]:
         state: tuple[Any, ...] = (int(working.kind[row]),)
         if document >= 0:
             columns = (working.language, working.asks, working.specificity)
-            occurred = float(working.occurred[document])
+            times = float(working.occurred[document]), float(working.told[document])
             state += (
                 float(working.lexicon.length[document]),
                 *(column[document].item() for column in columns),
-                None if np.isnan(occurred) else occurred,
+                *(None if np.isnan(time) else time for time in times),
             )
         states[memory_id] = state
     return states

@@ -8,9 +8,9 @@ from datetime import datetime
 from priming.config.ids import time_of
 from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
-from priming.text.dates import cue_date
+from priming.text.dates import cue_date, local_time
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.relative_dates import CueDate, days_of, local_time, period
+from priming.text.time_grammar import CueDate, days_of, period
 from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use
 
@@ -44,7 +44,7 @@ class AskedCue:
         """
         language = language_of(text, main_language) or main_language
         today = local_time(at)
-        every, named = frozenset(sought_terms(text, language)), cue_date(text, today)
+        every, named = frozenset(sought_terms(text, language)), cue_date(text, today, language)
         own = (every.difference(terms(named.words, language)) or every) if named else every
         date = None if named is None else days_of(*period(named, today.date()))
         return cls(own, date, f"{' '.join(sorted(own))} {date or ''}")

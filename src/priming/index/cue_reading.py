@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.environment import day_comes_first
 from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
 from priming.config.params.recall import RecallParams
 from priming.config.values import dataclass
@@ -18,12 +20,17 @@ from priming.core.lexical import idf
 from priming.embedding.protocol import Embedder
 from priming.index.cue_feedback import AskedCue
 from priming.index.working_set import WorkingSet
-from priming.text.dates import cue_date, date_match
+from priming.text.dates import cue_date, date_match, local_time
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.relative_dates import WEEKDAYS, CueDate, local_time
+from priming.text.time_grammar import CueDate
 from priming.text.tokens import language_of, spelled, terms
-from priming.text.word_lists import read_words
+from priming.text.word_lists import read_word_groups, read_words
 
+USER, ASSISTANT = "user", "assistant"
+"""The speakers that "I" and "you" are in a cue."""
+_PERSONS = {
+    (language, word): person for language, person, *words in read_word_groups("persons") for word in words
+}
 _REPORTING = frozenset(read_words("reporting_words"))
 """Words by which one asks for whatever happened."""
 
@@ -92,7 +99,10 @@ class CueReading:
     @cached_property
     def named_date(self) -> CueDate | None:
         """The date that the cue names."""
-        return cue_date(self.text, local_time(self.now))
+        day_first = self.working.day_first
+        if day_first is None:
+            day_first = day_comes_first() if self.language == "english" else True
+        return cue_date(self.text, local_time(self.now), self.working.main_language, day_first)
 
     @cached_property
     def date_terms(self) -> frozenset[str]:
@@ -102,11 +112,12 @@ class CueReading:
 
     @cached_property
     def dated(self) -> Floats:
-        """How well the time of each memory fits the date that the cue names; 0 where it names none."""
+        """How well the time of each memory, or of its telling, fits the date of the cue; 0 where there is none."""
         if self.named_date is None:
             return np.zeros(self.working.documents)
         ahead = local_time(self.now).utcoffset() or timedelta(0)
-        return date_match(self.named_date, self.working.occurred.values, self.params.date_fade, ahead)
+        times = self.working.occurred.values, self.working.told.values
+        return np.maximum(*(date_match(self.named_date, at, self.params.date_fade, ahead) for at in times))
 
     @cached_property
     def of_the_date(self) -> NDArray[np.bool_]:
@@ -133,12 +144,50 @@ class CueReading:
         return frozenset(term for title in titles for term in working.title_terms[title])
 
     @cached_property
+    def named_speakers(self) -> NDArray[np.int64]:
+        """The titles of the speakers that the cue names, by name or as "I" and "you", in its order.
+
+        "I" is the user, or the only speaker beside the assistant, and "you" the assistant: not where it is asked for
+        something now, as in "can you tell me". Without a speaker so named they are nobody.
+        """
+        working, date = self.working, self.named_date
+        named = {*self._ordered} - (self.date_terms if date is not None and date.is_marked else frozenset())
+        spelling, text = spelled(self.text, self.language), self.text.lower()
+        places = {
+            code: text.find(spelling.get(term, ""))
+            for term in named
+            for code in working.titles_by_term.get(term, ())
+            if self.speakers[code] and named.issuperset(working.title_terms[code][: working.title_bare[code]])
+        }
+        speakers = np.flatnonzero(self.speakers).tolist()
+        user, you = (
+            next(
+                (
+                    code
+                    for name in (role, role.capitalize())
+                    if (code := working.titles.get(name)) in speakers
+                ),
+                None,
+            )
+            for role in (USER, ASSISTANT)
+        )
+        others = [code for code in speakers if code != you]
+        i = others[0] if user is None and you is not None and len(others) == 1 else user
+        words = [*re.finditer(r"[^\W\d_]+", text)]
+        persons = [_PERSONS.get((self.language, word[0])) for word in words]
+        for at, person in enumerate(persons):
+            code = {"i": i, "you": None if "now" in persons[max(0, at - 1) : at + 2] else you}.get(
+                person or ""
+            )
+            if code is not None:
+                places.setdefault(code, words[at].start())
+        return np.array(sorted(places, key=lambda code: places[code]), np.int64)
+
+    @cached_property
     def _reporting_terms(self) -> frozenset[str]:
-        """The cue's terms by which one asks for whatever there was, and the weekday that says its date again."""
-        named, spelling = self.named_date, spelled(self.text, self.language)
-        days = WEEKDAYS if named is not None and named.day else ()
-        idle = {term for term, word in spelling.items() if word in _REPORTING or word in days}
-        return frozenset(idle - self.date_terms)
+        """The cue's terms by which one asks for whatever there was."""
+        spelling = spelled(self.text, self.language)
+        return frozenset(term for term, word in spelling.items() if word in _REPORTING) - self.date_terms
 
     @cached_property
     def asks_for_time(self) -> bool:
@@ -173,7 +222,13 @@ class CueReading:
         texts = self.working.living.values if self.pool is None else self.pool
         right = texts & (self.of_the_date | self.names_the_date)
         spoken = self.speaker_terms.intersection(self._ordered) - self.date_terms
-        return np.asarray(right & self._said_by(spoken) if spoken else right, np.bool_)
+        if spoken:
+            return np.asarray(right & self._said_by(spoken), np.bool_)
+        others = np.append(self.speakers, False)
+        others[self.named_speakers[:1]] = False
+        return np.asarray(
+            right & ~others[self.working.title.values] if self.named_speakers.size else right, np.bool_
+        )
 
     @cached_property
     def asks_for_date(self) -> bool:

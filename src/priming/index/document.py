@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol, TypeGuard
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, Vectors
 from priming.embedding.semantic import token_part, word_part
 from priming.storage.protocol import VersionKey
-from priming.text.dates import is_question
+from priming.text.dates import day_order, day_told, is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
 from priming.text.tokens import language_of, specificity, spelled, terms
@@ -53,6 +54,9 @@ class Document:
     vector: NDArray[np.float32] | None
     session: str | None
     occurred: float
+    told: float
+    day_order: int
+    """Whether its dates have the day before the month: above 0, after it: below 0."""
     language: str
     asks: bool
     specificity: int
@@ -150,6 +154,17 @@ def procedure_steps(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
     return trigger if isinstance(trigger, str) else None, texts
 
 
+def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
+    """When what a memory tells happened, and when it was told; None where nothing says.
+
+    It was told at the time that came with it, else when it was stored: not so what has a source, such as a folder or
+    a pack, of which all was stored at the time of an import. It happened then too, unless its text tells one other
+    day from there, as "yesterday" does.
+    """
+    told = record.occurred_at or (record.recorded_at if record.source is None else None)
+    return (told and day_told(record.content, told)) or told, told
+
+
 def describe(
     records: Sequence[MemoryRecord],
     vectors: Sequence[NDArray[np.float32] | None],
@@ -172,7 +187,7 @@ def _document(
     record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None, by_word: bool
 ) -> Document:
     indexed = not is_rule_made(record)
-    at = record.occurred_at
+    occurred, told = times_of(record)
     text = f"{record.title or ''}\n{searched_text(record)}" if indexed else ""
     language = language_of(text) or "english"
     heading = tuple(terms(record.title, language)) if indexed and record.title else ()
@@ -188,7 +203,9 @@ def _document(
         tokens=tokens,
         vector=vector,
         session=record.session,
-        occurred=at.timestamp() if at is not None else np.nan,
+        occurred=occurred.timestamp() if occurred is not None else np.nan,
+        told=told.timestamp() if told is not None else np.nan,
+        day_order=day_order(text),
         language=language,
         asks=indexed and is_question(record.content),
         specificity=specificity(record.content) if indexed else 0,

@@ -47,6 +47,8 @@ _COLUMNS = (
         "title",
         "spoken",
         "occurred",
+        "told",
+        "day_order",
         "language",
         "asks",
     ),

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from priming.config.keys import is_made_from
 from priming.core.pack import Packable, Packed, short_notice
-from priming.index.document import procedure_steps
+from priming.index.document import procedure_steps, times_of
 from priming.results import Hit
 from priming.rules.trust import source_note
+from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text
 from priming.text.rule_kinds import rule_kind_of
@@ -44,9 +45,15 @@ def format_name(record: MemoryRecord, *, superseded: bool = False) -> str:
 
 
 def _line(record: MemoryRecord, text: str, superseded: bool) -> str:
-    at = f"({record.occurred_at:%Y-%m-%d}) " if record.occurred_at else ""
+    at = f"({_day(record)}) " if _day(record) else ""
     title = f"{quote_text(record.title)}: " if record.title else ""
     return f"{format_name(record, superseded=superseded)} {at}{title}{quote_text(text)}"
+
+
+def _day(record: MemoryRecord) -> str:
+    """The day of a memory, and the day on which it was told if that is another one."""
+    days = [f"{local_time(time):%Y-%m-%d}" for time in times_of(record) if time is not None]
+    return ", told ".join(dict.fromkeys(days))
 
 
 def packables(hits: Iterable[Hit], *, tiers: bool = False) -> list[Packable]:
