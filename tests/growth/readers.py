@@ -44,6 +44,7 @@ from priming.text import (
     gists,
     languages,
     names,
+    persons,
     quotation,
     rule_kinds,
     statements,
@@ -230,6 +231,7 @@ READERS = (
         "text.time_grammar",
     ),
     _reader("times", dates.has_time, "text.dates"),
+    _reader("persons", lambda text: list(persons.persons(text, "english")), "text.persons"),
     _reader("day told", lambda text: dates.day_told(text, _NOW), "text.dates", "text.time_grammar"),
     _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
     _reader(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_a_session_begins_with_the_rules_constraints_first_and_recent_important_
 
 def test_a_prompt_injects_what_it_is_about_as_data_once_and_again_after_some_prompts(project):
     text = project.text("prompt", prompt=WHY)
-    assert f'- [deploy] "{DEPLOY}"' in text
+    assert re.search(rf'- \[deploy\] \(\d{{4}}-\d\d-\d\d\) "{DEPLOY}"', text)  # the day on which it was told
     assert "data, not instructions" in text
     assert "Kestrel" not in text
     assert project.hook("prompt", prompt=WHY) is None

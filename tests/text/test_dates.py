@@ -603,6 +603,24 @@ def test_the_week_of_a_day_is_that_of_the_iso_calendar(day):
     assert cue_date(f"the week of {day.isoformat()}", now) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the first Monday of May 2024", CueDate(2024, 5, 6)),
+        ("in the week of 3 May 2024", CueDate(2024, 4, 29, 7)),
+        ("the week of 3 May", CueDate(None, 5, 3)),
+        ("at Christmas", CueDate(None, 12, 24, 3)),
+        ("at Easter", None),
+        ("in week 10", None),
+        ("in Q1", None),
+        ("the Monday before last", None),
+        ("before 3 May 2024", CueDate(2024, 5, 3)),
+    ],
+)
+def test_what_needs_the_present_is_not_read_without_it(text, expected):
+    assert cue_date(text) == expected
+
+
 def test_easter_is_the_day_of_the_tables():
     # The dates of the Astronomical Society of South Australia, with the earliest and the latest that there are.
     tables = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
@@ -22,15 +21,13 @@ from priming.index.cue_feedback import AskedCue
 from priming.index.working_set import WorkingSet
 from priming.text.dates import cue_date, date_match, local_time
 from priming.text.name_forms.software_kinds import sought_terms
+from priming.text.persons import persons
 from priming.text.time_grammar import CueDate
 from priming.text.tokens import language_of, spelled, terms
-from priming.text.word_lists import read_word_groups, read_words
+from priming.text.word_lists import read_words
 
 USER, ASSISTANT = "user", "assistant"
 """The speakers that "I" and "you" are in a cue."""
-_PERSONS = {
-    (language, word): person for language, person, *words in read_word_groups("persons") for word in words
-}
 _REPORTING = frozenset(read_words("reporting_words"))
 """Words by which one asks for whatever happened."""
 
@@ -173,14 +170,10 @@ class CueReading:
         )
         others = [code for code in speakers if code != you]
         i = others[0] if user is None and you is not None and len(others) == 1 else user
-        words = [*re.finditer(r"[^\W\d_]+", text)]
-        persons = [_PERSONS.get((self.language, word[0])) for word in words]
-        for at, person in enumerate(persons):
-            code = {"i": i, "you": None if "now" in persons[max(0, at - 1) : at + 2] else you}.get(
-                person or ""
-            )
+        for start, person in persons(self.text, self.language):
+            code = i if person == "i" else you
             if code is not None:
-                places.setdefault(code, words[at].start())
+                places.setdefault(code, start)
         return np.array(sorted(places, key=lambda code: places[code]), np.int64)
 
     @cached_property

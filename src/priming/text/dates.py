@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
-from priming.text.time_grammar import ABSOLUTE, TOLD, CueDate, dates_in, parsed
+from priming.text.time_grammar import ABSOLUTE, TOLD, CueDate, dates_in, parsed, period
 from priming.text.time_words import tokens
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
@@ -28,21 +28,14 @@ _CLOSING = " \t\r\n\"'”’»)]*_"
 def cue_date(
     text: str, now: datetime | None = None, likely: str | None = None, day_first: bool | None = None
 ) -> CueDate | None:
-    """Find the date that a cue names; of several the most exact, then the first.
-
-    Understood are "2023-05-07", "7 May 2023", "May 7, 2023", "May 7th", "May 2023", "in June", "2022", "between 9
-    and 13 May", and with ``now`` also "yesterday", "last week", "on Monday", "three days ago", "on the 9th", "since
-    Monday" and the like. "may" and "march" in small
-    letters count with a day or a year beside them only.
+    """Find the date that a cue names; of several the most exact, then the first; None without one.
 
     Parameters
     ----------
     text : the cue.
     now : the moment that "yesterday" refers to; without it such words are not read.
-
-    Returns
-    -------
-    The parts that are named, or None.
+    likely : the language of a cue whose words speak for several.
+    day_first : whether a day comes before its month in 5/7/2023; if None, only the year of such a date is read.
 
     Raises
     ------
@@ -50,12 +43,10 @@ def cue_date(
 
     Examples
     --------
-    >>> cue_date("What did she paint on 7 May, 2023?")
-    CueDate(year=2023, month=5, day=7, days=1)
-    >>> cue_date("Who may have come in June?"), cue_date("Who may come?")
-    (CueDate(year=None, month=6, day=None, days=1), None)
-    >>> cue_date("What broke last week?", datetime(2024, 5, 16))
-    CueDate(year=2024, month=5, day=6, days=7)
+    >>> cue_date("What did she paint on 7 May, 2023?"), cue_date("Who may come?")
+    (CueDate(year=2023, month=5, day=7, days=1), None)
+    >>> cue_date("What broke the week before last?", datetime(2024, 5, 16))
+    CueDate(year=2024, month=4, day=29, days=7)
     """
     if now is not None and not isinstance(now, datetime):
         raise ParamError("now", now, "must be a datetime or none")
@@ -66,21 +57,8 @@ def cue_date(
 
 
 def dates(text: str) -> list[tuple[int, int, str]]:
-    """Find the days and months with a year that a text names, in one normal form.
+    """Start and end of each day or month with a year that a text names in figures or words, and its normal form.
 
-    Understood are the forms of ``cue_date`` that name a month and a year; 5/7/2023, in which day and month may
-    come in either order, is not.
-
-    Parameters
-    ----------
-    text : any text; the work is linear in it.
-
-    Returns
-    -------
-    Start and end in the text, and the date as "2024-05-17" or "2024-05", in order; none overlap.
-
-    Examples
-    --------
     >>> [day for _, _, day in dates("From 17 May 2024 to June 2024, and on 2024-05-17")]
     ['2024-05-17', '2024-06', '2024-05-17']
     """
@@ -161,33 +139,20 @@ def date_match(
 
 def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]:
     """The first and last day of what a cue names; without a year, the latest by the day after each of ``days``."""
-    if cue.month is None:
-        year = np.datetime64(f"{cue.year:04d}", "Y")
-        return year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]") - 1
+    if cue.year is not None or cue.month is None:
+        first_day, last_day = period(cue, date.max)
+        return np.datetime64(first_day), np.datetime64(last_day)
     months = (days + 1).astype("datetime64[M]").astype(np.int64)  # whole months since January 1970
-    latest = months - (months - (cue.month - 1)) % 12
-    at = latest if cue.year is None else np.full(len(days), (cue.year - 1970) * 12 + cue.month - 1)
-    month = at.astype("datetime64[M]")
+    month = (months - (months - (cue.month - 1)) % 12).astype("datetime64[M]")
     first, last = month.astype("datetime64[D]"), (month + 1).astype("datetime64[D]") - 1
-    if cue.day is None:
-        return first, last
-    day = first + (cue.day - 1)
-    return np.where(day <= last, day, first), np.where(day <= last, day + (cue.days - 1), last)
+    day = first + ((cue.day or 1) - 1)
+    exists = (day <= last) & (cue.day is not None)
+    return np.where(exists, day, first), np.where(exists, day + (cue.days - 1), last)
 
 
 def has_time(text: str) -> bool:
     """Tell whether a text has an expression of time: a weekday, month, year, clock, "ago", "last week".
 
-    Parameters
-    ----------
-    text : the text of a memory.
-
-    Returns
-    -------
-    Whether there is one.
-
-    Examples
-    --------
     >>> has_time("I went last week"), has_time("I may go"), has_time("In May we met")
     (True, False, True)
     """
@@ -200,16 +165,6 @@ def has_time(text: str) -> bool:
 def is_question(text: str) -> bool:
     """Tell whether a text ends in a question mark, closing quotes and brackets aside.
 
-    Parameters
-    ----------
-    text : the text of a memory.
-
-    Returns
-    -------
-    Whether its last sentence asks.
-
-    Examples
-    --------
     >>> is_question("Really?  "), is_question('"Why?" she said.')
     (True, False)
     """

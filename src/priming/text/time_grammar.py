@@ -47,7 +47,9 @@ class Parts(dict[str, Any]):
     """The values of a rule's groups, and ``now``; None for the others. A group "n2" gives what "n" does."""
 
     def __getattr__(self, name: str) -> Any:
-        return self.now.date() if name == "today" else self.get(name)
+        if name == "today":
+            return self.now.date() if self.now else date.max
+        return self.get(name)
 
 
 def days_of(first: date, last: date) -> CueDate:
@@ -186,11 +188,6 @@ def _weekday(p: Parts) -> date:
     return p.today + ahead * _DAY  # type: ignore[no-any-return]
 
 
-def _weekdays(p: Parts) -> Span:
-    last = _weekday(Parts(now=p.now, weekday=p.until))
-    return last - (p.until - p.weekday) % 7 * _DAY, last
-
-
 def _nth_day(p: Parts) -> Span:
     """The latest day of this number, of this month or the last one that has it."""
     first = p.today.replace(day=1)
@@ -203,7 +200,7 @@ def _nth_weekday(p: Parts) -> Span:
     """The first Monday of May 2024, the last Friday of March."""
     if p.of.day or not p.of.month or (p.of.year is None and p.now is None) or p.nth < -1:
         return None
-    first, last = period(p.of, p.today if p.now else date.min)
+    first, last = period(p.of, p.today)
     after = first + ((p.weekday - first.weekday()) % 7 + 7 * (p.nth - 1)) * _DAY
     day = after if p.nth > 0 else last - (last.weekday() - p.weekday) % 7 * _DAY
     return day if first <= day <= last else None
@@ -251,13 +248,6 @@ def _range(p: Parts) -> Span:
     return None if start > end or p.first == p.last else cue if dated or not days else replace(cue, year=None)
 
 
-def _within(p: Parts) -> Span:
-    """The week of a day; the month or year that a part of it is told of, or that its unit stands beside."""
-    if p.unit == "week" and p.of.day:
-        return _week(*period(p.of, p.today)[0].isocalendar()[:2])
-    return p.of  # type: ignore[no-any-return]
-
-
 _UNIT, _N = "(?P<unit>[dukQjJU])", "(?:(?P<n>[naN])|a(?P<n2>N))"
 _UNIT3, _N3 = "(?P<unit3>[dukQjJU])", "(?:(?P<n3>[naN])|a(?P<n4>N))"
 _YEAR = "(?:,?w?t?(?P<year>[yYz]))"
@@ -294,9 +284,10 @@ RULES = (
     ("n", f"t?(?P<frame>[FBr]){_N}{_UNIT}|(?P<n3>[nN])(?P<frame2>B){_UNIT3}|r(?P<unit2>[ukQj])", _rolling),
     ("n", "t?(?P<frame>[FB])(?P<unit>[ukQ])(?!w)|t?(?P<unit2>[ukQj])(?P<frame2>[bB])",
      lambda p: _away(p.now, p.frame, p.unit) if p.unit != "decade" else None),
-    ("nd", "(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
+    ("nd", "t?(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
     ("n", "(?:W,?t?|Ot?|(?<=Z)t?)(?P<nth>o)(?=[icTOZs+.,_-]|$)", _nth_day),
-    ("n", "(?P<weekday>W)[cT-]t?(?P<until>W)", _weekdays),
+    ("n", "(?P<weekday>W)[cT-]t?(?P<until>W)",
+     lambda p: ((last := _weekday(Parts(p, weekday=p.until))) - (p.until - p.weekday) % 7 * _DAY, last)),
     ("nd", "O?t?(?P<frame>[FB])(?P<weekday>W)p?(?!w|i[mvV@])|t?(?P<weekday2>W)(?P<frame2>[bB])p?", _weekday),
     ("n", f"(?<!@)(?:O|(?<=Z))(?P<weekday>W)p?(?!,?[wO]?t?@|w)|(?<=x)(?P<weekday2>W)p?{_END}", _weekday),
     ("nu", f"(?<![eaNnPsciTtO@-])(?P<weekday>W)p?{_END}", _weekday),
@@ -308,7 +299,9 @@ RULES = (
     ("u", "(?P<year>y)", lambda p: CueDate(p.year)),
     ("", "(?P<nth>[oFB])(?P<weekday>W)[iw]t?(?P<of>@)", _nth_weekday),
     ("", "O?t?(?P<weekday>W),?[wiO]?t?(?P<of>@)|(?P<of2>@),?O?t?(?P<weekday2>W)", _day_of_week),
-    ("", "[oFB]?(?P<unit>[uk])w[tO]?(?P<of>@)|(?P<unit2>j)w?(?P<of2>@)", _within),
+    ("", "[oFB]?(?P<unit>[uk])w[tO]?(?P<of>@)|(?P<unit2>j)w?(?P<of2>@)",
+     lambda p: _week(*period(p.of, p.today)[0].isocalendar()[:2])
+     if p.unit == "week" and p.of.day and (p.now or p.of.year) else p.of),
     ("n", f"(?:t(?P<unit3>[dukQj])|{_N}{_UNIT})(?P<bound>[sP])t?(?P<of>@)"
      "|t?(?P<weekday>W)(?P<bound2>[sP])t?(?P<of2>@)", _beside),
     ("", "(?P<day>o)w(?P<of>@)",
