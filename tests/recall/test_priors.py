@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from priming.recall.priors import Priors
 
 from priming import Cue
 from priming.config.profiles import PRIMING, get
 from priming.core.lexical import bm25, idf, scaled
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.priors import Priors
 from priming.recall.terms import TERMS
 
 MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)

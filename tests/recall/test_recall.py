@@ -8,14 +8,14 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from priming.recall.fusion import softmax_anchors
+from priming.recall.priors import Priors
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.fusion import softmax_anchors
-from priming.recall.priors import Priors
 from priming.recall.terms import TERMS
 from priming.results import Step
 

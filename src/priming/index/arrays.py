@@ -6,7 +6,7 @@ document; when its text or status changes, the document is removed and a new one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
-from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title
+from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
 from priming.index.nearest import NearestIndex
 from priming.index.topology import Topology
@@ -30,8 +30,6 @@ from priming.text.tokens import LANGUAGES, terms
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
-_SPEAKER_WORDS = 8
-"""A speaker of more words has no parts: what stands there is hardly a name."""
 
 
 class NamespaceArrays:
@@ -296,7 +294,7 @@ class NamespaceArrays:
             for slot, codes in self.title_slots.items()
             for code in codes
             if self.title_spoken[code]
-            for name in _stretches(slot.split())
+            for name in stretches_of(slot.split())
             if name in self.entities
         ]
         return np.sort(np.array(pairs, np.int64))
@@ -401,12 +399,3 @@ class NamespaceArrays:
             self.title_count[self.title[number]] -= 1
             self.title_spoken[self.title[number]] -= self.spoken[number]
         self.conversations.remove(number)
-
-
-def _stretches(words: list[str]) -> Iterator[str]:
-    """Each stretch of words that stand side by side; of a long list only the whole."""
-    count = len(words)
-    fewest = 1 if count <= _SPEAKER_WORDS else count
-    for start in range(count):
-        for end in range(start + fewest, count + 1):
-            yield " ".join(words[start:end])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Protocol, TypeGuard
 from datetime import datetime
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,19 @@ def slot_of_record(record: MemoryRecord) -> str | None:
 def slot_of_title(title: str) -> str:
     """The slot of the entity that a heading or speaker names."""
     return normal(heading_name(title))
+
+
+_SPEAKER_WORDS = 8
+"""A speaker of more words has no parts: what stands there is hardly a name."""
+
+
+def stretches_of(words: list[str]) -> Iterator[str]:
+    """Each stretch of words that stand side by side; of a long list only the whole."""
+    count = len(words)
+    fewest = 1 if count <= _SPEAKER_WORDS else count
+    for start in range(count):
+        for end in range(start + fewest, count + 1):
+            yield " ".join(words[start:end])
 
 
 def bare_terms(title: str, title_terms: Sequence[str]) -> int:

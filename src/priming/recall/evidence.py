@@ -15,8 +15,10 @@ from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import idf, okapi
 from priming.embedding.protocol import Vectors, background_of
+from priming.embedding.semantic import word_part
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
+from priming.index.trust import evenly
 from priming.index.vocabulary import EXACT
 from priming.recall.cue_words import CueWords
 
@@ -35,6 +37,8 @@ _ALIKE = 4.0
 """Deviations above the background from which two memories may say the same."""
 _BEHIND = -2.0
 """Log-odds by which another has to be behind for it to count half as a rival."""
+_ITSELF = 4.0
+"""How many times as much as a heading a key counts that is the whole cue."""
 _DETAIL = 5.0
 """New words that a name, number or time counts for."""
 
@@ -76,31 +80,39 @@ class Evidence(CueWords):
 
     def cosines(self, documents: Ints) -> Floats:
         """Cosine of the cue and each of some documents."""
-        rows = self.working.vectors.take(documents).astype(np.float64)
-        return np.round(rows @ self.query.astype(np.float64), EXACT)
+        return np.round(self.working.vectors.exact(self.query, documents), EXACT)
 
     @cached_property
     def background(self) -> tuple[float, float]:
         """The mean and spread of this cue's cosines with anything, by a sample, shrunk to the embedder's own."""
-        own = background_of(self.embedder)
-        living = np.flatnonzero(self.working.living.values & self.working.embedded.values)
-        sample = living[
-            np.arange(min(_SAMPLE, len(living))) * len(living) // min(_SAMPLE, max(1, len(living)))
-        ]
-        cosines = self.cosines(sample)
+        working, own = self.working, background_of(self.embedder)
+        cosines = self.cosines(
+            evenly(np.flatnonzero(working.living.values & working.embedded.values), _SAMPLE)
+        )
         count = len(cosines) + _PSEUDO
         mean = (cosines.sum() + _PSEUDO * own.mean) / count
         second = ((cosines - mean) ** 2).sum() + _PSEUDO * (own.spread**2 + (own.mean - mean) ** 2)
         return float(mean), float(np.sqrt(second / count))
 
+    @cached_property
+    def _by_words(self) -> dict[int, float]:
+        """Z by the vectors of words, of documents that wait for their own."""
+        documents, cosines = self.working.word_cosines(self.text)
+        own = background_of(word_part(self.embedder) or self.embedder)
+        return dict(
+            zip(documents.tolist(), (own.strength * (cosines - own.mean) / own.spread).tolist(), strict=True)
+        )
+
     def meaning(self, documents: Ints) -> Floats:
         """Z: how many deviations the cosine of each document is above what this cue has with anything."""
-        return self.deviations(self.cosines(documents))
-
-    def deviations(self, cosines: Floats) -> Floats:
-        """How many deviations cosines are above the background, as far as these vectors can be trusted here."""
         mean, spread = self.background
-        return background_of(self.embedder).strength * self.working.trust * (cosines - mean) / spread
+        strength = background_of(self.embedder).strength * self.working.trust
+        values = strength * (self.cosines(documents) - mean) / spread
+        if self.working.missing_vectors:
+            values = np.where(self.working.embedded[documents], values, 0.0)
+            for at, document in enumerate(documents.tolist()):
+                values[at] = self._by_words.get(document, values[at])
+        return np.asarray(values, np.float64)
 
     def match(self, documents: Ints) -> Floats:
         """How well words and meaning of each document fit, in log-odds, 0 where they speak against it."""
@@ -120,21 +132,6 @@ class Evidence(CueWords):
     def turns(self) -> Bools:
         """Whether a memory is a turn of a conversation."""
         return self.working.conversation_context.turn
-
-    @cached_property
-    def named_speakers(self) -> list[int]:
-        """The titles of speakers that the cue names, in its order."""
-        working, ordered = self.working, self.terms.ordered
-        cue_terms = set(ordered)
-        titles = [
-            title
-            for term in dict.fromkeys(ordered)
-            for title in working.titles_by_term.get(term, ())
-            if self.speakers[title]
-            and cue_terms.issuperset(working.title_terms[title][: working.title_bare[title]])
-        ]
-        spelling = working.title_terms
-        return sorted(titles, key=lambda title: (ordered.index(spelling[title][0]), spelling[title]))
 
     def covered_by_session(self, documents: Ints) -> Floats:
         """The share of the cue, without speakers' names, that the conversation of each document has."""
@@ -177,6 +174,8 @@ class Evidence(CueWords):
     def candidates(self, pool: Bools) -> Ints:
         """The documents worth scoring, ascending: the best by words, by meaning, by conversation, and of the date."""
         found = [self._best(self.words, pool), self.nearest(pool)]
+        if self._itself != NONE and pool[self._itself]:
+            found.append(np.array([self._itself]))
         if self.named_date is not None:
             found.append(self._best(np.where(self.dated >= _DATED, self.dated, 0.0), pool))
         if self.context:
@@ -191,17 +190,21 @@ class Evidence(CueWords):
 
     def nearest(self, pool: Bools) -> Ints:
         """The documents nearest in meaning."""
-        able = np.flatnonzero(pool & self.texts)
-        near = self.working.vectors.dot(self.query)[able]
-        return np.asarray(able if len(able) <= _FOUND else able[np.argpartition(-near, _FOUND)[:_FOUND]])
+        able = pool & self.texts
+        near, _ = self.working.neighbours.nearest(self.query, _FOUND, able)
+        waiting = (
+            [document for document in self._by_words if able[document]]
+            if self.working.missing_vectors
+            else []
+        )
+        best = sorted(waiting, key=lambda document: -self._by_words[document])[:_FOUND]
+        return np.concatenate([near, np.array(best, np.int64)])
 
     def _of_sessions(self, pool: Bools) -> Ints:
         """The turns that match best together with their conversation."""
-        turns = np.flatnonzero(pool & self.texts & self.turns)
-        p = self.params
-        near = self.working.vectors.dot(self.query)[turns].astype(np.float64)
-        match = p.words * self.words[turns] / self.size + p.meaning * self.deviations(near)
-        match += p.session * self.covered_by_session(turns)
+        turns = np.flatnonzero(pool & self.texts & self.turns & (self.words > 0))
+        match = self.params.words * self.words[turns] / self.size
+        match += self.params.session * self.covered_by_session(turns)
         return turns if len(turns) <= _FOUND else turns[np.argpartition(-match, _FOUND)[:_FOUND]]
 
     def rest(self, documents: Ints, others: Ints) -> Floats:
@@ -232,12 +235,14 @@ class Evidence(CueWords):
             "meaning": self.meaning(documents),
             "known": np.full(len(documents), self.known),
             "date": self.dated[documents],
-            "named": np.where(turns, 0.0, self._is_named[title]),
+            "named": np.where(
+                documents == self._itself, _ITSELF, np.where(turns, 0.0, self._is_named[title])
+            ),
         }
         if working.conversation_context.any_turns:
             named = self.named_speakers
             values |= {
-                "other": np.where(turns & (title != named[0]), 1.0, none) if named else none,
+                "other": np.where(turns & (title != named[0]), 1.0, none) if named.size else none,
                 "asks": np.where(turns, working.asks.values[documents], none),
                 "information": np.where(turns, self.information(documents), none),
                 "session": self.covered_by_session(documents),
@@ -261,6 +266,12 @@ class Evidence(CueWords):
                 - 1.0
             )
         return values
+
+    @cached_property
+    def _itself(self) -> int:
+        """The document whose key or id the cue is."""
+        row = self.working.named_by(self.text, self.now)
+        return NONE if row is None else int(self.working.document[row])
 
     @cached_property
     def _is_named(self) -> Floats:

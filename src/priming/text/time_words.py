@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from priming.text.normal_forms import normalized
+from priming.core.arguments.normal_forms import normalized
 from priming.text.word_lists import read_word_groups, read_words
 
 LANGUAGES = ("english", "german", "french", "spanish")

@@ -10,37 +10,37 @@ from priming.config.values import dataclass
 class RecallParams(Checked):
     """The recipe of the default profile (``docs/recall.md``); its weights are log-odds."""
 
-    constant: float = param(-1.5, doc="log-odds of a memory of which nothing is known")
-    size: float = param(-0.9, doc="weight of ln N, N the memories of the namespace")
-    words: float = param(1.05, doc="weight of the evidence of words, in nats, divided by ln N")
+    constant: float = param(-1.9, doc="log-odds of a memory of which nothing is known")
+    size: float = param(-0.8, doc="weight of ln N, N the memories of the namespace")
+    words: float = param(1.5, doc="weight of the evidence of words, in nats, divided by ln N")
     meaning: float = param(
-        1.15, doc="weight of the deviations of the cosine above what the cue has with anything"
+        1.1, doc="weight of the deviations of the cosine above what the cue has with anything"
     )
-    known: float = param(0.8, doc="weight of the share of the cue of which any memory has a word")
+    known: float = param(0.6, doc="weight of the share of the cue of which any memory has a word")
     date: float = param(
-        4.6, low=0.0, doc="weight of how well the time of a memory fits the date that the cue names"
+        4.3, low=0.0, doc="weight of how well the time of a memory fits the date that the cue names"
     )
-    named: float = param(3.6, low=0.0, doc="weight of a memory whose heading the cue names")
+    named: float = param(3.1, low=0.0, doc="weight of a memory whose heading the cue names")
     rest: float = param(
-        4.0, low=0.0, doc="weight of the share of the cue that a memory has and the best one lacks"
+        1.9, low=0.0, doc="weight of the share of the cue that a memory has and the best one lacks"
     )
     outdated: float = param(
-        -3.3,
+        -2.0,
         low=-100.0,
         high=0.0,
         doc="weight of how far a later memory that fits about as well says nearly the same",
     )
     other: float = param(
-        -0.8, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
+        -1.4, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
     )
-    asks: float = param(-1.5, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
+    asks: float = param(-1.4, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
     information: float = param(
-        2.3, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
+        1.4, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
     )
     session: float = param(
-        2.7, low=0.0, doc="weight of the share of the cue that the conversation of a turn has"
+        2.75, low=0.0, doc="weight of the share of the cue that the conversation of a turn has"
     )
-    answered: float = param(0.9, low=0.0, doc="weight of how well the question fits that a turn follows")
+    answered: float = param(0.7, low=0.0, doc="weight of how well the question fits that a turn follows")
     context: float = param(3.0, low=0.0, doc="weight of confirmed `when` predicates")
     feedback: float = param(
         5.0, low=0.0, doc="weight of the verdicts on a memory for similar cues, in [-1, 1]"
@@ -48,9 +48,9 @@ class RecallParams(Checked):
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
     )
-    arrived: float = param(3.6, doc="log-odds of a memory at which all activation arrives")
+    arrived: float = param(3.2, doc="log-odds of a memory at which all activation arrives")
     arrival: float = param(1.05, low=0.0, doc="weight of the logarithm of the activation that arrives")
-    led: float = param(0.6, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
+    led: float = param(0.85, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
     near: bool = param(
         True, doc="whether words close in meaning to one of the cue count as part of it; names do not"
@@ -112,12 +112,12 @@ class RelevanceParams(Checked):
         0.67, low=0.0, high=1.0, doc="how much the odds of all candidates together take from those of each"
     )
     recall_weight: float = param(
-        24.0,
+        40.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
     )
-    floor: float = param(0.02, low=0.0, high=1.0, doc="least probability of a hit, whatever the others are")
+    floor: float = param(0.01, low=0.0, high=1.0, doc="least probability of a hit, whatever the others are")
     width: int = param(
         20, low=1, unit="hits", doc="number of hits that are ranked, however few are to be returned"
     )
