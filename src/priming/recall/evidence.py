@@ -139,7 +139,7 @@ class Evidence(CueWords):
         silent = np.array([term in self.speaker_terms for term in self.distinct], np.bool_)
         rarity = np.where(silent, 0.0, self.idf)
         total = float(rarity.sum())
-        if not around.any_turns or not total:
+        if not around.any_turns or not total or not len(documents):
             return np.zeros(len(documents))
         sessions, at = np.unique(around.session[documents], return_inverse=True)
         share, norms = np.zeros(len(sessions)), self.working.lexicon.norms
