@@ -179,14 +179,15 @@ class Lexicon:
             return postings[0]
         if not postings and not expansion.runs:
             return Postings(np.zeros(0, np.int64), np.zeros(0))
-        best = np.zeros(len(self.sequences))
-        for word, share in zip(postings, expansion.shares, strict=True):
-            best[word.rows] = np.maximum(best[word.rows], share * word.tf)
+        found = [(own.rows, share * own.tf) for own, share in zip(postings, expansion.shares, strict=True)]
         for run in expansion.runs:
             rows = self.rows_with(run)
-            best[rows] = np.maximum(best[rows], expansion.run_share)
-        rows = np.flatnonzero(best)
-        return Postings(rows, best[rows])
+            found.append((rows, np.full(len(rows), expansion.run_share)))
+        rows, tf = np.concatenate([rows for rows, _ in found]), np.concatenate([tf for _, tf in found])
+        order = np.argsort(rows, kind="stable")
+        rows, tf = rows[order], tf[order]
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        return Postings(rows[first], np.maximum.reduceat(tf, first) if len(first) else tf)
 
     def rows_with(self, run: Sequence[int]) -> Ints:
         """The rows, dead ones included, in which each two neighbours of a run of terms stand side by side."""

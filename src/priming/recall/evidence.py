@@ -35,6 +35,8 @@ _DATED = 0.5
 """How well a memory fits a date, from which it may tell of it: within the time in which half of that is lost."""
 _ALIKE = 4.0
 """Deviations above the background from which two memories may say the same."""
+_RIVALS = 40
+"""How many of the best are compared with each other for that."""
 _BEHIND = -2.0
 """Log-odds by which another has to be behind for it to count half as a rival."""
 _ITSELF = 4.0
@@ -207,23 +209,24 @@ class Evidence(CueWords):
         match += self.params.session * self.covered_by_session(turns)
         return turns if len(turns) <= _FOUND else turns[np.argpartition(-match, _FOUND)[:_FOUND]]
 
-    def rest(self, documents: Ints, others: Ints) -> Floats:
-        """The share of the cue that each document has and each of ``others`` lacks, shape (documents, others)."""
-        lacks = 1.0 - self.covered(others)
-        whole = max(float(self.idf.sum()), 1e-9)
-        has = self.covered(documents)
-        more = np.maximum(0.0, has[:, None, :] + lacks[None, :, :] - 1.0)
-        return np.asarray(more @ self.idf / whole, np.float64)
+    def rest(self, has: Floats, others: Floats) -> Floats:
+        """The share of the cue that each document has and each of others lacks, shape (documents, others).
+
+        ``has`` and ``others`` are what they have of its terms (``covered``).
+        """
+        more = np.maximum(0.0, has[:, None, :] - others[None, :, :])
+        return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
         """How far a later document says nearly the same as each, of those that fit the cue about as well."""
-        own, at = background_of(self.embedder), self.working.occurred.values[documents]
-        vectors = self.working.vectors.take(documents)
+        own, values = background_of(self.embedder), np.zeros(len(documents))
+        at = np.flatnonzero(odds >= np.sort(odds)[-_RIVALS:][0])
+        vectors, when = self.working.vectors.take(documents[at]), self.working.occurred.values[documents[at]]
         least = own.mean + _ALIKE * own.spread
         alike = np.clip((vectors @ vectors.T - least) / (1.0 - least), 0.0, 1.0)
-        rivals = 1.0 / (1.0 + np.exp(odds[:, None] - odds[None, :] - _BEHIND))
-        later = at[None, :] > at[:, None]
-        return np.asarray(np.where(later, alike * rivals, 0.0).max(axis=1, initial=0.0), np.float64)
+        rivals = 1.0 / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
+        values[at] = np.where(when > when[:, None], alike * rivals, 0.0).max(axis=1)
+        return values
 
     def figures(self, documents: Ints) -> dict[str, Floats]:
         """The figures of some documents by the name of their weight."""
@@ -248,9 +251,12 @@ class Evidence(CueWords):
                 "session": self.covered_by_session(documents),
                 "answered": self.answered(documents),
             }
-        ids = [working.ids[row] for row in working.row[documents].tolist()]
         if self.context:
             values["context"] = np.array([self.context.get(at, 0.0) for at in documents.tolist()])
+        practice = working.practice
+        if not (practice or working.cue_feedback):
+            return values
+        ids = [working.ids[row] for row in working.row[documents].tolist()]
         if working.cue_feedback:
             values["feedback"] = np.array([self._verdicts.get(memory_id, 0.0) for memory_id in ids])
         practised = {

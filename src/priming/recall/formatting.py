@@ -45,7 +45,8 @@ def format_name(record: MemoryRecord, *, superseded: bool = False) -> str:
 
 
 def _line(record: MemoryRecord, text: str, superseded: bool) -> str:
-    at = f"({_day(record)}) " if _day(record) else ""
+    day = _day(record)
+    at = f"({day}) " if day else ""
     title = f"{quote_text(record.title)}: " if record.title else ""
     return f"{format_name(record, superseded=superseded)} {at}{title}{quote_text(text)}"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from priming.config.params.recall import RelevanceParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
@@ -19,61 +20,136 @@ REACHED = 30
 """How many memories are candidates because activation arrives at them."""
 _NOTHING = 1e-6
 """Added to what arrives before the logarithm: what nothing reaches is about e^−14 of what everything does."""
+_LEAST = -700.0
+"""Log-odds below which a difference cannot be told."""
 
 
 def rank_by_probability(query: RankingQuery) -> Ranked:
     """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
-    evidence, p, law = query.evidence, query.profile.recall, query.profile.relevance or RelevanceParams()
-    documents = evidence.candidates(query.pool)
-    terms = direct(evidence, documents)
-    odds = total(terms, len(documents))
-    rows, activation, arrived = query.working.row[documents], None, np.full(len(documents), -np.inf)
-    if query.spreading and "spread" not in query.ablate and len(documents):
-        activation, rows, arrival = _spread(query, documents, odds)
-        more = query.working.document[rows]
-        texts = more != NONE
-        documents = more[texts]
-        terms = {name: _at(values, texts) for name, values in direct(evidence, documents).items()}
-        odds = np.where(texts, total(terms, len(rows)), -np.inf)
-        meaning = _at(evidence.meaning(documents), texts)
-        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning
+    p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
+    found = _Scored.of(query.evidence, query.evidence.candidates(query.pool))
+    rows, activation, arrived = working.row[found.documents], None, np.full(len(found.documents), -np.inf)
+    if query.spreading and "spread" not in query.ablate and len(rows):
+        activation, reached, arrival = _spread(query, found)
+        more = reached[~np.isin(reached, rows)]
+        found = found.with_others(query.evidence, working.document[more])
+        rows = np.concatenate([rows, more])
+        came = np.zeros(len(rows))
+        place = np.searchsorted(reached, rows)
+        place[place == len(reached)] = 0
+        here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
+        came[here] = arrival[place[here]]
+        arrived = p.arrived + p.arrival * np.log(came + _NOTHING) + p.led * found.meaning
+    whole = np.logaddexp(found.odds, arrived)
     eligible = query.eligible[rows]
-    whole = np.logaddexp(odds, arrived)
     rivals = -law.rivals * rivalry(whole[eligible])
     chances = np.round(probability(whole + rivals), EXACT)
     order = np.lexsort((rows, -chances))
     order = order[eligible[order]][: query.limit]
-    with np.errstate(invalid="ignore"):
-        gained = np.where(np.isfinite(odds), whole - odds, whole)
-    parts = {**terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
+    gained = np.where(np.isfinite(found.odds), whole - np.maximum(found.odds, _LEAST), whole)
+    parts = {**found.terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
     shown = {name: values[order] for name, values in parts.items() if values[order].any()}
     return Ranked(rows[order], chances[order], shown, activation)
 
 
-def _spread(query: RankingQuery, documents: Ints, odds: Floats) -> tuple[Activation, Ints, Floats]:
-    """Spread from the best of some documents; the rows of all and of those best reached, and what arrives at each."""
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Documents with what speaks for each by itself; a row without a text has the document −1, and nothing."""
+
+    documents: Ints
+    has: Floats
+    """What each has of the terms of the cue (``Evidence.covered``)."""
+    figures: Mapping[str, Floats]
+    terms: Mapping[str, Floats]
+    """Log-odds by name."""
+    odds: Floats
+    """Their sum, d."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, documents: Ints) -> _Scored:
+        return cls._weighed(evidence, documents, evidence.covered(documents), evidence.figures(documents))
+
+    def with_others(self, evidence: Evidence, documents: Ints) -> _Scored:
+        """The same with more documents."""
+        texts = documents != NONE
+        more = evidence.figures(documents[texts])
+        has = np.zeros((len(documents), self.has.shape[1]))
+        has[texts] = evidence.covered(documents[texts])
+        figures = {
+            name: np.concatenate(
+                [values, _spaced(more[name], texts) if name in more else np.zeros(len(texts))]
+            )
+            for name, values in {
+                **{name: np.zeros(len(self.documents)) for name in more},
+                **self.figures,
+            }.items()
+        }
+        every = np.concatenate([self.documents, documents])
+        return self._weighed(evidence, every, np.concatenate([self.has, has]), figures)
+
+    @classmethod
+    def _weighed(
+        cls, evidence: Evidence, documents: Ints, has: Floats, figures: Mapping[str, Floats]
+    ) -> _Scored:
+        p, texts = evidence.params, documents != NONE
+        terms = {
+            name: getattr(p, name) * values for name, values in figures.items() if name not in evidence.ablate
+        }
+        terms["constant"] = np.full(len(documents), p.constant)
+        odds = np.where(texts, sum(terms.values()), -np.inf)
+        if texts.any():
+            if "rest" not in evidence.ablate:
+                terms["rest"] = p.rest * evidence.rest(has, has[[int(np.argmax(odds))]])[:, 0]
+            if "outdated" not in evidence.ablate:
+                terms["outdated"] = _spaced(
+                    p.outdated * evidence.outdated(documents[texts], odds[texts]), texts
+                )
+        odds = np.where(texts, sum(terms.values()), -np.inf)
+        return cls(
+            documents,
+            has,
+            figures,
+            {name: np.where(texts, values, 0.0) for name, values in terms.items()},
+            odds,
+        )
+
+    @property
+    def meaning(self) -> Floats:
+        """Z of each."""
+        return self.figures["meaning"]
+
+
+def _spread(query: RankingQuery, found: _Scored) -> tuple[Activation, Ints, Floats]:
+    """Spread from the best of what was found; the rows best reached, ascending, and what arrives at each."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
-    able = np.flatnonzero(query.pool[documents])
-    best = able[np.lexsort((documents[able], -odds[able]))[:ANCHORS]]
-    amounts = shares(odds[best], p.temperature)
-    anchors = documents[best]
-    rows, apart = working.row[anchors], working.row[anchors[:APART]]
+    able = np.flatnonzero(query.pool[found.documents])
+    best = able[np.lexsort((found.documents[able], -found.odds[able]))[:ANCHORS]]
+    rows = working.row[found.documents[best]]
+    amounts, apart = shares(found.odds[best], p.temperature), rows[:APART]
     activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
     assert activation.apart is not None, "it was asked for"
-    reached, came = activation.rows, np.where(activation.rows[:, None] == apart, 0.0, activation.apart)
-    texts = working.document[reached]
+    reached, documents = activation.rows, working.document[activation.rows]
+    texts = documents != NONE
+    allowed = query.eligible[reached] & (~texts | query.pool[documents]) & ~working.is_turn(reached)
+    came = np.where(reached[:, None] == apart, 0.0, activation.apart)[allowed]
+    reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
     rest = np.zeros_like(came)
-    rest[texts != NONE] = evidence.rest(texts[texts != NONE], anchors[:APART])
+    rest[texts] = evidence.rest(evidence.covered(documents[texts]), found.has[best[:APART]])
     arrival = (came * np.exp(p.continues * rest)).sum(axis=1)
-    arrival[working.is_turn(reached)] = 0.0
-    allowed = query.eligible[reached] & ((texts == NONE) | query.pool[np.maximum(texts, 0)])
-    more = best_rows(np.where(allowed, arrival, 0.0), REACHED)
-    every = np.union1d(working.row[documents], reached[more])
     order = np.argsort(reached)
-    place = np.minimum(np.searchsorted(reached[order], every), max(0, len(reached) - 1))
-    found = order[place] if len(reached) else place
-    arrived = np.where(reached[found] == every, arrival[found], 0.0) if len(reached) else np.zeros(len(every))
-    return activation, every, arrived
+    known = np.isin(reached, working.row[found.documents])
+    more = best_rows(np.where(known, 0.0, arrival), REACHED)
+    kept = known.copy()
+    kept[more] = True
+    order = order[kept[order]]
+    return activation, reached[order], arrival[order]
+
+
+def _spaced(values: Floats, where: Bools) -> Floats:
+    """Values of the rows with a text among all rows; 0 for the others."""
+    every = np.zeros(len(where))
+    every[where] = values
+    return every
 
 
 def shares(odds: Floats, temperature: float) -> Floats:
@@ -114,32 +190,3 @@ def least_probability(chances: Floats, law: RelevanceParams) -> float:
     returned = np.arange(1, len(ordered) + 1)
     measure = np.cumsum(ordered) / (law.recall_weight * ordered.sum() + returned)
     return max(law.floor, float(measure.max(initial=0.0)))
-
-
-def direct(evidence: Evidence, documents: Ints) -> dict[str, Floats]:
-    """What speaks for each of some documents by itself, in log-odds by name: their sum is d."""
-    p, figures = evidence.params, evidence.figures(documents)
-    terms = {"constant": np.full(len(documents), p.constant)}
-    terms |= {
-        name: getattr(p, name) * values for name, values in figures.items() if name not in evidence.ablate
-    }
-    if not len(documents):
-        return terms
-    odds = total(terms, len(documents))
-    if "rest" not in evidence.ablate:
-        terms["rest"] = p.rest * evidence.rest(documents, documents[[int(np.argmax(odds))]])[:, 0]
-    if "outdated" not in evidence.ablate:
-        terms["outdated"] = p.outdated * evidence.outdated(documents, odds)
-    return terms
-
-
-def total(terms: Mapping[str, Floats], count: int) -> Floats:
-    """The sum of log-odds, shape (count,)."""
-    return np.asarray(sum(terms.values()), np.float64) if terms else np.zeros(count)
-
-
-def _at(values: Floats, where: Bools) -> Floats:
-    """Values of the rows with a text among all rows; 0 for the others."""
-    every = np.zeros(len(where))
-    every[where] = values
-    return every
