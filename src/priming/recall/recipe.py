@@ -20,6 +20,8 @@ REACHED = 30
 """How many memories are candidates because activation arrives at them."""
 _NOTHING = 1e-6
 """Added to what arrives before the logarithm: what nothing reaches is about e^−14 of what everything does."""
+_COMPARED = "rest", "outdated"
+"""The figures of a document beside others."""
 _LEAST = -700.0
 """Log-odds below which a difference cannot be told."""
 
@@ -27,10 +29,10 @@ _LEAST = -700.0
 def rank_by_probability(query: RankingQuery) -> Ranked:
     """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
     p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
-    found = _Scored.of(query.evidence, query.evidence.candidates(query.pool))
+    found = Scored.of(query.evidence, query.evidence.candidates(query.pool))
     rows, activation, arrived = working.row[found.documents], None, np.full(len(found.documents), -np.inf)
     if query.spreading and "spread" not in query.ablate and len(rows):
-        activation, reached, arrival = _spread(query, found)
+        activation, reached, arrival = arrivals(query, found)
         more = reached[~np.isin(reached, rows)]
         found = found.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
@@ -39,7 +41,7 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         place[place == len(reached)] = 0
         here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
         came[here] = arrival[place[here]]
-        arrived = p.arrived + p.arrival * np.log(came + _NOTHING) + p.led * found.meaning
+        arrived = p.arrived + p.arrival * np.log(came + _NOTHING) + p.led * found.figures["meaning"]
     whole = np.logaddexp(found.odds, arrived)
     eligible = query.eligible[rows]
     rivals = -law.rivals * rivalry(whole[eligible])
@@ -53,73 +55,67 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class Scored:
     """Documents with what speaks for each by itself; a row without a text has the document −1, and nothing."""
 
     documents: Ints
     has: Floats
     """What each has of the terms of the cue (``Evidence.covered``)."""
     figures: Mapping[str, Floats]
+    """What weights apply to, by their names."""
     terms: Mapping[str, Floats]
-    """Log-odds by name."""
+    """Log-odds by name: weight times figure, and the constant."""
     odds: Floats
     """Their sum, d."""
 
     @classmethod
-    def of(cls, evidence: Evidence, documents: Ints) -> _Scored:
-        return cls._weighed(evidence, documents, evidence.covered(documents), evidence.figures(documents))
-
-    def with_others(self, evidence: Evidence, documents: Ints) -> _Scored:
-        """The same with more documents."""
+    def of(cls, evidence: Evidence, documents: Ints) -> Scored:
+        """Score documents, −1 where there is none."""
         texts = documents != NONE
-        more = evidence.figures(documents[texts])
-        has = np.zeros((len(documents), self.has.shape[1]))
+        has = np.zeros((len(documents), len(evidence.distinct)))
         has[texts] = evidence.covered(documents[texts])
+        alone = {name: _spaced(values, texts) for name, values in evidence.figures(documents[texts]).items()}
+        return cls._compared(evidence, documents, has, alone)
+
+    def with_others(self, evidence: Evidence, documents: Ints) -> Scored:
+        """The same with more documents."""
+        more = Scored.of(evidence, documents)
         figures = {
             name: np.concatenate(
-                [values, _spaced(more[name], texts) if name in more else np.zeros(len(texts))]
+                [own.get(name, np.zeros(len(own["size"]))) for own in (self.figures, more.figures)]
             )
-            for name, values in {
-                **{name: np.zeros(len(self.documents)) for name in more},
-                **self.figures,
-            }.items()
+            for name in {**self.figures, **more.figures}
         }
-        every = np.concatenate([self.documents, documents])
-        return self._weighed(evidence, every, np.concatenate([self.has, has]), figures)
+        every, has = np.concatenate([self.documents, documents]), np.concatenate([self.has, more.has])
+        return self._compared(evidence, every, has, figures)
 
     @classmethod
-    def _weighed(
+    def _compared(
         cls, evidence: Evidence, documents: Ints, has: Floats, figures: Mapping[str, Floats]
-    ) -> _Scored:
+    ) -> Scored:
+        """Add the two figures for which documents are compared with each other, and sum up."""
         p, texts = evidence.params, documents != NONE
-        terms = {
-            name: getattr(p, name) * values for name, values in figures.items() if name not in evidence.ablate
-        }
-        terms["constant"] = np.full(len(documents), p.constant)
-        odds = np.where(texts, sum(terms.values()), -np.inf)
+        alone = {name: values for name, values in figures.items() if name not in _COMPARED}
+        odds = np.where(texts, _sum(_weighed(evidence, alone), len(documents)), -np.inf)
         if texts.any():
-            if "rest" not in evidence.ablate:
-                terms["rest"] = p.rest * evidence.rest(has, has[[int(np.argmax(odds))]])[:, 0]
-            if "outdated" not in evidence.ablate:
-                terms["outdated"] = _spaced(
-                    p.outdated * evidence.outdated(documents[texts], odds[texts]), texts
-                )
-        odds = np.where(texts, sum(terms.values()), -np.inf)
-        return cls(
-            documents,
-            has,
-            figures,
-            {name: np.where(texts, values, 0.0) for name, values in terms.items()},
-            odds,
-        )
-
-    @property
-    def meaning(self) -> Floats:
-        """Z of each."""
-        return self.figures["meaning"]
+            best = has[[int(np.argmax(odds))]]
+            alone["rest"] = np.where(texts, evidence.rest(has, best)[:, 0], 0.0)
+            alone["outdated"] = _spaced(evidence.outdated(documents[texts], odds[texts]), texts)
+        terms = {"constant": np.where(texts, p.constant, 0.0), **_weighed(evidence, alone)}
+        return cls(documents, has, alone, terms, np.where(texts, _sum(terms, len(documents)), -np.inf))
 
 
-def _spread(query: RankingQuery, found: _Scored) -> tuple[Activation, Ints, Floats]:
+def _weighed(evidence: Evidence, figures: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Figures times their weights, without the ablated ones."""
+    p, off = evidence.params, evidence.ablate
+    return {name: getattr(p, name) * values for name, values in figures.items() if name not in off}
+
+
+def _sum(terms: Mapping[str, Floats], count: int) -> Floats:
+    return np.asarray(sum(terms.values(), np.zeros(count)), np.float64)
+
+
+def arrivals(query: RankingQuery, found: Scored) -> tuple[Activation, Ints, Floats]:
     """Spread from the best of what was found; the rows best reached, ascending, and what arrives at each."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
     able = np.flatnonzero(query.pool[found.documents])
