@@ -240,7 +240,7 @@ def measured(cases: Sequence[Case], weights: Array) -> dict[str, float]:
 
 
 def _reliability(pairs: Array) -> list[dict[str, float]]:
-    """Of the candidates with a probability within each range: their mean, the share that answers, and their number."""
+    """Of the candidates within each range of probability: its mean, the share that answers, and their number."""
     bins = np.clip(np.searchsorted(EDGES, pairs[:, 0], "right") - 1, 0, len(EDGES) - 2)
     return [
         {
