@@ -68,6 +68,8 @@ class Hit:
     """The number of the version that followed; None if this version holds at the queried time."""
     tier: str | None = None
     """How much of a rule the text of ``active`` contains: full, gist or name; None if nothing."""
+    passages: tuple[tuple[int, int], ...] = ()
+    """Where the passages of a long text begin and end, those that answer the cue first, the best by its sentences."""
     quiet: bool = False
     """Whether a rule is shown by name at most, because it was mostly overridden recently."""
 

@@ -18,6 +18,7 @@ from priming.cli import parse
 from priming.config import keys, relations, store_urls
 from priming.core import similarity, when
 from priming.core.arguments import checks, globs, measured, normal_forms
+from priming.embedding import passages
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.hooks import agents, context, corrections, events
@@ -242,6 +243,7 @@ READERS = (
     _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
     _reader("statement", statements.statement, "text.statements", cached=(statements.statement,)),
     _reader("sentences", gists.sentences, "text.gists"),
+    _reader("passages", passages.passage_ends, "embedding.passages", "text.gists"),
     _reader("list items", gists.list_items, "text.gists"),
     _reader("gist of a rule", gists.gist_of_rule, "text.gists", "text.rule_kinds"),
     _reader("gist of steps", gists.gist_of_steps, "text.gists"),

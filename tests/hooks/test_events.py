@@ -48,6 +48,19 @@ def test_a_prompt_that_no_memory_is_about_injects_nothing(project):
         assert project.hook("prompt", prompt=prompt) is None, prompt
 
 
+def test_a_long_memory_is_told_with_the_room_that_there_is(project):
+    step = "Then the {} worker is drained and its queue is read once more before it starts. "
+    notes = "".join(step.format(i) for i in ("first", "second", "third", "fourth", "fifth", "sixth")) * 4
+    answer = "The Halyard gateway is restarted with the blue switch."
+    with project.memory() as memory:
+        memory.remember(f"{notes}\n{answer}\n{notes}", key="halyard", heading="Restarts")
+        memory.remember_many({"content": f"Gateway number {i} was cleaned and oiled."} for i in range(6))
+    text = project.text("prompt", prompt="how is the Halyard gateway restarted?")
+    assert answer in text
+    assert estimate_tokens(text) <= HOOK.tokens
+    assert "in part: get tells all" in text
+
+
 def test_a_file_injects_the_rules_of_its_language_once(project):
     assert "Wrap errors with their cause" in project.edit("a.go")
     assert "Use pathlib" in project.edit("b.py")

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.core.arguments.vectors import TextVectors
 from priming.index.columns import Column, Ragged, VectorColumn
+from priming.index.passages import PassageColumn
 
 numbers = st.lists(st.integers(-(2**40), 2**40), max_size=200)
 
@@ -101,3 +103,37 @@ def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
     assert vectors[10].tolist() == rows[10].tolist()
     assert vectors[100].tolist() == rows[100].tolist()
     assert vectors.packed().tolist() == expected.tolist()
+
+
+def text_vectors(rng, count):
+    vectors = rng.normal(size=(count + 1, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return TextVectors(vectors[0], vectors[1:], tuple(range(10, 10 * count + 1, 10)))
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(0, 30), st.randoms())
+def test_the_best_passage_of_each_document_is_that_of_a_search_one_by_one(counts, cut, shuffled):
+    rng = np.random.default_rng(7)
+    texts = [text_vectors(rng, 0 if count == 1 else count) for count in counts]  # a text has none, or several
+    column = PassageColumn(4)
+    documents = list(range(len(texts)))
+    shuffled.shuffle(documents)
+    for number in documents[:cut]:
+        column.put(number, texts[number])
+    column = PassageColumn(4, *column.packed())
+    for number in documents[cut:]:
+        column.put(number, texts[number])
+    query = text_vectors(rng, 0).whole
+    shuffled.shuffle(documents)
+    for chosen in (None, np.array(documents[: len(documents) // 2], np.int64)):
+        cosines = dict(zip(*(values.tolist() for values in column.best(query, chosen)), strict=True))
+        for place, number in enumerate(range(len(texts)) if chosen is None else chosen.tolist()):
+            text = texts[number]
+            assert (place in cosines) == bool(text.ends)
+            assert column.of(number)[0].tolist() == text.passages.tolist()
+            assert column.of(number)[1] == text.ends
+            if text.ends:
+                assert cosines[place] == pytest.approx((text.passages @ query).max(), abs=1e-6)
+    best = {number: (text.passages @ query).max() for number, text in enumerate(texts) if text.ends}
+    near = column.nearest(query, len(texts), np.ones(len(texts), np.bool_)).tolist()
+    assert near == sorted(best, key=lambda number: (-best[number], near.index(number)))

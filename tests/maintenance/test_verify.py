@@ -2,12 +2,15 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
+import numpy as np
 import psycopg
 import pytest
 
 from priming import Cue, HashedEmbedder
 from priming.config.environment import VERSION
+from priming.core.arguments.vectors import unpacked
 from priming.index.snapshot import SnapshotFile, save
 
 
@@ -212,3 +215,14 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memor
             assert [(one.rule, one.subject) for one in memory.verify().findings] == [
                 ("stale-words", f"version {which}") for which in ("1 of ada", "1 of bob", "2 of bob")
             ]
+
+
+def test_a_passage_whose_vector_is_none_is_named(memory):
+    key = memory.remember("The strings were changed. " * 60, key="strings")
+    ((version, packed),) = memory.store.vectors(memory.namespace, memory.embedder.generation)
+    vectors = unpacked(packed)
+    assert memory.verify().findings == ()
+    harmed = replace(vectors, passages=vectors.passages * np.float32(1.5))
+    memory.store.add_vectors(memory.namespace, memory.embedder.generation, {version: harmed.packed()})
+    (finding,) = memory.verify().findings
+    assert (finding.rule, key.key in finding.subject) == ("bad-vector", True)

@@ -64,9 +64,9 @@ def test_long_operations_tell_of_their_progress():
         assert op.long == ("progress" in inspect.signature(op.function).parameters), op.name
 
 
-def test_the_group_core_keeps_to_eight_tools():
+def test_the_group_core_keeps_to_nine_tools():
     names = [op.name for op in tools("core")]
-    assert names == ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
+    assert names == ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
 
 
 def test_every_operation_that_is_served_is_in_exactly_one_group():

@@ -4,12 +4,14 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta, timezone
 
+import numpy as np
 import pytest
 
+from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import MemoryRow, RowChange, VersionRow
+from priming.storage.rows import MemoryRow, RowChange, VectorRow, VersionRow
 
 from .making import (
     DAY,
@@ -383,6 +385,19 @@ def test_vectors_replace_each_other_and_know_their_generation(store: Store) -> N
     assert dict(store.vectors("mine", "other")) == {("a", 1): vector(9.0)}
     assert dict(store.vectors("mine", GENERATION, ["a"])) == {("a", 1): vector(7.0)}
     assert store.head("mine") == 1
+
+
+def test_vectors_of_any_number_of_passages_follow_that_of_the_whole(store: Store) -> None:
+    remember(store, whole("a"), whole("b"))
+    rows = np.eye(512, dtype=np.float32)
+    long = TextVectors(rows[0], rows[1:61], tuple(range(400, 61 * 400, 400))).packed()
+    short = TextVectors(rows[7], rows[:0]).packed()
+    store.add_vectors("mine", "long", {("a", 1): long, ("b", 1): short})
+    assert dict(store.vectors("mine", "long")) == {("a", 1): long, ("b", 1): short}
+    stored = {row.id: row.vector for row in store.part("mine", VectorRow) if row.generation == "long"}
+    assert stored == {"a": long, "b": short}
+    store.add_vectors("mine", "long", {("a", 1): short})
+    assert dict(store.vectors("mine", "long", ["a"])) == {("a", 1): short}
 
 
 def test_vectors_of_versions_that_are_not_there_are_passed_over(store: Store) -> None:

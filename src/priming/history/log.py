@@ -56,13 +56,13 @@ def supersede(
         at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
         rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
         at_once = boundary is None or boundary <= at
-        (vector,) = vectors_of(memory.embedder, [new])
-        rows += relink_mentions(memory, old, new, vector, at, at_once=at_once)
-        gists = requote(memory, old, new, vector, at) if at_once else []
+        (vectors,) = vectors_of(memory.embedder, [new])
+        rows += relink_mentions(memory, old, new, vectors.whole, at, at_once=at_once)
+        gists = requote(memory, old, new, vectors.whole, at) if at_once else []
         rows += gists
-        vectors = restored_vectors(memory, gists)
-        vectors |= packed_vectors([(current.id, version.version)], [vector])
-        memory.write("supersede", at, rows, vectors=vectors)
+        stored = restored_vectors(memory, gists)
+        stored |= packed_vectors([(current.id, version.version)], [vectors])
+        memory.write("supersede", at, rows, vectors=stored)
         (row,) = memory.store.memories(memory.namespace, [current.id])
         return record(memory.namespace, row, version)
 

@@ -44,6 +44,8 @@ _TASK_WORDS = 3
 _WORD = re.compile(r"[^\W_]+(?:[._/-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{2,}")
 _NAME = re.compile(r"\d|[._/]|[a-z][A-Z]|^[A-Z]{2,}$")
+_BEST = 3
+"""Number of sentences of a long text among which the words are that it shares with a prompt."""
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 
 
@@ -254,6 +256,32 @@ def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
     return len(shared) >= min_words or any(
         _NAME.search(word) and len(word) >= HOOK.name_letters for word in shared.values()
     )
+
+
+def packed(recall: Mapping[str, Any], text: str, tokens: int, min_words: int) -> tuple[str, list[Candidate]]:
+    """The hits of a recall that are on the topic of a text, packed into the tokens: a header, and a line for each."""
+    from priming.core.pack import pack
+    from priming.recall.formatting import HEADER, packables
+    from priming.results import Hit
+    from priming.serialization import decode
+
+    memories = {
+        hit["memory"]["key"]: hit["memory"]
+        for hit in recall["hits"]
+        if is_on_topic(text, _best_passage(hit), min_words)
+    }
+    hits = [hit for hit in decode(tuple[Hit, ...], recall["hits"]) if hit.memory.key in memories]
+    entries = pack(packables(hits, tokens), tokens, header=HEADER, footer="\n").entries
+    return HEADER.rstrip(), [
+        Candidate(entry.text, memories[entry.key], recall["recall_id"]) for entry in entries
+    ]
+
+
+def _best_passage(hit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The memory of a hit, of a long text only the sentences that answer best: in the whole any two words occur."""
+    memory, best = hit["memory"], hit["passages"][:_BEST]
+    content = " ".join(memory["content"][start:end] for start, end in best) or memory["content"]
+    return {**memory, "content": content}
 
 
 def is_about(task: str, file: Mapping[str, Any], min_words: int) -> bool:

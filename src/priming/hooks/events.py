@@ -198,15 +198,14 @@ def _inject_memories(
         "kinds": list(KINDS),
         "limit": limit,
         "session": call.event.session,
+        "tokens": 0,
         **({"filters": filters} if filters else {}),
     }
-    tokens = call.tokens_left
     for store in call.stores:
-        recall = _call(store, "recall", {**request, "tokens": tokens})
+        recall = _call(store, "recall", request)
         if recall and recall["hits"]:
-            header, memories = _candidates(recall)
-            relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
-            _inject(call, header, relevant, rule=False)
+            memories = context.packed(recall, text, call.tokens_left, min_words)
+            _inject(call, *memories, rule=False)
 
 
 def _inject_files(call: HookCall, task: str) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.vectors import TextVectors
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
@@ -23,6 +24,7 @@ from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
 from priming.index.nearest import NearestIndex
+from priming.index.passages import PassageColumn
 from priming.index.topology import Topology
 from priming.index.trust import SAMPLE, evenly, trust
 from priming.index.vocabulary import Vocabulary, WaitingVectors
@@ -64,6 +66,7 @@ class NamespaceArrays:
         self.lexicon = Lexicon()
         self.vectors = VectorColumn(self.embedder.dimension)
         self.neighbours = NearestIndex(self.vectors)
+        self.passages = PassageColumn(self.embedder.dimension)
         self.vocabulary = Vocabulary(self.embedder)
         self.tokens = Ragged()
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
@@ -136,10 +139,11 @@ class NamespaceArrays:
         """
         return self._waiting_vectors.cosines(text, self.waiting, self.tokens)
 
-    def give_vector(self, memory_id: str, vector: NDArray[np.float32]) -> None:
-        """Set the vector that a memory waited for."""
+    def give_vectors(self, memory_id: str, vectors: TextVectors) -> None:
+        """Set the vectors that a memory waited for."""
         document = int(self.document[self.row_of[memory_id]])
-        self.vectors[document] = vector
+        self.vectors[document] = vectors.whole
+        self.passages.put(document, vectors)
         self.embedded[document] = True
         self.late_vectors += 1
 
@@ -240,7 +244,7 @@ class NamespaceArrays:
         self.topology.weight_cache.clear()
         self.row.append(row)
         self.living.append(True)
-        self.embedded.append(document.vector is not None or not (document.body or document.heading))
+        self.embedded.append(document.vectors is not None or not (document.body or document.heading))
         self.occurred.append(document.occurred)
         self.told.append(document.told)
         self.day_order.append(document.day_order)
@@ -254,7 +258,9 @@ class NamespaceArrays:
             self._novelty.append(fresh)
             if row < self.rows - 1:
                 self._update_novelty(number, 1)
-        self.vectors.append(document.vector)
+        self.vectors.append(None if document.vectors is None else document.vectors.whole)
+        if document.vectors is not None:
+            self.passages.put(number, document.vectors)
         self.tokens.append(document.tokens)
         self.token_df[document.tokens] += 1
         self.conversations.append(document.session, self.row.values)

@@ -57,7 +57,10 @@ def _vector_differences(actual: NamespaceArrays, expected: NamespaceArrays) -> I
         if at < 0 or document < 0:
             continue
         vectors = actual.vectors[at], expected.vectors[document]
-        if not np.allclose(*vectors, atol=_TOLERANCE):
+        passages = actual.passages.of(at)[0], expected.passages.of(document)[0]
+        if len(passages[0]) != len(passages[1]) or not all(
+            np.allclose(*pair, atol=_TOLERANCE) for pair in (vectors, passages)
+        ):
             yield f"it has another vector of {memory_id}"
 
 

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from priming.config.keys import is_made_from
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
+from priming.core.arguments.vectors import TextVectors
 from priming.core.score import success_rate
-from priming.embedding.protocol import Embedder, Vectors
+from priming.embedding.passages import is_long, passage_ends
+from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part, word_part
 from priming.storage.protocol import VersionKey
 from priming.text.dates import day_order, day_told, is_question
@@ -51,7 +53,7 @@ class Document:
     heading: tuple[str, ...]
     body: tuple[str, ...]
     tokens: NDArray[np.int64]
-    vector: NDArray[np.float32] | None
+    vectors: TextVectors | None
     session: str | None
     occurred: float
     told: float
@@ -139,17 +141,25 @@ class Embeddable(Protocol):
     def content(self) -> str: ...  # noqa: D102
 
 
-def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> Vectors:
-    """Make unit rows, one a text; a row of zeros for None and for a text without tokens."""
-    return embedder.embed(
-        ["" if text is None else embedded_text(text.heading or text.speaker, text.content) for text in texts]
-    )
+def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> list[TextVectors]:
+    """The vectors of texts, of each whole and of the passages of a long one; zeros for None and without tokens."""
+    ends = [() if text is None else passage_ends(text.content) for text in texts]
+    parts = [
+        "" if text is None else embedded_text(text.heading or text.speaker, text.content[start:end])
+        for text, own in zip(texts, ends, strict=True)
+        for start, end in [(0, None), *zip((0, *own), own, strict=False)]
+    ]
+    rows = embedder.embed(parts)
+    firsts = np.cumsum([0, *(1 + len(own) for own in ends)])
+    return [
+        TextVectors(rows[first], rows[first + 1 : first + 1 + len(own)], own)
+        for first, own in zip(firsts.tolist(), ends, strict=False)
+    ]
 
 
-def packed_vectors(keys: Iterable[VersionKey], vectors: Iterable[NDArray[Any]]) -> dict[VersionKey, bytes]:
+def packed_vectors(keys: Iterable[VersionKey], vectors: Iterable[TextVectors]) -> dict[VersionKey, bytes]:
     """Vectors by version as the store has them; none for a row of zeros."""
-    pairs = zip(keys, vectors, strict=True)
-    return {key: vector.astype("<f4").tobytes() for key, vector in pairs if vector.any()}
+    return {key: own.packed() for key, own in zip(keys, vectors, strict=True) if own.whole.any()}
 
 
 def searched_text(record: MemoryRecord) -> str:
@@ -172,15 +182,17 @@ def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
 
     It was told at the time that came with it, else when it was stored: not so what has a source, such as a folder or
     a pack, of which all was stored at the time of an import. It happened then too, unless its text tells one other
-    day from there, as "yesterday" does.
+    day from there, as "yesterday" does; a long text tells of more than one.
     """
     told = record.occurred_at or (record.recorded_at if record.source is None else None)
-    return (told and day_told(record.content, told)) or told, told
+    if told is None or is_long(record.content):
+        return told, told
+    return day_told(record.content, told) or told, told
 
 
 def describe(
     records: Sequence[MemoryRecord],
-    vectors: Sequence[NDArray[np.float32] | None],
+    vectors: Sequence[TextVectors | None],
     embedder: Embedder,
 ) -> list[Document]:
     """The documents of ``records``; a rule-made entity has no text of its own."""
@@ -191,13 +203,13 @@ def describe(
     pooler, by_word = token_part(embedder), word_part(embedder) is not None
     tokens = none if pooler is None else pooler.tokens(texts)
     return [
-        _document(record, distinct(ids), vector, by_word)
-        for record, ids, vector in zip(records, tokens, vectors, strict=True)
+        _document(record, distinct(ids), own, by_word)
+        for record, ids, own in zip(records, tokens, vectors, strict=True)
     ]
 
 
 def _document(
-    record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None, by_word: bool
+    record: MemoryRecord, tokens: NDArray[np.int64], vectors: TextVectors | None, by_word: bool
 ) -> Document:
     indexed = not is_rule_made(record)
     occurred, told = times_of(record)
@@ -214,7 +226,7 @@ def _document(
         heading=heading,
         body=(*body, *labels),
         tokens=tokens,
-        vector=vector,
+        vectors=vectors,
         session=record.session,
         occurred=occurred.timestamp() if occurred is not None else np.nan,
         told=told.timestamp() if told is not None else np.nan,

@@ -29,12 +29,13 @@ from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import bare_terms
 from priming.index.nearest import NearestIndex
+from priming.index.passages import PassageColumn
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 12
+FORMAT = 13
 _ALIGN = 64
 _COLUMNS = (
     *(
@@ -215,6 +216,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
     arrays |= _numbered("out", topology.base[0]) | _numbered("in", topology.base[1])
     arrays |= _numbered("postings", lexicon.packed()) | _numbered("sequences", lexicon.sequences.packed())
     arrays |= _numbered("tokens", working.tokens.packed()) | _numbered("signs", working.neighbours.packed())
+    arrays |= _numbered("passages", working.passages.packed())
     arrays |= {"df": lexicon.df.values, "length": lexicon.length.values, "vectors": working.vectors.packed()}
     arrays["words"] = working.vocabulary.vectors(lexicon.words).packed()
     arrays["ids"] = np.array(working.ids, "S36")
@@ -270,6 +272,7 @@ def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: ArrayMap) ->
     )
     working.vectors = VectorColumn(working.vectors.dimension, arrays["vectors"])
     working.neighbours = NearestIndex(working.vectors, *_together("signs", arrays))
+    working.passages = PassageColumn(working.vectors.dimension, *_together("passages", arrays))
     working.vocabulary = Vocabulary(working.embedder, arrays["words"])
     working.tokens = Ragged(*_together("tokens", arrays))
     order = {name: arrays[f"session.{name}"] for name in _SESSION_COLUMNS}

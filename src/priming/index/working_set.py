@@ -12,6 +12,7 @@ import numpy as np
 
 from priming.config.relations import RelationSigns
 from priming.core.arguments.normal_forms import normalized
+from priming.core.arguments.vectors import unpacked
 from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
@@ -91,7 +92,7 @@ class WorkingSet(NamespaceArrays):
         taken = 0
         for row in self._store.records(self.namespace, {memory_id for memory_id, _ in stored}, now).values():
             if (row.id, row.version) in stored:
-                self.give_vector(row.id, np.frombuffer(stored[row.id, row.version], "<f4"))
+                self.give_vectors(row.id, unpacked(stored[row.id, row.version]))
                 taken += 1
         return taken
 
@@ -138,7 +139,7 @@ class WorkingSet(NamespaceArrays):
             ids = None if len(records) > batch else [row.id for row in rows]
             stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
             if first == 0:
-                vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
+                vectors = {key: unpacked(blob) for key, blob in stored}
             chosen = [vectors.get((row.id, row.version)) for row in rows]
             for document in describe(rows, chosen, self.embedder):
                 self.add(document)
@@ -204,7 +205,7 @@ class WorkingSet(NamespaceArrays):
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
         ids = [row.id for row in records]
         stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
-        vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
+        vectors = {key: unpacked(blob) for key, blob in stored}
         return describe(records, [vectors.get((row.id, row.version)) for row in records], self.embedder)
 
     def _reread(self, ids: Iterable[str], now: datetime) -> None:

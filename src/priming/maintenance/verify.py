@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from priming.config.params.store import STORE
+from priming.core.arguments.vectors import TextVectors, unpacked
 from priming.index.comparison import differences
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import WorkingSet
@@ -194,15 +195,20 @@ def _wrong_vectors(store: Store, namespace: str) -> tuple[int, list[str]]:
     wrong, number = [], 0
     for row in store.part(namespace, VectorRow):
         number += 1
-        size = sizes.setdefault(row.generation, len(row.vector))
-        if len(row.vector) != size or size % 4 or not _is_unit(row.vector):
+        vectors = unpacked(row.vector[: len(row.vector) // 4 * 4])
+        size = sizes.setdefault(row.generation, len(vectors.whole))
+        if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
             wrong.append((row.id, f"version {row.version}, {row.generation}"))
     keys = store.names(namespace, {memory_id for memory_id, _ in wrong})
     return number, [f"{label(keys.get(memory_id, memory_id))} {which}" for memory_id, which in wrong]
 
 
-def _is_unit(vector: bytes) -> bool:
-    return bool(abs(float(np.linalg.norm(np.frombuffer(vector, "<f4").astype(np.float64))) - 1) < _TOLERANCE)
+def _are_unit(vectors: TextVectors) -> bool:
+    """Whether the whole has the length 1, and each passage that or, without any word, 0."""
+    whole = float(np.linalg.norm(vectors.whole.astype(np.float64)))
+    passages = np.linalg.norm(vectors.passages.astype(np.float64), axis=1)
+    off = np.minimum(np.abs(passages - 1), np.abs(passages))
+    return abs(whole - 1) < _TOLERANCE and bool((off < _TOLERANCE).all())
 
 
 def _stale_snapshot(memory: Namespace) -> tuple[bool, Iterable[str]]:

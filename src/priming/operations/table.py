@@ -78,6 +78,7 @@ OPS: tuple[Op, ...] = (
         },
         group="core",
     ),
+    Op("get", "MemoryRecord", ("key",), other_names=_KEY, group="core"),
     Op(
         "feedback",
         "Operation",
@@ -127,7 +128,6 @@ OPS: tuple[Op, ...] = (
         group="core",
     ),
     Op("status", "Status", group="core"),
-    Op("get", "MemoryRecord", ("key",), other_names=_KEY, group="care"),
     Op(
         "list",
         "list[MemoryRecord]",

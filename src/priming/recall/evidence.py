@@ -72,8 +72,8 @@ class Evidence(CueWords):
 
     @cached_property
     def signed_cosine(self) -> Floats:
-        """Cosine of the cue and each document, negative ones too."""
-        return np.round(self.working.vectors.exact(self.query), EXACT)
+        """Cosine of the cue and each document, or its best passage, negative ones too."""
+        return self._cosines(None)
 
     @cached_property
     def literal(self) -> Floats:
@@ -81,8 +81,14 @@ class Evidence(CueWords):
         return self._living(self.working.lexicon.score(self.terms.codes))
 
     def cosines(self, documents: Ints) -> Floats:
-        """Cosine of the cue and each of some documents."""
-        return np.round(self.working.vectors.exact(self.query, documents), EXACT)
+        """Cosine of the cue and each of some documents, or the best passage of each."""
+        return self._cosines(documents)
+
+    def _cosines(self, documents: Ints | None) -> Floats:
+        cosines = np.round(self.working.vectors.exact(self.query, documents), EXACT)
+        long, best = self.working.passages.best(self.query, documents)
+        cosines[long] = np.maximum(cosines[long], best)
+        return cosines
 
     @cached_property
     def background(self) -> tuple[float, float]:
@@ -194,13 +200,14 @@ class Evidence(CueWords):
         """The documents nearest in meaning."""
         able = pool & self.texts
         near, _ = self.working.neighbours.nearest(self.query, _FOUND, able)
+        by_passage = self.working.passages.nearest(self.query, _FOUND, able)
         waiting = (
             [document for document in self._by_words if able[document]]
             if self.working.missing_vectors
             else []
         )
         best = sorted(waiting, key=lambda document: -self._by_words[document])[:_FOUND]
-        return np.concatenate([near, np.array(best, np.int64)])
+        return np.concatenate([near, by_passage, np.array(best, np.int64)])
 
     def _of_sessions(self, pool: Bools) -> Ints:
         """The turns that match best together with their conversation."""

@@ -43,6 +43,7 @@ from priming.recall.evidence import Evidence
 from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables, packed_text, shortfall
+from priming.recall.passages import passages_of
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
 from priming.recall.recipe import least_probability
 from priming.recall.terms import TERMS, current_terms
@@ -234,7 +235,7 @@ def _namespace_of(memory: Namespace, query: RecallQuery) -> Namespace:
 def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
     """The text of the hits within the budget; None without hits."""
     tiers = query.profile.tiers
-    shown = packables(hits, tiers=tiers is not None) if hits else ()
+    shown = packables(hits, query.tokens, tiers=tiers is not None) if hits else ()
     return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
 
 
@@ -287,7 +288,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    ranked_hits = _to_hits(memory, working, ranked, flow, valid, is_probable=best is not None)
+    ranked_hits = _to_hits(memory, evidence, ranked, flow, valid, is_probable=best is not None)
     hits = describe_moment(memory, ranked_hits, query.limit)
     watch.lap("paths")
     return RecallOutcome(
@@ -366,14 +367,14 @@ def _records(
 
 def _to_hits(
     memory: Namespace,
-    working: WorkingSet,
+    evidence: Evidence,
     ranked: Ranked,
     flow: traces.StoredTrace,
     valid: datetime,
     *,
     is_probable: bool,
 ) -> tuple[Hit, ...]:
-    records = _records(memory, working, ranked.rows.tolist(), valid)
+    records = _records(memory, evidence.working, ranked.rows.tolist(), valid)
     paths = traces.steps_of(memory, flow, [record.id for record in records.values()])
     columns = {name: column.tolist() for name, column in ranked.components.items()}
     hits = []
@@ -389,6 +390,7 @@ def _to_hits(
                 path=path,
                 distance=len(path),
                 relevance=score if is_probable else None,
+                passages=passages_of(evidence, row, records[row]),
             )
             hits.append(hit)
     return tuple(hits)

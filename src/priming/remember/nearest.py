@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.learning import LinkParams
 from priming.config.values import dataclass
+from priming.core.arguments.vectors import TextVectors
 from priming.core.plasticity import increment
-from priming.embedding.protocol import Vectors
 from priming.index.columns import VectorColumn
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
@@ -41,12 +41,13 @@ class NearestLinker:
     _changes: dict[tuple[str, str], RowChange] = field(default_factory=dict)
     """The changes of links in this call, by the ends of the links."""
 
-    def find_nearest(self, vectors: Vectors) -> list[Neighbours]:
+    def find_nearest(self, vectors: Sequence[TextVectors]) -> list[Neighbours]:
         """For each vector, the nearest stored memories at or above the bar, and one more, which may be itself."""
         living = self.working.living.values
         nearest = []
         for first in range(0, len(vectors), _BLOCK):
-            cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
+            block = np.stack([each.whole for each in vectors[first : first + _BLOCK]])
+            cosines = self.working.vectors.dot(block.T)
             for cosine in cosines.T:
                 close = np.flatnonzero((cosine >= self.params.similarity) & living)
                 order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest + 1]

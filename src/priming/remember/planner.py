@@ -18,7 +18,8 @@ from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams,
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.values import dataclass
 from priming.config.words import TOUCHES
-from priming.embedding.protocol import Embedder, Vectors
+from priming.core.arguments.vectors import TextVectors
+from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
 from priming.index.columns import NONE
 from priming.index.document import (
@@ -49,7 +50,7 @@ from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 
 
-def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:
+def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
     """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
     return vectors_of(embedder, [None if is_bare_name(draft) else draft for draft in drafts])
 
@@ -91,7 +92,7 @@ class RememberPlan:
     results: list[PlannedMemory] = field(default_factory=list)
     echoed: dict[str, None] = field(default_factory=dict)
     """Ids of the memories whose text the drafts repeat."""
-    memories: list[tuple[MemoryRow, VersionRow, NDArray[np.float32] | None]] = field(default_factory=list)
+    memories: list[tuple[MemoryRow, VersionRow, TextVectors | None]] = field(default_factory=list)
     _looked_up: set[str] = field(default_factory=set)
     _keys: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
@@ -115,7 +116,12 @@ class RememberPlan:
         )
 
     def add_all(
-        self, drafts: Sequence[Draft], vectors: Vectors | None, *, nearest: bool, always: bool = False
+        self,
+        drafts: Sequence[Draft],
+        vectors: Sequence[TextVectors] | None,
+        *,
+        nearest: bool,
+        always: bool = False,
     ) -> None:
         """Plan every draft, in order; duplicates and echoes get a result but no rows, unless ``always``.
 
@@ -140,11 +146,12 @@ class RememberPlan:
                 self.echoed |= dict.fromkeys(echoed)
                 links: tuple[LinkRow, ...] = ()
                 if neighbours is not None and vectors is not None and not echoed:
-                    links = self._strengthen_links(existing, vectors[i], neighbours[i])
+                    links = self._strengthen_links(existing, vectors[i].whole, neighbours[i])
                 self.results.append(PlannedMemory(existing, self._key_of(existing), status, links))
                 continue
-            text = PlannedText(names[i], words[i], None if vectors is None else vectors[i])
-            self._add(draft, text, None if neighbours is None else neighbours[i])
+            own = None if vectors is None else vectors[i]
+            text = PlannedText(names[i], words[i], None if own is None else own.whole)
+            self._add(draft, text, own, None if neighbours is None else neighbours[i])
 
     def _look_up_keys(
         self, drafts: Sequence[Draft], names: Sequence[Sequence[Name]], words: Sequence[Sequence[str]]
@@ -163,7 +170,7 @@ class RememberPlan:
         """The new memories, prepared for the working set."""
         namespace = self.working.namespace
         records = [record(namespace, memory, version) for memory, version, _ in self.memories]
-        documents = describe(records, [vector for _, _, vector in self.memories], self.embedder)
+        documents = describe(records, [vectors for _, _, vectors in self.memories], self.embedder)
         return {document.id: document for document in documents}
 
     def _find_duplicate(self, draft: Draft) -> str | None:
@@ -213,11 +220,13 @@ class RememberPlan:
                 return memory.key
         return self.store.names(self.working.namespace, [memory_id])[memory_id]
 
-    def _add(self, draft: Draft, text: PlannedText, near: Neighbours | None) -> None:
+    def _add(
+        self, draft: Draft, text: PlannedText, vectors: TextVectors | None, near: Neighbours | None
+    ) -> None:
         """Plan a new memory with its links."""
         memory_id = uuid7(self.now)
         key = draft.key or free_key(slug(draft.heading or draft.content), memory_id, self._is_taken)
-        self._add_rows(memory_id, key, draft, text.vector)
+        self._add_rows(memory_id, key, draft, vectors)
         if draft.kind == "entity":
             slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
             self._entities.setdefault(slot, self._stored_entity(slot) or memory_id)
@@ -245,16 +254,16 @@ class RememberPlan:
             return True
         return key not in self._looked_up and bool(self.store.keys(self.working.namespace, [key]))
 
-    def _add_rows(self, memory_id: str, key: str, draft: Draft, vector: NDArray[np.float32] | None) -> None:
+    def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability
         memory = MemoryRow(memory_id, key, draft.kind, weight=start, endurance=stability)
         version = draft.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
-        vector = vector if vector is not None and vector.any() else None
-        self.memories.append((memory, version, vector))
-        if vector is not None:
-            self.vectors |= packed_vectors([(memory_id, 1)], [vector])
+        vectors = vectors if vectors is not None and vectors.whole.any() else None
+        self.memories.append((memory, version, vectors))
+        if vectors is not None:
+            self.vectors |= packed_vectors([(memory_id, 1)], [vectors])
 
     def _link(self, source: str, target: str, relation: str, weight: float | None = None) -> LinkRow:
         weight = self.plasticity.start if weight is None else weight

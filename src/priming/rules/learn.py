@@ -12,9 +12,9 @@ from dataclasses import replace
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.config.values import dataclass
 from priming.config.words import KINDS
+from priming.core.arguments.vectors import TextVectors
 from priming.core.plasticity import increment
 from priming.core.when import scope
-from priming.embedding.protocol import Vectors
 from priming.history.log import current_version, succeeding_rows
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.llm.agents import check_agent
@@ -108,9 +108,11 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
             if placed.placement in ("widen", "supersede"):
                 outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
+            elif placed.placement == "merge":
+                outcome = _plan_merge(plan, lesson, placed, drafts[0], vectors[0])
             else:
-                plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
-                outcome = plan_rows(plan, lesson, placed, drafts, vectors)
+                plan.add_all(drafts, vectors, nearest=True, always=True)
+                outcome = _plan_new(plan, lesson, placed)
             rows = [*outcome.rows, *replaced_rows(plan, placed, outcome.learned.id, outcome.rows)]
             operation = memory.next_operation_id(now)
             if placed.placement == "merge" and placed.nearest is not None:
@@ -145,11 +147,8 @@ def _ask(
     return judge(agent, contrast(lesson.right, lesson.wrong), comparisons)
 
 
-def _plan_new(
-    plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement, drafts: Sequence[Draft], vectors: Vectors
-) -> LearnPlan:
+def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> LearnPlan:
     """Plan a new behaviour, linked to its correction and to related behaviours."""
-    plan.add_all(drafts, vectors, nearest=True, always=True)
     correction, behavior = plan.results
     status = "deprecated" if placed.placement == OVERTAKEN else "active"
     kept_rows = [change for change in plan.rows if not _is_cosine(plan, change)]
@@ -179,7 +178,7 @@ def _plan_new(
 
 
 def _plan_merge(
-    plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement, drafts: Sequence[Draft], vectors: Vectors
+    plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement, draft: Draft, vectors: TextVectors
 ) -> LearnPlan:
     """Plan the correction as a further source of an existing behaviour, whose confidence it raises."""
     assert placed.nearest is not None, "a merge has a target"
@@ -189,7 +188,7 @@ def _plan_merge(
     after, reason = _strengthen(before, target, lesson, earlier)
     rows = [] if after == before else [RowChange(before, after)]
     if earlier is None:
-        plan.add_all(drafts[:1], vectors[:1], nearest=True, always=True)
+        plan.add_all([draft], [vectors], nearest=True, always=True)
         (correction,) = plan.results
         rows += [change for change in plan.rows if not _is_cosine(plan, change)]
         link = LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)
@@ -217,7 +216,7 @@ def _plan_version(
     lesson: Lesson,
     placed: BehaviorPlacement,
     drafts: Sequence[Draft],
-    vectors: Vectors,
+    vectors: Sequence[TextVectors],
 ) -> LearnPlan:
     """Plan a new version of an existing behaviour: with the text of the correction, or for more contexts."""
     assert placed.nearest is not None, "a new version has an earlier one"
@@ -234,9 +233,8 @@ def _plan_version(
     at = max(plan.now, old.recorded_at)  # a clock that was set back does not reorder versions
     start = max(plan.now, old.valid_from or plan.now) if (old.valid_from or plan.now) <= at else plan.now
     rows, version = succeeding_rows(memory, old, behavior, at, start)
-    vector = vectors[1]
     if supersedes:
-        rows += relink(plan, old, behavior, vector)
+        rows += relink(plan, old, behavior, vectors[1].whole)
         if placed.nearest.change.kind == "same":
             after, reason = _strengthen(before, target, lesson, None)
         else:
@@ -244,7 +242,7 @@ def _plan_version(
             reason = (
                 f"confidence {after.confidence:.2f}, as of a first correction; it was {before.confidence:.2f}"
             )
-        plan.vectors[target.id, version.version] = vector.astype("<f4").tobytes()
+        plan.vectors[target.id, version.version] = vectors[1].packed()
     else:
         after, reason = _strengthen(before, target, lesson, None)
         stored = dict(plan.store.vectors(plan.working.namespace, plan.embedder.generation, [target.id]))

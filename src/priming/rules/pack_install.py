@@ -8,14 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from priming.config.relations import BRINGS, TAKES
 from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.core.arguments.checks import check_choice, check_path
-from priming.embedding.protocol import Vectors
+from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict
 from priming.history.log import current_version, succeeding_rows
 from priming.index.document import packed_vectors
@@ -115,7 +112,7 @@ class PackInstallation:
             memory.store, memory.working(self.now), memory.embedder, self.now, memory.echo
         )
 
-    def plan_changes(self, drafts: Sequence[Draft], vectors: Vectors | None) -> None:
+    def plan_changes(self, drafts: Sequence[Draft], vectors: Sequence[TextVectors] | None) -> None:
         """Plan all rows: new, existing and dropped behaviours, and the links."""
         prefix = self.pack.origin.key("")
         present = {record.key.removeprefix(prefix): record for record in self.members.all}
@@ -139,15 +136,16 @@ class PackInstallation:
     def _count(self, label: str) -> None:
         self.counts[label] = self.counts.get(label, 0) + 1
 
-    def _add(self, positions: Sequence[int], drafts: Sequence[Draft], vectors: Vectors | None) -> None:
+    def _add(
+        self, positions: Sequence[int], drafts: Sequence[Draft], vectors: Sequence[TextVectors] | None
+    ) -> None:
         """Plan new behaviours with the names that they mention, without links to similar memories."""
         if not positions:
             return
         self._require_free_keys([self.pack.origin.key(self.pack.rules[i].key) for i in positions])
         plan = self.plan
-        plan.add_all(
-            [drafts[i] for i in positions], None if vectors is None else vectors[positions], nearest=False
-        )
+        own = None if vectors is None else [vectors[i] for i in positions]
+        plan.add_all([drafts[i] for i in positions], own, nearest=False)
         for i, planned in zip(positions, plan.results, strict=True):
             rule = self.pack.rules[i]
             self.ids[rule.key] = planned.id
@@ -166,16 +164,16 @@ class PackInstallation:
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
         return {row.id: row for row in self.memory.store.memories(self.memory.namespace, ids)}
 
-    def _update(self, record: MemoryRecord, new: Draft, vector: NDArray[np.float32] | None) -> None:
+    def _update(self, record: MemoryRecord, new: Draft, vectors: TextVectors | None) -> None:
         """Plan a new version of an existing behaviour, or the same version with a new source and trust."""
         old = current_version(self.memory, record)
         at = max(self.now, old.recorded_at)
         if _text_and_conditions(record) != _text_and_conditions(new):
             changes, version = succeeding_rows(self.memory, old, new, at, max(at, old.valid_from or at))
             self.rows += changes
-            self._relinked += relink(self.plan, old, new, vector)
-            if vector is not None:
-                self.vectors |= packed_vectors([(record.id, version.version)], [vector])
+            self._relinked += relink(self.plan, old, new, None if vectors is None else vectors.whole)
+            if vectors is not None:
+                self.vectors |= packed_vectors([(record.id, version.version)], [vectors])
             self._count("changed")
         elif (old.source, old.trust) != (new.source, new.trust):
             self.rows += self._with_source(old, new, at)

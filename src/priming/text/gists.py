@@ -79,7 +79,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Use e.g. ruff vs. black. Pin version 3.11 of `a. b`!")
     ['Use e.g. ruff vs. black.', 'Pin version 3.11 of `a. b`!']
     """
-    parts = (" ".join(_BULLET.sub("", part).split()) for part in _pieces(text))
+    parts = (" ".join(_BULLET.sub("", part).split()) for part in pieces(text))
     return [part for part in parts if part]
 
 
@@ -203,8 +203,8 @@ def list_items(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """A text cut after each sentence."""
+def pieces(text: str) -> Iterator[str]:
+    """A text cut after each sentence and line; together the pieces are the text."""
     in_code = _in_code(text)
     start = 0
     for match in _BOUNDARY.finditer(text):

@@ -14,7 +14,7 @@ from priming.server.tokens import Tokens
 
 pytestmark = pytest.mark.slow
 
-EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
+NINE = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode)
             return tools, kept, found, refused
 
     tools, kept, found, refused = anyio.run(talk)
-    assert tools == EIGHT
+    assert tools == NINE
     assert kept.structured_content["status"] == "stored"
     assert [hit["memory"]["namespace"] for hit in found.structured_content["hits"]] == ["work"]
     assert json.loads(text(refused))["error"]["code"] == "not_found"

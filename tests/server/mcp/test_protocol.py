@@ -22,7 +22,7 @@ from priming.operations.table import BY_NAME, SERVED
 from priming.server.mcp.protocol import server
 
 PRIMING = str(Path(sys.executable).parent / "priming")
-EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
+NINE = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ async def listed(url, *groups):
         return (await client.list_tools()).tools
 
 
-def test_eight_tools_are_offered_and_all_on_request(url):
-    assert [tool.name for tool in anyio.run(listed, url)] == EIGHT
+def test_nine_tools_are_offered_and_all_on_request(url):
+    assert [tool.name for tool in anyio.run(listed, url)] == NINE
     full = anyio.run(listed, url, "all")
     assert [tool.name for tool in full] == [op.name for op in SERVED]
     for tool in full:
@@ -88,7 +88,7 @@ def test_eight_tools_are_offered_and_all_on_request(url):
         assert tool.annotations.destructive_hint == (op.destructive if op.writes else None)
         assert tool.annotations.idempotent_hint == (op.idempotent if op.writes else None)
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
-        if tool.name not in EIGHT:
+        if tool.name not in NINE:
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)
 
 
@@ -96,7 +96,7 @@ def test_eight_tools_are_offered_and_all_on_request(url):
     ("groups", "some_of_them"),
     [
         ("time", {"supersede", "as_of", "history", "log", "undo"}),
-        ("care", {"sleep", "validate", "get", "list", "stats"}),
+        ("care", {"sleep", "validate", "links", "list", "stats"}),
         ("loop", {"done", "run_start", "run_list", "loop_context", "loop_task_close", "loop_report"}),
         ("rules", {"why", "review", "pack_list"}),
         ("core,time", {"remember", "recall", "history"}),
@@ -255,7 +255,7 @@ def test_a_structured_answer_keeps_to_its_schema(url):
             assert result.is_error
             continue
         assert not result.is_error, text(result)
-        if name not in EIGHT:
+        if name not in NINE:
             jsonschema.validate(result.structured_content, schema)
 
 
@@ -370,7 +370,7 @@ def test_explain_is_true_or_false(url, explain):
     assert "must be true or false" in text(refused)
 
 
-def test_the_list_of_the_eight_tools_is_short_and_says_when_to_use_each(url):
+def test_the_list_of_the_nine_tools_is_short_and_says_when_to_use_each(url):
     tools = anyio.run(listed, url)
     whole = [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in tools]
     assert len(json.dumps(whole, ensure_ascii=False)) <= 6_000

@@ -46,6 +46,7 @@ def fill(url: str) -> None:
             memory.undo(memory.remember("Bob tuned nothing.", key="bob").operation)
             memory.undo(memory.log(limit=1)[0].id)
             memory.supersede("bob", "Bob tuned the cello.")
+            memory.remember("The strings of the cello were changed. " * 40, key="strings")
             memory.link("bob", memory.list(limit=1)[0].key, "hates", 0.1 + 0.2, sign=-1)
             memory.learn("Use gut strings.", wrong="Use steel strings.", cue=Cue(task="strings"))
             memory.purge(memory.list(limit=3)[-1].key)

@@ -1,11 +1,14 @@
 """A store that an earlier version wrote under schema 6 is opened, read, changed, undone and exported."""
 
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
+from priming.core.arguments.vectors import unpacked
+from priming.embedding.passages import passage_ends
 from priming.loop.session_store import Sessions
 from priming.server.tokens import Tokens
 from priming.storage.sqlite.store import newest
@@ -142,3 +145,17 @@ def test_its_tokens_admit_whom_they_admitted(path: Path) -> None:
         admitted = tokens.admitted(SECRET)
         assert admitted is not None
         assert (admitted.namespace, admitted.kind, admitted.expires_at) == ("mine", "admin", None)
+
+
+def test_a_long_text_whose_vector_had_no_passages_is_embedded_anew(path: Path) -> None:
+    long = "The violin was tuned again. " * 60
+    with sqlite3.connect(path) as file:
+        (number,) = file.execute("SELECT max(memory) FROM vectors").fetchone()
+        file.execute("UPDATE versions SET content = ? WHERE memory = ?", (long, number))
+        (before,) = file.execute("SELECT count(*) FROM vectors").fetchone()
+    with open_store(path) as memory:
+        stored = dict(memory.store.vectors("mine", memory.embedder.generation))
+        assert len(stored) == before - 1
+        memory.reembed()
+        texts = dict(memory.store.vectors("mine", memory.embedder.generation))
+        assert any(unpacked(texts[key]).ends == passage_ends(long) for key in texts.keys() - stored.keys())

@@ -69,4 +69,29 @@ class EmbedderParams(Checked):
     )
 
 
-ONNX, EMBEDDER = OnnxParams(), EmbedderParams()
+@dataclass(frozen=True, slots=True)
+class PassageParams(Checked):
+    """How a long text is cut into passages."""
+
+    whole: int = param(
+        900,
+        low=1,
+        unit="bytes",
+        source="about 150 English words, which all-MiniLM-L6-v2 reads whole",
+        doc="maximum size of a text that is a single passage",
+    )
+    least: int = param(200, low=1, unit="bytes", doc="size from which a passage ends with a line")
+    most: int = param(400, low=1, unit="bytes", doc="maximum size of a passage but the last")
+    sentence: int = param(60, low=1, unit="characters", doc="minimum length of a sentence that stands alone")
+    cosine: float = param(
+        6.0, low=0.0, doc="weight of the cosine of passage and cue, beside the share of the cue's words"
+    )
+    beside: float = param(
+        0.3,
+        low=0.0,
+        high=1.0,
+        doc="part of what the better of its two neighbours answers that a passage answers",
+    )
+
+
+ONNX, EMBEDDER, PASSAGES = OnnxParams(), EmbedderParams(), PassageParams()

@@ -25,12 +25,12 @@ CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
         " project or the user. One memory each, in sentences that stand on their own. For a correction, use learn.",
         {
             "content": "the text",
-            "text": "another name for content",
+            "text": "the same as content",
             "heading": "title",
             "key": "a short name for it",
             "kind": "",
-            "session": "the conversation that it belongs to",
-            "occurred_at": "when it happened, ISO 8601 with a zone",
+            "session": "its conversation",
+            "occurred_at": "ISO 8601 with a zone",
             "importance": "from 0 to 1",
             "tags": "",
             "files": "paths that it is about",
@@ -49,6 +49,7 @@ CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "explain": _EXPLAIN,
         },
     ),
+    "get": ("Read all of a memory that recall tells in part.", {"key": ""}),
     "feedback": (
         "Report which recalled memories helped and which did not, once you know it: recall improves by it.",
         {
@@ -84,11 +85,11 @@ CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {
             "source": "key of the first",
             "target": "key of the second",
-            "relation": "such as similar-to, requires, causes, overrides, or one of your own",
+            "relation": "such as requires, causes, overrides, or your own",
             "weight": "from 0 to 1",
         },
     ),
-    "status": ("Report what the memory holds: counts, namespace, profile and version.", {}),
+    "status": ("Report counts, namespace, profile and version.", {}),
 }
 """When to use each tool of the group ``core``, and the arguments that it lists, with their meanings."""
 _ALIASES: Mapping[str, Mapping[str, Any]] = {

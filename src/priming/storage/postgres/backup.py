@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import numpy as np
-
 from priming.storage.columns import TABLES
 from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.reader import as_bytes
+from priming.storage.postgres.reader import as_bytes, as_columns
 from priming.storage.postgres.schema import NAMESPACES, NO_NAMESPACE, TRACES, WRITE, check_version
 from priming.storage.postgres.text_index import text_vector
 from priming.storage.postgres.writer import pack_links
@@ -27,6 +25,8 @@ _COLUMNS = (
 )
 _ADDED = {"versions": ("bigrams",), "vectors": ("checksum",)}
 """By table the columns that only SQLite has."""
+_PASSAGES = "passages"
+"""The column of vectors that is part of another one in SQLite."""
 _BOOLEAN = {"given", "introduced", "counted"}
 
 
@@ -79,7 +79,7 @@ def _copy_table(
     columns: list[str],
     generations: dict[int, int],
 ) -> None:
-    names = [*columns, *_ADDED.get(table, ())]
+    names = [*(name for name in columns if name != _PASSAGES), *_ADDED.get(table, ())]
     places = ", ".join("?" * len(names))
     rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = %(namespace)s")
 
@@ -87,7 +87,7 @@ def _copy_table(
         for row in rows:
             values = dict(zip(columns, row, strict=True))
             if table == "vectors":
-                values["vector"] = as_bytes(values["vector"])
+                values["vector"] = as_bytes(values["vector"], values.pop(_PASSAGES))
                 values["checksum"] = crc32(values["vector"])
                 values["generation"] = generations[values["generation"]]
             if table == "versions":
@@ -129,11 +129,12 @@ def _fill(db: PostgresConnection, copy: sqlite3.Connection, namespace: str) -> N
         if table == "generations":
             db.many(namespace, insert, [(namespace, *row) for row in copy.execute(used, (namespace,))])
             continue
+        read = [name for name in columns if name != _PASSAGES]
         with closing(
-            copy.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = ?", (namespace,))
+            copy.execute(f"SELECT {', '.join(read)} FROM {table} WHERE namespace = ?", (namespace,))
         ) as rows:
             while batch := rows.fetchmany(_BATCH):
-                db.many(namespace, insert, [_values(table, columns, row) for row in batch])
+                db.many(namespace, insert, [_values(table, read, row) for row in batch])
     sql = "SELECT DISTINCT memory FROM packed_links WHERE namespace = %(namespace)s"
     pack_links(db, namespace, [number for (number,) in db.run(namespace, sql)])
 
@@ -143,7 +144,7 @@ def _values(table: str, columns: list[str], row: Sequence[Any]) -> list[Any]:
     for name in _BOOLEAN & values.keys():
         values[name] = bool(values[name])
     if table == "vectors":
-        values["vector"] = np.frombuffer(values["vector"], "<f4")
+        values["vector"], values[_PASSAGES] = as_columns(values["vector"])
     if table == "versions":
         heading, content = values["heading"], values["content"]
         values["words"] = text_vector(f"{heading}\n{content}" if heading else content)

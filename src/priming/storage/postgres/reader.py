@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from priming.core.arguments.vectors import unpacked
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
 from priming.storage.columns import (
@@ -262,10 +264,10 @@ class PostgresReader:
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
-        sql = f"SELECT m.id, x.version, x.vector {_VECTORS}{_OF_IDS if ids is not None else ''}"
+        sql = f"SELECT m.id, x.version, x.vector, x.passages {_VECTORS}{_OF_IDS if ids is not None else ''}"
         values = {"generation": generation, "listed": None if ids is None else list(ids)}
-        for memory_id, version, vector in self._db.each(namespace, sql, values):
-            yield (memory_id, version), as_bytes(vector)
+        for memory_id, version, *columns in self._db.each(namespace, sql, values):
+            yield (memory_id, version), as_bytes(*columns)
 
     def embedded(
         self, namespace: str, generation: str, ids: Collection[str] | None = None
@@ -315,6 +317,13 @@ class PostgresReader:
         return findings(self._db, namespace, words=words)
 
 
-def as_bytes(vector: Any) -> bytes:
-    """A vector of pgvector as little-endian float32."""
-    return np.asarray(vector.to_numpy() if hasattr(vector, "to_numpy") else vector, "<f4").tobytes()
+def as_bytes(vector: Any, passages: bytes | None) -> bytes:
+    """The packed vectors of a text, from that of the whole in pgvector and what follows it for passages."""
+    whole = np.asarray(vector.to_numpy() if hasattr(vector, "to_numpy") else vector, "<f4").tobytes()
+    return whole + (passages or b"")
+
+
+def as_columns(packed: bytes) -> tuple[NDArray[np.float32], bytes | None]:
+    """The columns of the packed vectors of a text: what pgvector compares is that of the whole."""
+    whole = unpacked(packed).whole
+    return whole, packed[whole.nbytes :] or None

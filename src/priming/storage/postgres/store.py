@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from priming.config.params.store import POSTGRES, STORE
 from priming.results import Finding
 from priming.serialization import from_columns
@@ -20,7 +18,7 @@ from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import PostgresScan
 from priming.storage.postgres.connection import PostgresConnection
 from priming.storage.postgres.log import PostgresLog
-from priming.storage.postgres.reader import PostgresReader, as_bytes
+from priming.storage.postgres.reader import PostgresReader, as_bytes, as_columns
 from priming.storage.postgres.records import (
     PostgresLoopSessions,
     PostgresTokens,
@@ -185,10 +183,13 @@ class PostgresStore(
         return [from_columns(LinkRow, (row.source, row.target, *columns)) for columns in rows]
 
     def _each_of(self, namespace: str, sql: str) -> Iterator[tuple[Any, ...]]:
-        rows = self._db.each(namespace, sql.format("%(namespace)s"), batch=FETCHED)
+        sql = sql.format("%(namespace)s").replace("t.vector", "t.vector, t.passages")
+        rows = self._db.each(namespace, sql, batch=FETCHED)
         if "t.vector" not in sql:
             return rows
-        return ((*columns, as_bytes(vector)) for *columns, vector in rows)
+        return (
+            (*columns, as_bytes(*vectors)) for *columns, vectors in ((*row[:-2], row[-2:]) for row in rows)
+        )
 
     def _change_of(self, namespace: str, sql: str, values: Mapping[str, Any]) -> None:
         named = {name: f"%({name})s" for name in ("namespace", *values)}
@@ -273,11 +274,12 @@ class PostgresStore(
             ((number,),) = self._db.run(namespace, sql, {"name": generation})
             self._db.many(
                 namespace,
-                "INSERT INTO vectors SELECT v.namespace, v.memory, v.version, %s, %s FROM versions v"
+                "INSERT INTO vectors SELECT v.namespace, v.memory, v.version, %s, %s, %s::bytea FROM versions v"
                 " WHERE v.namespace = %s AND v.memory = %s AND v.version = %s LIMIT 1"
-                " ON CONFLICT (namespace, memory, version, generation) DO UPDATE SET vector = excluded.vector",
+                " ON CONFLICT (namespace, memory, version, generation) DO UPDATE"
+                " SET vector = excluded.vector, passages = excluded.passages",
                 [
-                    (number, np.frombuffer(vector, "<f4"), namespace, numbers[memory_id], version)
+                    (number, *as_columns(vector), namespace, numbers[memory_id], version)
                     for (memory_id, version), vector in vectors.items()
                     if memory_id in numbers
                 ],
