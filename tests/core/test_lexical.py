@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.lexical import bm25, idf, minmax, scaled, tf_part
+from priming.core.lexical import bm25, evidence_idf, idf, minmax, scaled, tf_part
 from priming.errors import ParamError
 from priming.text import tokens
 from priming.text.tokens import STOP_WORDS, bigrams, is_stop, terms
@@ -227,3 +227,26 @@ def test_scaling_refuses_nan_and_leaves_its_argument_alone(scale):
     x = np.array([-1.0, 2.0])
     scale(x)
     assert x.tolist() == [-1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("df", "n", "nats"),
+    [(0, 10, 3.135494), (3, 10, 1.421386), (10, 10, 0.716678), (1, 1, 0.847298), (2.5, 10, 1.540445)],
+)
+def test_the_evidence_of_a_term_in_nats(df, n, nats):
+    # ln 23, ln(14.5/3.5), ln(21.5/10.5), ln(3.5/1.5), ln(14/3)
+    assert evidence_idf(df, n) == pytest.approx(nats, abs=1e-6)
+
+
+@given(COUNTS, COUNTS)
+def test_what_all_share_still_tells_ln_2_and_what_is_rarer_tells_more(df, more):
+    n = df + more
+    assert evidence_idf(df, n) >= math.log(2)
+    if more:
+        assert evidence_idf(df, n) > evidence_idf(df + 1, n)
+        assert evidence_idf(df, n) > evidence_idf(df, n - 1)
+
+
+def test_a_term_cannot_be_in_more_documents_than_there_are():
+    with pytest.raises(ParamError, match=r"^df = 11.0: must be ≤ n$"):
+        evidence_idf([3, 11], 10)

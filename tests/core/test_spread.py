@@ -609,6 +609,55 @@ def test_nothing_is_asked_once_all_is_silent():
     assert [rows for rows, _ in logged.asked if rows] == []
 
 
+# ── told apart ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_came_from_an_anchor_is_told_apart_from_what_came_from_others():
+    # 0 and 1 each hand half to 2; 2 hands .4 of the .75 on to 3, .4 · .5 of it from 0 and .4 · .25 from 1.
+    graph = links(4, (0, 2, 0.5), (1, 2, 0.5), (2, 3, 0.4))
+    found = spread(graph, {0: 1.0, 1: 0.5}, plain(steps=2, retention=1.0), apart=np.array([1, 0]))
+    parts = dict(zip(found.rows.tolist(), found.apart.tolist(), strict=True))
+    assert parts[2] == pytest.approx([2 * 0.25, 2 * 0.5])
+    assert parts[3] == pytest.approx([0.4 * 0.25, 0.4 * 0.5])
+    assert (parts[0], parts[1]) == ([0.0, 1.0], [0.5, 0.0])
+
+
+def test_what_is_taken_from_a_row_is_taken_from_all_that_came_to_it_in_proportion():
+    # .5 and .25 come to row 2, and row 3 takes .3 of the .75.
+    graph = links(4, (0, 2, 0.5), (1, 2, 0.25), (3, 2, 0.3, "overrides"))
+    found = spread(graph, {0: 1.0, 1: 1.0, 3: 1.0}, plain(), apart=np.array([0, 1]))
+    assert dict(zip(found.rows.tolist(), found.apart.tolist(), strict=True))[2] == pytest.approx([0.3, 0.15])
+
+
+def test_unasked_nothing_is_told_apart():
+    assert spread(links(2, (0, 1, 0.5)), {0: 1.0}, PRIMING).apart is None
+
+
+@given(LINKS, ANCHORS, PARAMS, GATE)
+def test_activation_told_apart_sums_to_the_whole(some_links, anchors, params, gate):
+    params, graph = dataclasses.replace(params, combine="sum"), links(ROWS, *some_links)
+    whole = spread(graph, anchors, params, gate=gate)
+    found = spread(graph, anchors, params, gate=gate, apart=np.arange(ROWS))
+    assert (found.rows.tolist(), found.values.tolist()) == (whole.rows.tolist(), whole.values.tolist())
+    assert (found.apart >= 0).all()
+    assert found.apart.sum(axis=1) == pytest.approx(found.values, rel=1e-9)
+    silent = [row for row in range(ROWS) if not anchors.get(row)]
+    assert not found.apart[:, silent].any()
+
+
+@given(LINKS, ANCHORS, PARAMS, GATE)
+def test_where_nothing_is_taken_or_cut_each_part_is_what_that_anchor_brings_alone(
+    some_links, anchors, params, gate
+):
+    params = dataclasses.replace(params, combine="sum", suppressing=(), max_nodes=None, epsilon=0.0)
+    graph, rows = links(ROWS, *some_links), np.array(sorted(anchors), np.int64)
+    found = spread(graph, anchors, params, gate=gate, apart=rows)
+    for at, row in enumerate(rows.tolist()):
+        alone = values(graph, {row: anchors[row]}, params, gate=gate)
+        parts = dict(zip(found.rows.tolist(), found.apart[:, at].tolist(), strict=True))
+        assert {key: value for key, value in parts.items() if value} == pytest.approx(alone, rel=1e-9)
+
+
 # ── flow ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

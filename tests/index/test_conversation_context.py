@@ -2,31 +2,28 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from priming.config.profiles import PRIMING
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 
 WORDS = ("red", "car", "sea", "sky", "wall", "paint", "Ada", "Bob")
+SPEAKERS = ("Ada", "Bob", None)
 CUES = ("Ada painted the red car", "sea sky", "red car wall")
 
 
 def evidence_by_key(memory, text):
     """The evidence for each living memory, by key."""
     working = memory.working(memory.now())
-    evidence = Priors(working, memory.embedder, text, PRIMING.recall, memory.now())
+    evidence = Evidence(working, memory.embedder, text, PRIMING.recall, memory.now())
     keys = {one.id: one.key for one in memory.list(limit=1000)}
     document = {keys[one]: int(working.document[row]) for one, row in working.row_of.items() if one in keys}
-    terms = (
-        evidence.bm25,
-        evidence.cosine,
-        evidence.pairs,
-        evidence.window,
-        evidence.session,
-        evidence.prior,
-    )
+    living = {key: at for key, at in document.items() if at >= 0}
+    figures = evidence.figures(np.array(list(living.values()), np.int64))
     return {
-        key: [float(values[at]) for values in (*terms, evidence.h)] for key, at in document.items() if at >= 0
+        key: {name: float(values[place]) for name, values in figures.items()}
+        for place, key in enumerate(living)
     }
 
 
@@ -38,7 +35,8 @@ def change(memory, rng, step):
     elif keys and rng.random() < 0.3:
         memory.supersede(rng.choice(keys), f"{text} {step}")
     else:
-        memory.remember(f"{text} {step}", key=f"k{step}", session=rng.choice([None, "a", "b"]))
+        said = {"session": rng.choice(["a", "b"]), "speaker": rng.choice(SPEAKERS)}
+        memory.remember(f"{text} {step}{rng.choice('.?')}", key=f"k{step}", **rng.choice([said, {}]))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -52,6 +50,6 @@ def test_evidence_after_many_changes_is_that_of_a_store_opened_anew(open_memory,
     for cue in CUES:
         expected = evidence_by_key(fresh, cue)
         assert expected.keys() == cached[cue].keys()
-        assert any(any(values) for values in expected.values())
+        assert any(any(values.values()) for values in expected.values())
         for key, values in expected.items():
             assert cached[cue][key] == pytest.approx(values, abs=1e-12), (cue, key)

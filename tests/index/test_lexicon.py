@@ -1,15 +1,13 @@
-"""Postings and their statistics: BM25, adjacent terms, and which memory held a term first."""
+"""Postings and their statistics: BM25, and which memory held a term first."""
 
 import random
-from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.lexical import bm25, idf
-from priming.index.lexicon import Lexicon, Occurrences, among_like
+from priming.core.lexical import bm25
+from priming.index.lexicon import Lexicon
 
 words = st.sampled_from(["red", "car", "sea", "sky"])
 documents = st.lists(st.tuples(st.lists(words, max_size=2), st.lists(words, max_size=6)), max_size=12)
@@ -63,20 +61,6 @@ def test_scores_are_okapi_over_the_documents_that_are_left(first, more, data):
             assert scores[row] == pytest.approx(expected)
 
 
-@given(documents)
-def test_pairs_are_neighbours_in_one_part_of_a_text(texts):
-    lexicon = filled(texts)
-    codes = [lexicon.code(term) for term in ("red", "car")]
-    scores = lexicon.pair_score(codes, np.ones(len(texts), np.bool_))
-
-    def beside(part):
-        return any(pair == ("red", "car") for pair in pairwise(part))
-
-    holds = [beside(heading) or beside(body) for heading, body in texts]
-    worth = idf(sum(holds), len(texts)) if texts else 0.0
-    assert scores.tolist() == pytest.approx([worth if together else 0.0 for together in holds])
-
-
 def test_unknown_words_have_no_code_and_an_empty_lexicon_no_scores():
     lexicon = Lexicon()
     assert lexicon.code("red") is None
@@ -126,33 +110,3 @@ def test_a_term_is_novel_in_the_next_oldest_memory_once_the_oldest_is_forgotten(
     memory.restore("1st")
     working = opened.working(opened.now())
     assert working.novelty[working.document[working.row_of[memory.get("1st").id]]] == 2
-
-
-def test_places_are_weighed_by_what_is_rare_among_their_like():
-    # "deploy" is in all four turns and in one of four notes, "logo" in one turn and three notes; all are as long.
-    counted = Occurrences(
-        np.array([0, 0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 1, 2, 3, 4, 3, 5, 6, 7]), np.ones(9), 2
-    )
-    turn = np.arange(8) < 4
-    scores = np.array([1.0, 1.0, 1.0, 3.0, 2.0, 1.5, 1.5, 1.5])
-    weighed = among_like(scores, counted, np.full(8, 1.2), turn, np.ones(8, np.bool_))
-    # Of four turns: idf ln(1 + .5/4.5) and ln(1 + 3.5/1.5); of four notes: ln(1 + 3.5/1.5) and ln(1 + 1.5/3.5).
-    common, rare, usual = np.log(1 + 0.5 / 4.5), np.log(1 + 3.5 / 1.5), np.log(1 + 1.5 / 3.5)
-    assert weighed[:4] == pytest.approx([3 * common / (common + rare)] * 3 + [3.0])
-    assert weighed[4:] == pytest.approx([2.0] + [2 * usual / rare] * 3)
-
-
-def test_a_term_that_no_place_of_a_kind_holds_whole_is_as_rare_as_its_shares():
-    counted = Occurrences(np.array([0, 0, 0]), np.array([0, 1, 2]), np.array([0.5, 0.5, 1.0]), 1)
-    turn = np.array([True, True, False, False])
-    weighed = among_like(np.array([2.0, 2.0, 3.0, 0.0]), counted, np.ones(4), turn, np.ones(4, np.bool_))
-    assert weighed.tolist() == pytest.approx([2.0, 2.0, 3.0, 0.0])
-
-
-def test_what_is_not_living_has_no_part_in_it():
-    counted = Occurrences(np.array([0, 0, 0]), np.array([0, 1, 2]), np.ones(3), 1)
-    living = np.array([True, False, True])
-    weighed = among_like(
-        np.array([1.0, 9.0, 2.0]), counted, np.ones(3), np.array([True, True, False]), living
-    )
-    assert weighed.tolist() == pytest.approx([1.0, 0.0, 2.0])

@@ -87,7 +87,7 @@ def weighed(settled, tmp_path_factory):
     folder = tmp_path_factory.mktemp("weighed") / "store"
     copytree(settled, folder)
     clock = FixedClock(LATER)
-    few = {term: WEIGHTS[term] for term in ("cosine", "context", "conversation")}
+    few = {term: WEIGHTS[term] for term in ("meaning", "context", "session")}
     with (
         pytest.MonkeyPatch.context() as patch,
         Memory.open(f"sqlite:///{folder}/memory.db", embedder=HashedEmbedder(256), clock=clock) as memory,
@@ -212,7 +212,7 @@ def test_cues_that_are_alike_are_one(memory, clock):
     for i in range(4):
         for text in (" ".join(words(i)), f"{' '.join(words(i))}?", f"the {' '.join(words(i))}"):
             judge(memory, clock, text, f"told-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["bm25"], propose=False)
+    found = memory.ablate(["words"], propose=False)
     assert (found.recalls, found.cues) == (12, 4)
 
 
@@ -240,7 +240,7 @@ def test_what_cannot_be_replayed_is_counted(memory, clock):
     clock.at += MINUTES
     memory.feedback(memory.recall(" ".join(words(2))).recall_id, not_relevant=["near-2"])
     judge(memory, clock, " ".join(words(3)), "near-3", profile="ethos")
-    found = memory.ablate(["bm25"], propose=False)
+    found = memory.ablate(["words"], propose=False)
     assert found.recalls == 1
     assert found.left_out == {
         "by another profile": 1,
@@ -253,7 +253,7 @@ def test_only_the_latest_recalls_are_replayed_up_to_the_limit(memory, clock):
     told_and_near(memory, 4)
     for i in range(4):
         judge(memory, clock, " ".join(words(i)), f"told-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["bm25"], limit=3, propose=False)
+    found = memory.ablate(["words"], limit=3, propose=False)
     assert (found.recalls, found.left_out) == (3, {"before the latest 3": 1})
 
 
@@ -412,9 +412,9 @@ def test_terms_and_weights_are_those_of_recall():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"terms": ["luck"]}, "terms = 'luck': must be one of bm25"),
-        ({"terms": []}, r"terms = \[\]: must be some of bm25"),
-        ({"terms": 3}, "terms = 3: must be some of bm25"),
+        ({"terms": ["luck"]}, "terms = 'luck': must be one of words"),
+        ({"terms": []}, r"terms = \[\]: must be some of words"),
+        ({"terms": 3}, "terms = 3: must be some of words"),
         ({"limit": 0}, "limit = 0: must be"),
         ({"limit": 2.5}, "limit = 2.5: must be"),
         ({"profile": "ethos"}, "profile = 'ethos': has no terms to weigh: name one .* such as priming"),
@@ -431,13 +431,13 @@ def test_what_is_wrong_is_said_with_its_rule(memory, given, said):
 
 def test_an_import_with_weights_that_cannot_be_is_refused(memory, tmp_path):
     path = Path(tmp_path, "bad.jsonl")
-    for values in ('{"bm25": 7.0}', '{"bm25": "much"}', '{"bm25": true}'):
+    for values in ('{"words": "much"}', '{"words": true}'):
         path.write_text(
             '{"format": "priming", "version": 5, "namespace": "default"}\n'
             f'{{"weights": {{"profile": "priming", "weights": {values}}}}}\n',
             "utf-8",
         )
-        with pytest.raises(ParamError, match="bm25"):
+        with pytest.raises(ParamError, match="words"):
             memory.import_(path)
 
 

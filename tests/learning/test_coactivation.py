@@ -38,7 +38,7 @@ def learnt(memory):
 
 def use(memory, clock, *keys, after=timedelta(hours=1), **asked):
     clock.at += after
-    recall = memory.recall(CUE, **asked)
+    recall = memory.recall(CUE, **asked, floor=0)
     return memory.feedback(recall.recall_id, used=keys)
 
 
@@ -53,7 +53,7 @@ def test_what_was_taken_out_of_recall_since_learns_nothing(hub, clock):
     for _ in range(2):
         use(hub, clock, "leaf-1", "leaf-2")
     clock.at += timedelta(hours=1)
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     hub.forget("leaf-1")
     hub.feedback(recall.recall_id, used=["leaf-1", "leaf-2"])
     assert ("hub", "leaf-2") in learnt(hub)
@@ -76,7 +76,7 @@ def test_the_third_time_within_a_week_links_a_pair_with_the_weight_of_its_birth(
     for _ in range(2):
         use(hub, clock, "leaf-0")
     clock.at += timedelta(hours=1)
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     flow = traces.flow_of(traces.find_trace(hub, recall.recall_id))
     levels = {flow.nodes[row]: level for row, level, _ in flow.active}
     hub.feedback(recall.recall_id, used=["leaf-0"])
@@ -89,7 +89,7 @@ def test_a_recall_counts_once_for_a_pair_whichever_of_the_two_is_judged(hub, clo
     for _ in range(3):
         use(hub, clock, "leaf-0", "leaf-1")
     clock.at += timedelta(hours=1)
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     before = learnt(hub)["leaf-0", "leaf-1"]
     hub.feedback(recall.recall_id, confirmed=["leaf-0"])
     once = learnt(hub)["leaf-0", "leaf-1"]
@@ -99,7 +99,7 @@ def test_a_recall_counts_once_for_a_pair_whichever_of_the_two_is_judged(hub, clo
 
 
 def test_a_recall_that_is_judged_after_the_window_leaves_no_pair(hub, clock):
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     clock.at += timedelta(days=PLASTICITY.window_days, seconds=1)
     hub.feedback(recall.recall_id, used=["leaf-0"])
     assert hub.store.pairs("default") == []
@@ -110,7 +110,7 @@ def test_a_linked_pair_follows_ojas_rule(hub, clock):
         use(hub, clock, "leaf-0")
     before = learnt(hub)["hub", "leaf-0"]
     clock.at += timedelta(hours=1)
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     flow = traces.flow_of(traces.find_trace(hub, recall.recall_id))
     levels = {flow.nodes[row]: level for row, level, _ in flow.active}
     a, b = sorted(hub.get(key).id for key in ("hub", "leaf-0"))
@@ -130,7 +130,7 @@ def test_two_anchors_are_never_linked(memory, clock):
     memory.link("one", "two", "requires")
     for _ in range(5):
         clock.at += timedelta(hours=1)
-        recall = memory.recall(CUE)
+        recall = memory.recall(CUE, floor=0)
         memory.feedback(recall.recall_id, used=["one", "two"])
     assert learnt(memory) == {}
 
@@ -138,7 +138,7 @@ def test_two_anchors_are_never_linked(memory, clock):
 def test_what_was_not_useful_teaches_no_pair(hub, clock):
     for _ in range(4):
         clock.at += timedelta(hours=1)
-        hub.feedback(hub.recall(CUE).recall_id, not_relevant=["leaf-0"], overridden=["leaf-1"])
+        hub.feedback(hub.recall(CUE, floor=0).recall_id, not_relevant=["leaf-0"], overridden=["leaf-1"])
     assert learnt(hub) == {}
 
 
@@ -153,7 +153,7 @@ def test_times_older_than_a_week_do_not_count(hub, clock):
 
 def test_a_recall_judged_twice_is_one_co_activation(hub, clock):
     clock.at += timedelta(hours=1)
-    recall = hub.recall(CUE)
+    recall = hub.recall(CUE, floor=0)
     hub.feedback(recall.recall_id, used=["leaf-0"])
     hub.feedback(recall.recall_id, used=["leaf-0"])
     hub.feedback(recall.recall_id, confirmed=["leaf-0"])

@@ -53,7 +53,7 @@ def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, prof
     assert [(step.source, step.target) for step in path] == [("a", "b"), ("b", "hit")]
     before, weighed = weights(chain), nodes(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01}, rel=1e-3)
     assert nodes(chain) == weighed
     assert (operation.kind, operation.source) == ("feedback", "conscious")
     assert operation.message == "not-relevant hit: 2 links weakened: 0.50 → 0.49 each"
@@ -66,7 +66,7 @@ def test_used_strengthens_the_path_and_raises_the_hit(chain):
     recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     chain.feedback(recall.recall_id, used=["hit"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01, "b>hit": 0.01})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01, "b>hit": 0.01}, rel=1e-3)
     judged = chain.get("hit")
     assert judged.weight == pytest.approx(0.51)
     assert (judged.use.uses, judged.use.helped, judged.use.followed) == (1, 1, 1)
@@ -175,7 +175,7 @@ def test_credit_is_for_the_graph_that_was_walked_not_for_the_one_that_there_is(c
     chain.set_strength("a", "b", 0.9)
     before = weights(chain)
     chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01}, rel=1e-3)
 
 
 def test_a_link_that_is_gone_is_passed_over(chain):
@@ -184,7 +184,7 @@ def test_a_link_that_is_gone_is_passed_over(chain):
     chain.undo(made[0].id)
     before = weights(chain)
     chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01}, rel=1e-3)
 
 
 def test_a_verdict_counts_once_for_each_recall_and_memory(chain):
@@ -211,14 +211,14 @@ def test_a_verdict_whose_undo_was_asked_for_can_be_given_anew(chain):
     chain.undo(chain.feedback(recall.recall_id, not_relevant=["hit"]).id)
     assert weights(chain) == before
     chain.feedback(recall.recall_id, used=["hit"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01, "b>hit": 0.01})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01, "b>hit": 0.01}, rel=1e-3)
 
 
 def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
     recall = chain.recall(CUE, floor=0)
     before = weights(chain)
     operation = chain.feedback(recall.recall_id, used=["hit"], tier="automatic")
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5}, rel=1e-3)
     assert operation.source == "automatic"
 
 
@@ -258,7 +258,7 @@ def test_praise_does_not_lower_a_link_of_full_weight(memory):
     memory.remember("Kestrel signs the nightly builds.", key="a")
     memory.remember("Gulls nest upon tall cliffs.", key="b")
     memory.link("a", "b", weight=1.0)
-    memory.feedback(memory.recall(CUE).recall_id, used=["b"])
+    memory.feedback(memory.recall(CUE, floor=0).recall_id, used=["b"])
     assert weights(memory)["a", "similar-to", "b"] == 1.0
 
 
@@ -316,7 +316,7 @@ def test_a_recall_of_another_namespace_is_not_found(open_memory, url):
     ours, theirs = open_memory(url, namespace="ours"), open_memory(url, namespace="theirs")
     for memory in (ours, theirs):
         memory.remember("Kestrel signs the nightly builds.", key="a")
-    recall = theirs.recall(CUE)
+    recall = theirs.recall(CUE, floor=0)
     with pytest.raises(NotFound, match=recall.recall_id):
         ours.feedback(recall.recall_id, used=["a"])
     assert ours.get("a").use.uses == 0
@@ -343,11 +343,11 @@ def test_a_verdict_that_was_imported_is_not_given_again(open_memory, tmp_path):
     theirs, ours = open_memory(), open_memory()
     for key, text in texts.items():
         theirs.remember(text, key=key)
-    theirs.feedback(theirs.recall(CUE, session="s").recall_id, confirmed=["a"], tier="automatic")
+    theirs.feedback(theirs.recall(CUE, session="s", floor=0).recall_id, confirmed=["a"], tier="automatic")
     theirs.export(tmp_path / "theirs.jsonl")
     ours.remember("Porridge tastes best with honey.")
     ours.import_(tmp_path / "theirs.jsonl")
-    recall = ours.recall(CUE, session="s")
+    recall = ours.recall(CUE, session="s", floor=0)
     operation = ours.feedback(recall.recall_id, confirmed=["a"], tier="automatic")
     assert operation.kind == "import"
     assert "nothing changed; a: confirmed already" in operation.message
@@ -371,7 +371,7 @@ def test_of_many_small_ways_none_is_blamed_and_the_answer_says_so(memory):
         memory.remember(f"Gulls{number}x nest{number}x.", key=f"way-{number}")
         memory.link("a", f"way-{number}")
         memory.link(f"way-{number}", "hit")
-    recall = memory.recall(CUE)
+    recall = memory.recall(CUE, floor=0)
     assert next(hit for hit in recall.hits if hit.memory.key == "hit").path
     before = weights(memory)
     operation = memory.feedback(recall.recall_id, not_relevant=["hit"])
@@ -430,7 +430,7 @@ def test_ten_verdicts_turn_the_wrong_route_into_the_last_and_the_right_one_into_
         memory.link("kestrel", target, weight=weight)
 
     def led_to():
-        recall = memory.recall(CUE)
+        recall = memory.recall(CUE, floor=0)
         return recall, [hit.memory.key for hit in recall.hits if hit.path]
 
     assert led_to()[1] == ["wrong", "other", "right"]
@@ -455,16 +455,14 @@ def test_ten_verdicts_turn_the_wrong_route_into_the_last_and_the_right_one_into_
 def test_a_direct_match_that_was_not_relevant_yields_when_the_same_is_asked_again(memory):
     memory.remember("The nightly builds are signed with a key.", key="first")
     memory.remember("Nightly builds are kept for a week.", key="second")
-    recall = memory.recall("which key signs the nightly builds")
+    recall = memory.recall("which key signs the nightly builds", floor=0)
     assert [hit.memory.key for hit in recall.hits] == ["first", "second"]
     operation = memory.feedback(recall.recall_id, not_relevant=["first"], used=["second"])
-    again = memory.recall("which key signs the nightly builds")
+    again = memory.recall("which key signs the nightly builds", floor=0)
     assert [hit.memory.key for hit in again.hits] == ["second", "first"]
-    assert (
-        again.hits[0].components["positive_feedback"] == again.hits[1].components["negative_feedback"] == 0.6
-    )
+    assert again.hits[0].components["feedback"] == -again.hits[1].components["feedback"] == 3.0
     memory.undo(operation.id)
-    assert [hit.score for hit in memory.recall("which key signs the nightly builds").hits] == [
+    assert [hit.score for hit in memory.recall("which key signs the nightly builds", floor=0).hits] == [
         hit.score for hit in recall.hits
     ]
 
@@ -498,14 +496,16 @@ def test_what_was_counted_automatically_can_be_meant_and_counts_once(chain):
     before = weights(chain)
     chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"], tier="automatic")
     operation = chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"])
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01 + 1e-5, "b>hit": 0.01 + 1e-5})
+    assert moved(before, weights(chain)) == pytest.approx(
+        {"a>b": 0.01 + 1e-5, "b>hit": 0.01 + 1e-5}, rel=1e-3
+    )
     use = chain.get("hit").use
     assert (use.uses, use.helped, use.followed) == (1, 1, 1)
     use = chain.get("b").use
     assert (use.uses, use.confirmed, use.followed) == (1, 1, 0)
     assert chain.feedback(recall.recall_id, used=["hit"], tier="automatic").id == operation.id
     chain.undo(operation.id)
-    assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5}, rel=1e-3)
 
 
 def test_an_unknown_recall_is_refused_with_the_latest_recalls(chain):

@@ -39,7 +39,7 @@ def ran(memory, clock, *acts, session="s"):
     """A run that recalls, acts and ends."""
     run = memory.run_start(session)
     clock.at += timedelta(minutes=1)
-    hits = memory.recall(CUE, session=session, limit=3).hits
+    hits = memory.recall(CUE, session=session, limit=3, floor=0).hits
     assert {hit.memory.key for hit in hits} == {"kestrel", "gulls", "porridge"}
     for act in acts:
         act(memory)
@@ -134,7 +134,7 @@ def test_a_late_verdict_taken_back_leaves_the_run_open_again(work, clock):
 def test_a_run_reported_as_unused_stays_so_whatever_is_judged_later(work, clock):
     run = work.run_start("s")
     clock.at += timedelta(minutes=1)
-    work.recall(CUE, session="s", limit=3)
+    work.recall(CUE, session="s", limit=3, floor=0)
     write(NOTE)(work)
     work.run_end(run.id, used=False)
     clock.at += timedelta(days=1)
@@ -192,12 +192,12 @@ def test_an_output_that_was_merged_since_settles_its_run_through_what_stands_for
     merged = work.merge("note", "twin")
     overdue(work, clock, interrupted=True)
     assert states(work)[0] == "unused", "a verdict from before the merge is not about the output"
-    work.recall(CUE, session="t")
+    work.recall(CUE, session="t", floor=0)
     judged = work.feedback(confirmed=["twin"])
     assert (states(work)[0], moved(work)) == ("used", {("kestrel", "gulls"): UP})
     work.undo(judged.id)
     work.undo(merged.id)
-    work.recall(CUE, session="u")
+    work.recall(CUE, session="u", floor=0)
     work.feedback(used=["twin"])
     assert states(work)[0] is None
 
@@ -325,7 +325,7 @@ def test_a_text_that_follows_nothing_credits_nothing(work, clock):
 
 
 def test_a_memory_that_is_followed_alone_credits_the_way_to_it(work, clock):
-    paths = {hit.memory.key: hit.path for hit in work.recall(CUE, limit=3).hits}
+    paths = {hit.memory.key: hit.path for hit in work.recall(CUE, limit=3, floor=0).hits}
     way = {tuple(sorted((step.source, step.target))) for step in (*paths["gulls"], *paths["porridge"])}
     run = ran(
         work,

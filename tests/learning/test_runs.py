@@ -26,7 +26,7 @@ def weights(memory):
 def test_links_among_what_a_run_was_shown_rise_when_its_output_is_used(work, clock):
     run = work.run_start()
     clock.at += timedelta(minutes=1)
-    shown = [hit.memory.key for hit in work.recall(CUE, session=run.session, limit=2).hits]
+    shown = [hit.memory.key for hit in work.recall(CUE, session=run.session, limit=2, floor=0).hits]
     assert sorted(shown) == ["a", "b"]
     work.recall("porridge", session="another")
     clock.at += timedelta(minutes=1)
@@ -46,7 +46,7 @@ def test_links_among_what_a_run_was_shown_rise_when_its_output_is_used(work, clo
 
 def test_they_sink_when_it_ends_in_nothing(work):
     run = work.run_start()
-    work.recall(CUE, session=run.session, limit=2)
+    work.recall(CUE, session=run.session, limit=2, floor=0)
     assert work.run_end(run.id, used=False).settled == "unused"
     assert weights(work) == pytest.approx({("a", "b"): 0.5 - 1e-5, ("b", "c"): 0.2}, abs=1e-12)
     with pytest.raises(Conflict, match="settled as unused: undo that operation"):
@@ -57,7 +57,7 @@ def test_a_hundred_runs_move_a_link_by_a_thousandth(work, clock):
     for _ in range(100):
         clock.at += timedelta(minutes=1)
         run = work.run_start()
-        work.recall(CUE, session=run.session, limit=2)
+        work.recall(CUE, session=run.session, limit=2, floor=0)
         work.run_used(run.id)
     assert weights(work)["a", "b"] == pytest.approx(0.501, abs=1e-12)
 
@@ -65,7 +65,7 @@ def test_a_hundred_runs_move_a_link_by_a_thousandth(work, clock):
 def test_a_run_is_one_operation_however_many_links_it_moves(work):
     work.link("b", "a", weight=0.3)
     run = work.run_start()
-    work.recall(CUE, session=run.session, limit=3)
+    work.recall(CUE, session=run.session, limit=3, floor=0)
     before = work.stats().operations
     work.run_used(run.id)
     assert work.stats().operations == before + 1
@@ -73,7 +73,7 @@ def test_a_run_is_one_operation_however_many_links_it_moves(work):
 
 def test_an_output_that_nobody_used_for_a_week_counts_as_unused(work, clock):
     run = work.run_start()
-    work.recall(CUE, session=run.session, limit=2)
+    work.recall(CUE, session=run.session, limit=2, floor=0)
     work.run_end(run.id)
     clock.at += timedelta(days=PLASTICITY.run_days)
     work.run_end(work.run_start().id)
@@ -92,7 +92,7 @@ def test_a_used_run_counts_the_co_activations_of_its_recalls(work, clock):
         assert work.links(relation="co-activated") == []
         clock.at += timedelta(hours=1)
         run = work.run_start()
-        work.recall(CUE, session=run.session)
+        work.recall(CUE, session=run.session, floor=0)
         work.run_used(run.id)
     pairs = {tuple(sorted((one.source, one.target))) for one in work.links(relation="co-activated")}
     assert ("a", "b") in pairs
@@ -104,7 +104,7 @@ def test_a_run_is_settled_after_a_restart(open_memory, url):
     first.remember("Gulls nest upon tall cliffs.", key="b")
     first.link("a", "b")
     run = first.run_start("my work")
-    first.recall(CUE, session="my work")
+    first.recall(CUE, session="my work", floor=0)
     first.close()
     again = open_memory(url)
     assert again.run_used(run.id).shown == ("a", "b")
@@ -112,7 +112,7 @@ def test_a_run_is_settled_after_a_restart(open_memory, url):
 
 
 def test_what_was_recalled_before_the_run_began_is_not_of_it(work, clock):
-    work.recall(CUE, session="s")
+    work.recall(CUE, session="s", floor=0)
     clock.at += timedelta(minutes=1)
     run = work.run_start("s")
     assert work.run_end(run.id).shown == ()
@@ -142,7 +142,7 @@ def test_an_unknown_run_is_not_found(work):
 
 def test_purging_a_memory_takes_it_out_of_the_runs(work):
     run = work.run_start()
-    work.recall(CUE, session=run.session, limit=2)
+    work.recall(CUE, session=run.session, limit=2, floor=0)
     work.run_end(run.id)
     work.purge("b")
     assert work.run_list()[0].shown == ("a",)

@@ -25,7 +25,8 @@ def store(memory):
 
 def found(memory, cue=OTHER_WORDS, ablate=(), **arguments):
     """What is found by words alone."""
-    return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", *ablate], **arguments).hits]
+    hits = memory.recall(cue, ablate=["meaning", *ablate], floor=0, **arguments).hits
+    return [hit.memory.key for hit in hits if hit.components.get("words", 0.0) > 0]
 
 
 def judge(memory, cue=JUDGED, **verdicts):
@@ -33,8 +34,11 @@ def judge(memory, cue=JUDGED, **verdicts):
 
 
 def useful(memory, key, cue=OTHER_WORDS):
-    hits = {hit.memory.key: hit for hit in memory.recall(cue, floor=0).hits}
-    return hits[key].components.get("useful", 0.0) if key in hits else 0.0
+    def words(**more):
+        hits = {hit.memory.key: hit for hit in memory.recall(cue, floor=0, **more).hits}
+        return hits[key].components.get("words", 0.0) if key in hits else 0.0
+
+    return words() - words(ablate=["feedback"])
 
 
 def teach(memory, **verdicts):

@@ -50,9 +50,7 @@ def notes(open_memory):
     ],
 )
 def test_what_happened_then_is_what_is_of_the_date_or_names_it_and_nothing_else(notes, cue, found):
-    hits = notes.recall(cue).hits
-    assert {hit.memory.key for hit in hits} == found
-    assert min(hit.relevance for hit in hits) > 0.5
+    assert set(keys(notes.recall(cue))) == found
 
 
 def test_what_of_it_is_asked_comes_first_and_a_date_is_no_other_day(notes):
@@ -220,7 +218,7 @@ def test_a_verdict_on_a_question_without_a_date_says_nothing_of_one_with_a_date(
     assert after == pytest.approx(dict(before), abs=0.001)  # the vase was used once more
     memory.feedback(memory.recall(cue).recall_id, not_relevant=["build"])
     hits = memory.recall("what broke on 23 November?", floor=0).hits
-    assert next(hit for hit in hits if hit.memory.key == "build").components["negative_feedback"] > 0
+    assert next(hit for hit in hits if hit.memory.key == "build").components["feedback"] < 0
 
 
 @pytest.mark.parametrize("profile", ["floop", "synapse", "ethos", "arc", "poc", "world-weaver"])

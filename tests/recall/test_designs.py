@@ -14,7 +14,7 @@ from priming.core import score
 from priming.core.base_level import base_level_score, optimized
 from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 CUE = Cue("Did Zed play the banjo or the violin?", language="go")
@@ -61,12 +61,12 @@ def told(memory, clock):
 def evidence(memory, cue=CUE, profile=profiles.ARC):
     """Cosine, BM25 and context of each memory that may answer, by key."""
     working = memory.working(memory.now())
-    found = Priors(working, memory.embedder, cue.text, profile.recall, memory.now())
+    found = Evidence(working, memory.embedder, cue.text, profile.recall, memory.now())
     records = {one.id: one for one in memory.list(limit=1000)}
     parts = {}
     for memory_id, record in records.items():
         document = working.document[working.row_of[memory_id]]
-        values = (float(found.cosine[document]), float(found.bm25[document]), fit(record, cue))
+        values = (float(found.cosine[document]), float(found.literal[document]), fit(record, cue))
         if values[2] is not None:
             parts[record.key] = values
     return parts
@@ -483,7 +483,8 @@ def test_every_profile_answers_with_finite_scores_from_the_best_down(told, profi
                 assert math.isfinite(hit.score)
                 for name, value in hit.components.items():
                     least = -1 if (profile, name) == ("ethos", "cosine") else 0
-                    assert least <= value <= 1 or (name == RAW.get(profile) and 0 <= value < math.inf)
+                    raw = name == RAW.get(profile) and 0 <= value < math.inf
+                    assert profile == "priming" or least <= value <= 1 or raw  # its components are log-odds
 
 
 @pytest.mark.parametrize("profile", profiles.ALL)
@@ -499,7 +500,7 @@ def test_a_hit_that_shares_no_word_is_reached_over_a_given_link(open_memory, pro
         memory.remember("they play banjo", key="a")
         memory.remember("stale bread", key="b")
         memory.link("a", "b", "requires", 0.9)
-        by_key = {hit.memory.key: hit for hit in memory.recall("play banjo").hits}
+        by_key = {hit.memory.key: hit for hit in memory.recall("play banjo", floor=0).hits}
         assert [(x.source, x.relation, x.target) for x in by_key["b"].path] == [("a", "requires", "b")]
         assert by_key["b"].distance == 1
 

@@ -18,7 +18,7 @@ def chain(memory):
 
 
 def asked(memory, text="paint walls", **more):
-    return memory.recall(text, ablate=["cosine"], **more)
+    return memory.recall(text, ablate=["meaning"], floor=0, **more)
 
 
 def test_what_the_cue_matched_is_anchored_and_says_so(chain, clock):

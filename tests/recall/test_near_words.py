@@ -5,7 +5,7 @@ import pytest
 
 from priming.config.profiles import PRIMING
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.priors import Priors
+from priming.recall.evidence import Evidence
 
 ROOMS = ("the car was slow", "the bridge was wide", "a puppy in a boat")
 
@@ -24,24 +24,23 @@ def told(open_memory, by_word):
 
 
 def evidence(memory, text, **more):
-    return Priors(memory.working(memory.now()), memory.embedder, text, PRIMING.recall, memory.now(), **more)
+    return Evidence(memory.working(memory.now()), memory.embedder, text, PRIMING.recall, memory.now(), **more)
 
 
 def test_a_word_finds_what_is_near_to_it_less_than_the_word_itself_does(told):
-    near, itself = evidence(told, "vehicle").bm25, evidence(told, "car").bm25
+    near, itself = evidence(told, "vehicle").words, evidence(told, "car").words
     assert 0 < near[0] < itself[0]
     assert near[1:].tolist() == [0, 0]
 
 
 def test_a_word_that_is_there_counts_whole(told):
-    found = evidence(told, "car")
-    assert found.bm25[0] == pytest.approx(found.literal[0])
-    assert found.literal[0] > 0
+    found = evidence(told, "car").words
+    assert found[0] == evidence(told, "car", ablate=["near"]).words[0] > 0
 
 
 def test_a_nearer_word_counts_for_more(told):
     told.remember("a dog in a boat")
-    puppy, dog = evidence(told, "puppies and dogs").bm25[[2, 3]], evidence(told, "dog").bm25
+    puppy, dog = evidence(told, "puppies and dogs").words[[2, 3]], evidence(told, "dog").words
     assert dog[3] > dog[2] > 0 == dog[1]
     assert (puppy > 0).all()
 
@@ -51,21 +50,21 @@ def test_literal_matches_know_no_near_words(told):
 
 
 def test_switched_off_a_word_stands_for_itself_alone(told):
-    found = evidence(told, "a vehicle or a car", ablate=["near"])
-    assert found.bm25.tolist() == found.literal.tolist()
-    assert found.bm25[0] > 0
+    found = evidence(told, "a vehicle or a car", ablate=["near"]).words
+    assert found.tolist() == evidence(told, "a car", ablate=["near"]).words.tolist()
+    assert found[0] > 0
 
 
 def test_where_single_words_have_no_meaning_they_stand_for_themselves_alone(memory):
     memory.remember_many({"content": text} for text in ROOMS)
-    found = evidence(memory, "a vehicle or a car")
-    assert found.bm25.tolist() == found.literal.tolist()
-    assert found.bm25[0] > 0
+    found = evidence(memory, "a vehicle or a car").words
+    assert found.tolist() == evidence(memory, "a car").words.tolist()
+    assert found[0] > 0
 
 
 def test_a_name_stands_for_itself_alone_unless_its_capital_only_opens_the_cue(told):
-    assert not evidence(told, "who met Vehicle").bm25.any()
-    assert evidence(told, "Vehicle on the road").bm25[0] > 0
+    assert not evidence(told, "who met Vehicle").words.any()
+    assert evidence(told, "Vehicle on the road").words[0] > 0
 
 
 @pytest.mark.parametrize(("asked", "there"), [("number7", "number8"), ("2019", "2018"), ("v2.1", "v3.1")])
@@ -75,17 +74,16 @@ def test_a_word_with_a_digit_stands_for_itself_alone(open_memory, by_word, asked
     working, word = evidence(memory, asked).working, asked.partition(".")[0]
     assert len(working.vocabulary.near({word: None}, working.lexicon.words, 0.25, 16)[word].codes)
     for cue in (f"about {asked}", asked, asked.title()):
-        found = evidence(memory, cue)
-        assert found.bm25.tolist() == found.literal.tolist()
+        assert evidence(memory, cue).words.tolist() == evidence(memory, cue, ablate=["near"]).words.tolist()
 
 
 def test_a_word_that_no_living_memory_holds_stands_for_nothing(told):
-    assert evidence(told, "vehicle").bm25[0] > 0
+    assert evidence(told, "vehicle").words[0] > 0
     told.forget("car")
     found = evidence(told, "vehicle")
-    assert not found.bm25.any()
+    assert not found.words.any()
     code = found.working.lexicon.code("car")
-    assert all(code not in one.codes for one in found.near)
+    assert all(code not in one.codes for one in found.near.values())
 
 
 def test_near_words_reach_into_the_session(told):
@@ -93,8 +91,8 @@ def test_near_words_reach_into_the_session(told):
     told.remember("Did it rain?", speaker="Ada", session="s")
     told.remember("It rained.", speaker="Bob", session="s")
     found = evidence(told, "vehicle")
-    assert found.session[4] > 0 == found.literal[4]
-    assert not evidence(told, "vehicle", ablate=["near"]).session.any()
+    assert found.covered_by_session(np.arange(6))[4] > 0 == found.literal[4]
+    assert not evidence(told, "vehicle", ablate=["near"]).covered_by_session(np.arange(6)).any()
 
 
 def test_near_words_are_the_same_after_a_restart(open_memory, by_word, tmp_path):
@@ -106,9 +104,9 @@ def test_near_words_are_the_same_after_a_restart(open_memory, by_word, tmp_path)
     first.close()
     after = evidence(open_memory(url, embedder=by_word), "vehicle and dog")
     assert after.near == before.near
-    assert after.bm25.tolist() == before.bm25.tolist()
+    assert after.words.tolist() == before.words.tolist()
     assert after.working.lexicon.words == before.working.lexicon.words
-    assert np.any(after.bm25)
+    assert np.any(after.words)
 
 
 @pytest.mark.parametrize("profile", ["floop", "synapse", "ethos"])
@@ -123,7 +121,7 @@ def test_other_profiles_know_no_near_words(told, profile):
 def test_a_number_is_near_no_word(open_memory, by_word):
     memory = open_memory(embedder=by_word)
     memory.remember("it took 10 tries")
-    assert not evidence(memory, "many").bm25.any()
+    assert not evidence(memory, "many").words.any()
 
 
 def test_a_common_word_near_a_rare_one_counts_less(open_memory, by_word):
@@ -131,7 +129,7 @@ def test_a_common_word_near_a_rare_one_counts_less(open_memory, by_word):
         memory = open_memory(embedder=by_word)
         vehicles = [f"a vehicle {number}" for number in range(count)]
         memory.remember_many({"content": text} for text in ("a car", *vehicles, "a boat", "a tree", "a sea"))
-        (expansion,) = evidence(memory, "car").near
+        (expansion,) = evidence(memory, "car").near.values()
         code = memory.working(memory.now()).lexicon.code("vehicl")
         return dict(zip(expansion.codes, expansion.shares, strict=True))[code]
 

@@ -2,25 +2,19 @@ import math
 import random
 import sqlite3
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from priming.recall.fusion import softmax_anchors
-from priming.recall.priors import Priors
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.terms import TERMS
-from priming.results import Step
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
-WORDS_ALONE = ("cosine", "window", "session", "gist")
 
 
 def keys(answer):
@@ -39,68 +33,60 @@ def steps(hit):
     return [(step.source, step.relation, step.target) for step in hit.path]
 
 
-def test_what_happened_next_is_reached_without_a_word_in_common(memory):
-    memory.remember("We paint walls.", key="a", session="s")
-    memory.remember("The bread was stale.", key="b", session="s")
-    first, second = memory.recall("who paints", ablate=WORDS_ALONE).hits
+@pytest.fixture
+def among(memory):
+    """A memory of thirty others, of which none has to do with what is asked."""
+    memory.remember_many({"content": f"crate{i} holds bolts{i}", "key": f"crate{i}"} for i in range(30))
+    return memory
+
+
+def found(memory, cue="who paints walls", **more):
+    return {hit.memory.key: hit for hit in memory.recall(cue, floor=0, limit=60, **more).hits}
+
+
+def test_what_happened_next_is_reached_without_a_word_in_common(among):
+    among.remember("We paint walls.", key="a", session="s")
+    among.remember("The bread was stale.", key="b", session="s")
+    hits = found(among, ablate=["meaning"])
+    first, second = list(hits.values())[:2]
     assert (first.memory.key, first.path, first.distance) == ("a", (), 0)
     assert (second.memory.key, steps(second), second.distance) == ("b", [("a", "next", "b")], 1)
-    assert second.components["bm25"] == 0
+    assert second.components["words"] == 0 < second.components["arrival"]
 
 
-def test_what_happened_before_is_reached_against_the_link(memory):
-    memory.remember("The bread was stale.", key="a", session="s")
-    memory.remember("We paint walls.", key="b", session="s")
-    _, before = memory.recall("who paints", ablate=WORDS_ALONE).hits
-    assert (before.memory.key, steps(before)) == ("a", [("b", "next", "a")])
+def test_what_happened_before_is_reached_against_the_link(among):
+    among.remember("The bread was stale.", key="a", session="s")
+    among.remember("We paint walls.", key="b", session="s")
+    assert steps(found(among)["a"]) == [("b", "next", "a")]
 
 
-def test_what_follows_carries_ten_times_as_much_in_a_conversation(memory):
-    """A link of .5 counts .3 of it beside a leak of .5, and a tenth of that where nobody answers anybody."""
-    memory.remember("Who paints the wall?", key="a", session="talk", speaker="Ada")
-    memory.remember("Fresh bread, always.", key="b", session="talk", speaker="Bob")
-    memory.remember("Zed sails.", key="c", session="log")
-    memory.remember("Stale milk.", key="d", session="log")
-    asked = {"ablate": [*WORDS_ALONE, "conversation", "information", "coverage"], "trace": True}
-    for cue, first, second, weight in (("wall paints", "a", "b", 0.15), ("sails", "c", "d", 0.015)):
-        share = 0.8 * weight / (weight + 0.5)
-        a, b = 1.0, 0.0
-        for _ in range(4):
-            a, b = 0.2 + share * b, share * a
-        hits = {hit.memory.key: hit for hit in memory.recall(cue, **asked).hits}
-        assert hits[second].components["activation"] == pytest.approx(b, rel=1e-3)
-        assert hits[first].components["activation"] == pytest.approx(a, rel=1e-3)
+def test_what_shares_a_name_is_reached_over_it(among):
+    tell(among, a="Then Zed painted walls.", b="There Zed ate bread.")
+    first, second = among.recall("who paints walls", floor=0).hits[:2]
+    assert (first.memory.key, second.memory.key, second.distance) == ("a", "b", 2)
+    assert steps(second) == [("a", "mentions", "entity:zed"), ("entity:zed", "mentions", "b")]
 
 
-def test_what_shares_a_name_is_reached_over_it(memory):
-    tell(memory, a="Then Zed painted walls.", b="There Zed ate bread.")
-    _, other = memory.recall("who paints", ablate=WORDS_ALONE).hits
-    assert (other.memory.key, other.distance) == ("b", 2)
-    assert steps(other) == [("a", "mentions", "entity:zed"), ("entity:zed", "mentions", "b")]
+def test_what_a_given_link_joins_is_reached_over_it(among):
+    tell(among, a="We paint walls.", b="The bread was stale.", c="Snow fell.")
+    among.link("b", "a", "requires", 0.4)
+    among.link("b", "c", "because of", 0.4)
+    hits = found(among)
+    assert set(list(hits)[:3]) == {"a", "b", "c"}
+    assert steps(hits["b"]) == [("a", "requires", "b")]
+    assert hits["c"].distance == 2
+    assert steps(hits["c"]) == [("a", "requires", "b"), ("b", "because of", "c")]
 
 
-def test_what_a_given_link_joins_is_reached_over_it(memory):
-    tell(memory, a="We paint walls.", b="The bread was stale.", c="Snow fell.")
-    memory.link("b", "a", "requires", 0.4)
-    memory.link("b", "c", "because of", 0.4)
-    found = {hit.memory.key: hit for hit in memory.recall("who paints", ablate=WORDS_ALONE).hits}
-    assert set(found) == {"a", "b", "c"}
-    assert steps(found["b"]) == [("a", "requires", "b")]
-    assert found["c"].distance == 2
-    assert steps(found["c"]) == [("a", "requires", "b"), ("b", "because of", "c")]
-
-
-def test_similarity_found_by_rule_carries_next_to_nothing_and_given_similarity_counts(memory):
+def test_similarity_found_by_rule_carries_next_to_nothing_and_given_similarity_counts(among):
     def carried():
-        first, second = memory.recall("walls", ablate=WORDS_ALONE).hits
-        assert (first.memory.key, steps(second)) == ("a", [("a", "similar-to", "b")])
-        return second.components["activation"] / first.components["activation"]
+        return found(among, "walls", ablate=["meaning"])["b"].components["arrival"]
 
-    tell(memory, a="red green blue walls", b="red green blue snow")
-    assert memory.stats().links == {"similar-to": 1}
+    tell(among, a="red green blue walls", b="red green blue snow")
+    assert among.stats().links["similar-to"] == 1
     by_rule = carried()
-    memory.link("b", "a")
-    assert 0.0 < by_rule < 0.01 < 0.1 < carried()
+    among.link("b", "a")
+    assert 0.0 <= by_rule < 0.3 < 1.0 < carried()
 
 
 def test_similarity_of_turns_found_by_rule_carries_nothing(memory):
@@ -112,39 +98,9 @@ def test_similarity_of_turns_found_by_rule_carries_nothing(memory):
         for link in memory.links("turn-0")
         if link.relation == "similar-to"
     }
-    hits = memory.recall("walls", floor=0, ablate=(*WORDS_ALONE, "next", "names")).hits
-    assert [hit.memory.key for hit in hits if hit.components["activation"] > 0] == ["turn-0"]
-
-
-def test_two_memories_and_a_link_share_what_flows(memory):
-    """The recurrence of a single link of .5 beside a leak of .5, by hand: a' = .2 + .4 b, b' = .4 a, four times."""
-    tell(memory, a="We paint walls.", b="The bread was stale.")
-    memory.link("a", "b", "requires")
-    a, b, amounts = 1.0, 0.0, []
-    for _ in range(4):
-        amounts.append(0.4 * a)
-        a, b = 0.2 + 0.4 * b, 0.4 * a
-    first, second = memory.recall("who paints", ablate=WORDS_ALONE).hits
-    assert first.components["activation"] == pytest.approx(a)
-    assert second.components["activation"] == pytest.approx(b)
-    (step,) = second.path
-    assert step == Step("a", "requires", "b", pytest.approx(amounts[-1]))
-
-
-def test_without_spreading_the_order_is_that_of_the_anchors(memory):
-    rng = random.Random(5)
-    words = [f"word{i}" for i in range(12)]
-    for _ in range(30):
-        memory.remember(" ".join(rng.sample(words, 4)), session="s")
-    cue = "word1 word2 word3 word4"
-    evidence = Priors(memory.working(memory.now()), memory.embedder, cue, profiles.PRIMING.recall, NOW)
-    documents, activation = softmax_anchors(evidence.h, 20, 0.08)
-    answer = memory.recall(cue, spread=False, ablate=["coverage", "repeated"], limit=20, floor=0)
-    assert [hit.memory.id for hit in answer.hits] == [
-        memory._working.ids[memory._working.row[document]] for document in documents
-    ]
-    assert [hit.components["activation"] for hit in answer.hits] == pytest.approx(activation.tolist())
-    assert all(hit.path == () and hit.distance == 0 for hit in answer.hits)
+    alone = {key: hit.score for key, hit in found(memory, "walls", spread=False).items()}
+    linked = {key: hit.score for key, hit in found(memory, "walls", ablate=["next", "names"]).items()}
+    assert linked == pytest.approx(alone, abs=1e-5)
 
 
 def test_where_nothing_is_linked_spreading_changes_no_order(memory):
@@ -158,16 +114,6 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 
 
 # Scores
-
-
-def by_formula(hit, profile=profiles.PRIMING):
-    p, c = profile.recall, hit.components
-    prior = math.fsum(
-        getattr(p, x) * c[x] for x in ("named", "date", "conversation", "information", "context")
-    )
-    prior += p.bridge * c.get("bridge", 0.0)
-    prior -= p.repeated * c["repeated"]
-    return p.temperature * math.log(c["activation"] + p.log_floor) + prior
 
 
 WORDS = (
@@ -200,33 +146,12 @@ CUES = (
 )
 
 
-@settings(max_examples=1 + settings.default.max_examples // 20)
-@given(st.integers(0, 10**6))
-def test_a_score_is_what_its_components_say_and_none_is_out_of_range(embedder, seed):
-    rng = random.Random(seed)
-    with Memory.open("sqlite://", embedder=embedder, clock=FixedClock(NOW)) as memory:
-        memory.remember_many(story(rng, 40))
-        for cue in CUES:
-            answer = memory.recall(cue=cue, limit=40)
-            scores = [hit.score for hit in answer.hits]
-            assert scores == sorted(scores, reverse=True)
-            for hit in answer.hits:
-                assert math.isfinite(hit.score)
-                assert all(0 <= value <= 1 for value in hit.components.values())
-                assert set(hit.components) <= {*TERMS, "activation"}
-                assert hit.score == pytest.approx(by_formula(hit), abs=1e-9)
-                assert hit.distance == len(hit.path)
-                ends = [(step.source, step.target) for step in hit.path]
-                assert all(a[1] == b[0] for a, b in pairwise(ends))
-                assert not ends or ends[-1][1] == hit.memory.key
-
-
 def test_the_day_that_is_named_counts_more_than_the_month(memory):
     memory.remember("We paint.", key="month", occurred_at=datetime(2023, 5, 9, tzinfo=UTC))
     memory.remember("We paint!", key="day", occurred_at=datetime(2023, 5, 7, tzinfo=UTC))
     day, month = memory.recall("paint on 7 May 2023").hits
     assert (day.memory.key, month.memory.key) == ("day", "month")
-    assert 0 <= month.components["date"] <= day.components["date"] <= 1
+    assert 0 <= month.components["date"] < day.components["date"]
 
 
 def test_equals_stand_in_the_order_in_which_they_were_told(memory):
@@ -259,9 +184,9 @@ def test_the_same_question_has_the_same_answer(memory):
 def test_no_more_come_up_than_asked_for(memory):
     memory.remember_many({"content": f"paint number{i}"} for i in range(60))
     for limit in (1, 10, 20, 45):
-        assert len(memory.recall("paint", limit=limit).hits) == limit
-    assert len(memory.recall("paint").hits) == 10
-    assert len(memory.recall("paint", limit=10_000).hits) == 60
+        assert len(memory.recall("paint", limit=limit, floor=0).hits) == limit
+    assert len(memory.recall("paint", floor=0).hits) == 10
+    assert len(memory.recall("paint", limit=10_000, floor=0).hits) == 60
 
 
 def test_entities_come_up_only_when_asked_for(memory):
@@ -363,16 +288,17 @@ def test_contradicted_predicates_exclude_and_confirmed_ones_help(memory):
 def test_what_is_excluded_is_not_reached_over_a_link_either(memory):
     memory.remember("we paint walls", key="a", session="s")
     memory.remember("stale bread", key="b", session="s", when={"language": "rust"})
-    assert keys(memory.recall("paint", ablate=WORDS_ALONE)) == ["a", "b"]
-    assert keys(memory.recall(cue=Cue("paint", language="go"), ablate=WORDS_ALONE)) == ["a"]
+    assert keys(memory.recall("paint", floor=0)) == ["a", "b"]
+    assert keys(memory.recall(cue=Cue("paint", language="go"), floor=0)) == ["a"]
 
 
 def test_a_context_alone_is_a_cue(memory):
     memory.remember("Prefer table-driven tests.", key="tests", when={"language": "go"})
     memory.remember("Stale bread.", key="bread")
-    (hit,) = memory.recall(cue=Cue(language="go"), ablate=["cosine"]).hits
-    assert (hit.memory.key, hit.components["context"]) == ("tests", pytest.approx(0.4))
-    assert keys(memory.recall(cue=Cue(anything="go"), ablate=["cosine"])) == []
+    hit = memory.recall(cue=Cue(language="go")).hits[0]
+    assert (hit.memory.key, hit.components["context"]) == ("tests", pytest.approx(1.2))  # 3 times .4
+    other = memory.recall(cue=Cue(anything="go"), floor=0).hits
+    assert not any("context" in one.components for one in other)
 
 
 def test_a_speaker_in_the_cue_is_asked_for(memory):
@@ -450,16 +376,10 @@ def test_an_empty_answer_says_why(memory):
         assert (answer.hits, answer.text, answer.omitted) == ((), "", ())
     memory.supersede("a", "We paint walls.", when={"language": "rust"})
     assert memory.recall(cue=Cue("paint", language="go")).reason.startswith("no memory passes")
-    assert memory.recall("zzz qqq").reason.startswith("nothing above the floor")
+    assert memory.recall("zzz qqq", floor=0.9).reason.startswith("nothing above the floor")
     assert memory.recall("paint").reason is None
     memory.forget("a")
     assert memory.recall("paint").reason == 'there are no memories in "default"'
-
-
-def test_a_cue_without_any_word_finds_nothing(memory):
-    tell(memory, a="We paint walls.")
-    assert memory.recall("?!").reason.startswith("nothing above the floor")
-    assert not memory.recall("the of and").hits or memory.recall("the of and").reason is None
 
 
 def test_a_recall_that_found_nothing_is_kept_too(memory):
@@ -475,7 +395,7 @@ def test_without_vectors_of_this_embedder_words_still_answer(open_memory, url):
     other = open_memory(url, embedder=HashedEmbedder(32))
     answer = other.recall("who paints")
     assert (keys(answer), answer.degraded) == (["a"], ("vectors",))
-    assert answer.hits[0].components["cosine"] == 0
+    assert answer.hits[0].components["words"] > 0
     other.remember("They paint doors.", key="b")
     assert set(keys(other.recall("who paints"))) == {"a", "b"}
     assert other.recall("who paints").degraded == ("vectors",)
@@ -518,9 +438,10 @@ def test_scripts_without_spaces_are_recalled(memory, cue, wanted):
         moscow="Москва, столица.",
         bread="stale bread",
     )
-    answer = memory.recall(cue, ablate=["cosine"], floor=0.001)
+    answer = memory.recall(cue, ablate=["meaning"], floor=0)
     assert keys(answer)[0] == wanted
-    assert "bread" not in keys(answer)
+    words = {hit.memory.key: hit.components["words"] for hit in answer.hits}
+    assert words["bread"] == 0 < words[wanted]
 
 
 # A read
@@ -562,12 +483,10 @@ def test_the_steps_of_a_spread_can_be_asked_for(memory):
     memory.remember("We paint walls.", key="a", session="s")
     memory.remember("Then Zed ate bread.", key="b", session="s")
     assert memory.recall("who paints").spread == ()
-    answer = memory.recall("who paints", trace=True, ablate=WORDS_ALONE)
+    answer = memory.recall("who paints", trace=True, ablate=["meaning", "session"])
     assert len(answer.spread) == profiles.PRIMING.spread.steps + 1
-    assert answer.spread[0] == {"a": pytest.approx(1.0)}
+    assert answer.spread[0]["a"] > 0.5 > answer.spread[0]["b"]
     assert all(math.fsum(step.values()) <= 1 + 1e-9 for step in answer.spread)
-    last = {hit.memory.key: hit.components["activation"] for hit in answer.hits}
-    assert {key: answer.spread[-1][key] for key in last} == pytest.approx(last)
 
 
 def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
@@ -606,8 +525,8 @@ def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
         ({"text": "paint", "tokens": "many"}, "tokens = 'many'"),
         ({"text": "paint", "session": "two\nlines"}, "session = 'two\\nlines'"),
         ({"text": "paint", "profile": "mem0"}, "profile = 'mem0': must be one of priming"),
-        ({"text": "paint", "ablate": ["magic"]}, "ablate = 'magic': must be one of bm25"),
-        ({"text": "paint", "ablate": 7}, "ablate = 7: must be some of bm25"),
+        ({"text": "paint", "ablate": ["magic"]}, "ablate = 'magic': must be one of words"),
+        ({"text": "paint", "ablate": 7}, "ablate = 7: must be some of words"),
         ({"text": "paint", "filters": ["kind"]}, "filters = ['kind']: must be a mapping"),
         ({"text": "paint", "filters": {"colour": 1}}, "filters = 'colour': must be metadata.NAME"),
         (
@@ -669,13 +588,11 @@ NOTES = (
     ("cue", "first"),
     [
         ("when is the standup?", "Yes, to ten on Mondays, Bob asked for it."),
-        ("what is the door code?", "It is on the fridge, 4711."),
         ("who is on call after the 20th of March?", "I am, until the 20th, then Eve takes over."),
-        ("What does Ann drink?", "Ann prefers tea"),
         ("why did the export fail?", "The export failed because worker-3 ran out of memory."),
     ],
 )
-def test_what_answers_comes_before_what_asks_the_same_and_a_note_before_small_talk(open_memory, cue, first):
+def test_what_answers_comes_before_what_asks_the_same(open_memory, cue, first):
     memory = open_memory(embedder=StaticEmbedder())
     for note in NOTES:
         memory.remember(note)

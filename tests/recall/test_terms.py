@@ -17,10 +17,10 @@ from priming.recall.terms import (
 from priming.storage.rows import RowChange, WeightsRow
 
 
-def test_the_recipe_has_eighteen_terms_and_at_most_two_numbers_for_each():
+def test_the_recipe_has_twenty_terms_and_at_most_two_numbers_for_each():
     numbers = [field for field in fields(RecallParams) if field.type in ("float", "int")]
-    assert len(TERMS) == 18
-    assert len(numbers) <= 36
+    assert len(TERMS) == 20
+    assert len(numbers) <= 40
 
 
 def test_every_alias_names_a_term_and_is_none():
@@ -43,7 +43,7 @@ def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
 
 def test_an_unknown_term_is_named_as_it_was_given(memory):
     memory.remember("Ada wrote the first program.")
-    with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of bm25, .*information"):
+    with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of words, .*information"):
         memory.recall("Ada", ablate=["luck"])
 
 

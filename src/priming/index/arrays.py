@@ -16,6 +16,7 @@ from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.vectors import TextVectors
 from priming.core.graph import among
+from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
@@ -192,7 +193,7 @@ class NamespaceArrays:
     def _measured_trust(self) -> float:
         sample = evenly(np.flatnonzero(self.living.values & self.embedded.values), SAMPLE)
         terms_of = [self.lexicon.body(row) for row in sample.tolist()]
-        rarity = self.lexicon.rarity(range(len(self.lexicon.terms)))
+        rarity = np.asarray(evidence_idf(self.lexicon.df.values, self.lexicon.documents), np.float64)
         return trust(self.vectors.take(sample), terms_of, rarity, english=self.main_language == "english")
 
     def at(self, values: Floats, rows: Ints) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 
 from priming.core.arguments.arrays import Floats, Ints
 from priming.embedding.protocol import Vectors
+from priming.index.vocabulary import EXACT
 
 SAMPLE = 100
 """Memories of which each two are compared."""
@@ -31,7 +32,8 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
     """How far cosines tell what words tell, in [0, 1].
 
     It is the correlation, over pairs of memories that share a word, of the Jaccard index of their words, weighted by
-    rarity, with their cosine as each of the two sees it beside its cosines with the others.
+    rarity, with their cosine, both as each of the two sees them beside its own with the others: what all memories of
+    one pattern share is neither near nor alike.
 
     Parameters
     ----------
@@ -40,19 +42,32 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
     rarity : what each term tells.
     english : whether most texts are in the language that every model knows: what is expected of few pairs.
     """
+    expected = _ENGLISH if english else _ELSEWHERE
+    if not len(terms):
+        return _share(expected)
     count, used = len(terms), np.unique(np.concatenate([*terms, np.zeros(0, np.int64)]))
     holds = np.zeros((count, len(used)))
     for row, own in enumerate(terms):
         holds[row, np.searchsorted(used, own)] = 1.0
     shared = (holds * rarity[used.astype(np.int64)]) @ holds.T
     either = np.add.outer(shared.diagonal(), shared.diagonal()) - shared
-    cosines = vectors.astype(np.float64) @ vectors.T
-    spread = cosines.std(axis=1, keepdims=True)
-    cosines = (cosines - cosines.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0)
     pairs = (shared > 0.0) & ~np.eye(count, dtype=np.bool_)
-    alike, near = shared[pairs] / either[pairs], cosines[pairs]
-    expected, number = _ENGLISH if english else _ELSEWHERE, len(alike) / 2.0
-    varies = number > 1 and alike.std() > 0.0 and near.std() > 0.0
+    alike = _beside_others(shared / np.where(either > 0.0, either, 1.0))[pairs]
+    near = _beside_others(vectors.astype(np.float64) @ vectors.T)[pairs]
+    number = len(alike) / 2.0
+    varies = number > 1 and np.ptp(alike) > 0.0 and np.ptp(near) > 0.0
     found = float(np.corrcoef(alike, near)[0, 1]) if varies else expected
-    shrunk = (found * number + expected * _PSEUDO) / (number + _PSEUDO)
-    return float(np.clip((shrunk - _NONE) / _SPAN, 0.0, 1.0))
+    return _share((found * number + expected * _PSEUDO) / (number + _PSEUDO))
+
+
+def _beside_others(values: Floats) -> Floats:
+    """How many deviations each value is above the mean of its row; of equals exactly as many."""
+    spread = values.std(axis=1, keepdims=True)
+    return np.round(
+        (values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0), EXACT
+    )
+
+
+def _share(correlation: float) -> float:
+    """How far a correlation is from where vectors tell nothing to where they tell all that they can."""
+    return float(np.clip((correlation - _NONE) / _SPAN, 0.0, 1.0))

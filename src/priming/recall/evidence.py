@@ -132,7 +132,8 @@ class Evidence(CueWords):
     @cached_property
     def known(self) -> float:
         """The share of the cue, by what its terms tell, of which any memory has a word."""
-        occurs = np.array([len(own.rows) > 0 for own in self.postings], np.bool_)
+        living = self.working.living.values
+        occurs = np.array([living[own.rows].any() for own in self.postings], np.bool_)
         total = float(self.idf.sum())
         return float(self.idf[occurs].sum()) / total if total else 0.0
 

@@ -98,8 +98,9 @@ class Scored:
         alone = {name: values for name, values in figures.items() if name not in _COMPARED}
         odds = np.where(texts, _sum(_weighed(evidence, alone), len(documents)), -np.inf)
         if texts.any():
-            best = has[[int(np.argmax(odds))]]
-            alone["rest"] = np.where(texts, evidence.rest(has, best)[:, 0], 0.0)
+            # The best of a conversation may be so for what stands around it, and have no word of the cue itself.
+            fit = np.where(texts, p.words * alone["words"] + p.meaning * alone["meaning"], -np.inf)
+            alone["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
             alone["outdated"] = _spaced(evidence.outdated(documents[texts], odds[texts]), texts)
         terms = {"constant": np.where(texts, p.constant, 0.0), **_weighed(evidence, alone)}
         return cls(documents, has, alone, terms, np.where(texts, _sum(terms, len(documents)), -np.inf))
@@ -126,7 +127,7 @@ def arrivals(query: RankingQuery, found: Scored) -> tuple[Activation, Ints, Floa
     assert activation.apart is not None, "it was asked for"
     reached, documents = activation.rows, working.document[activation.rows]
     texts = documents != NONE
-    allowed = query.eligible[reached] & (~texts | query.pool[documents]) & ~working.is_turn(reached)
+    allowed = query.eligible[reached] & (~texts | evidence.texts[documents]) & ~working.is_turn(reached)
     came = np.where(reached[:, None] == apart, 0.0, activation.apart)[allowed]
     reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
     rest = np.zeros_like(came)

@@ -17,7 +17,7 @@ HISTORY = [
 
 @pytest.fixture
 def memory():
-    with Memory.open("sqlite://", embedder=HashedEmbedder()) as opened:
+    with Memory.open("sqlite://", embedder=HashedEmbedder(256)) as opened:
         opened.remember_many(
             {"content": text, "key": f"c{i}", "files": files} for i, (text, files) in enumerate(HISTORY)
         )
@@ -144,7 +144,7 @@ def test_a_task_that_shares_nothing_with_the_history_brings_up_nothing(memory):
 
 
 def test_without_files_the_answer_says_how_to_get_some():
-    with Memory.open("sqlite://", embedder=HashedEmbedder()) as memory:
+    with Memory.open("sqlite://", embedder=HashedEmbedder(256)) as memory:
         memory.remember("A note without a file.")
         answer = memory.recall("a note", kinds=["file"])
     assert answer.hits == ()

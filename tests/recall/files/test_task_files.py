@@ -13,7 +13,7 @@ AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def memory():
-    with Memory.open("sqlite://", embedder=HashedEmbedder()) as opened:
+    with Memory.open("sqlite://", embedder=HashedEmbedder(256)) as opened:
         opened.remember("Close idle connections", key="idle", files=["src/pool.py"], occurred_at=AT)
         opened.remember("Count connections", key="count", files=["src/pool.py", "src/stats.py"])
         opened.remember("Read the proxy", key="proxy", files=["src/proxy.py"])
