@@ -38,8 +38,8 @@ from priming import Memory
 from priming.bench import plots
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall import designs, recall, traces
-from priming.recall.priors import Priors
+from priming.recall import recall, recipe, traces
+from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
 from priming.recall.terms import TERMS
@@ -47,7 +47,7 @@ from priming.storage.sqlite.records import SqliteTraces
 from priming.text import tokens
 
 HITS = 10
-PLAIN = ("bm25", "cosine")
+PLAIN = ("words", "meaning")
 """The terms of plain hybrid search."""
 MOST = 3.0
 """How many times as long as plain hybrid search recall may take at 10,000 memories."""
@@ -169,25 +169,15 @@ class Spent(Stopwatch):
 
 
 INSIDE: Mapping[str, tuple[Any, str]] = {
-    "rank: spread": (designs, "spread"),
+    "rank: spread": (recipe, "spread"),
     "trace: pack routes": (traces, "encode_flow"),
     "trace: write": (SqliteTraces, "add_trace"),
 }
 """The steps inside a lap, and where each is looked up."""
-EVIDENCE = [
-    "terms",
-    "query",
-    "near",
-    "bm25",
-    "cosine",
-    "pairs",
-    "window",
-    "session",
-    "gist",
-    "priors",
-    "prior",
-    "h",
-]
+EVIDENCE = (
+    *("terms", "query", "near", "postings", "words", "background", "meaning"),
+    *("candidates", "figures", "covered_by_session", "rest", "outdated"),
+)
 
 
 @contextmanager
@@ -209,10 +199,7 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
         return watching
 
     places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in EVIDENCE]
-    places += [
-        (_owner("name_coverage"), "name_coverage", "rank: coverage"),
-        (RankingQuery, "graph", "rank: graph"),
-    ]
+    places.append((RankingQuery, "graph", "rank: graph"))
     places += [(place, name, shown) for shown, (place, name) in INSIDE.items()]
     kept: list[tuple[Any, str, Any]] = [(place, name, vars(place)[name]) for place, name, _ in places]
     kept.append((recall, "Stopwatch", Stopwatch))
@@ -234,7 +221,7 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
 
 def _owner(name: str) -> type:
     """The class that computes a part of the evidence."""
-    return next(one for one in Priors.__mro__ if name in vars(one))
+    return next(one for one in Evidence.__mro__ if name in vars(one))
 
 
 @dataclass(frozen=True, slots=True)

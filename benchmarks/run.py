@@ -9,7 +9,7 @@ from pathlib import Path
 from common import arguments
 
 SPEED = ("spread", "memory", "recall", "near", "sleep", "mcp_start", "serving", "scaling", "hooks")
-QUALITY = ("quality", "learning", "abstention", "relevance")
+QUALITY = ("quality", "learning")
 
 
 def main() -> None:

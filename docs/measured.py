@@ -42,9 +42,7 @@ COMMANDS = {
     "designs": "python benchmarks/designs.py --data FOLDER",
     "learning": "python benchmarks/learning.py --data FOLDER --chats FOLDER … --histories FOLDER …",
     "mixed": "python benchmarks/mixed.py --data FOLDER --genres FOLDER …",
-    "abstention": "python benchmarks/abstention.py --data FOLDER",
     "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER",
-    "relevance": "python benchmarks/relevance.py --data FOLDER --genres FOLDER",
     "recall": "python benchmarks/recall.py",
     "embedders": "python benchmarks/embedders.py --genre FOLDER",
     "scaling": "python benchmarks/scaling.py",
@@ -204,47 +202,6 @@ def abstention() -> str:
             silent = [f"{each['silent']} of {each['questions']}" for each in asked]
             rows.append(_marked(one["name"], f"{one['auc']:.3f}", *silent))
     return table(("contestant", "AUC", "silent, answerable", "silent, never said"), rows)
-
-
-def relevance() -> str:
-    """How true the relevance of hits is, by genre, on questions that were not fitted."""
-    found = read("relevance", "relevance")
-    rows = []
-    for genre, one in (*found["genres"].items(), ("all", found["all"])):
-        half, apart = one["half"], one["genre"]
-        shares = (f"{half['hits']:,}", f"{100 * half['relevant']:.1f} %", f"{100 * half['stated']:.1f} %")
-        rows.append(
-            (genre, *shares, *(f"{value:.3f}" for value in (half["base"], half["brier"], apart["brier"])))
-        )
-    heads = ("genre", "hits", "relevant", "mean relevance", "base", "Brier", "Brier, genre not fitted")
-    return table(heads, rows)
-
-
-def reliability() -> str:
-    """The relevance that hits have, beside the share of them that is relevant."""
-    rows = [
-        (f"{low:g} to {high:g}", f"{100 * stated:.1f} %", f"{100 * share:.1f} %", f"{count:,}")
-        for low, high, stated, share, count in read("relevance", "relevance")["all"]["half"]["bins"]
-    ]
-    return table(("relevance", "mean", "relevant", "hits"), rows)
-
-
-def floors() -> str:
-    """Precision and recall where an answer ends, by set and in small stores."""
-    found = read("relevance", "relevance")
-    sizes = {f"stores of {size}": one for size, one in found["sizes"].items()}
-    rows = []
-    for name, one in {**found["sets"], **sizes}.items():
-        shares = ("precision", "precision_floor", "recall", "recall_floor")
-        hits = (f"{one[key]:.1f}" for key in ("hits", "hits_floor"))
-        rows.append((name, *(f"{100 * one[key]:.1f}" for key in shares), *hits))
-    whole = list(found["sets"].values())
-    means = [sum(one[key] for one in whole) / len(whole) for key in shares]
-    lengths = [sum(one[key] for one in whole) / len(whole) for key in ("hits", "hits_floor")]
-    figures = (*(f"{100 * mean:.1f}" for mean in means), *(f"{mean:.1f}" for mean in lengths))
-    rows.append(_marked("**mean of the sets**", *(f"**{figure}**" for figure in figures)))
-    heads = ("set", "precision", "to the end", "R@10", "to the end", "hits", "to the end")
-    return table(heads, rows)
 
 
 def tokens(of: str) -> str:
@@ -547,9 +504,6 @@ KINDS: dict[str, Callable[..., str]] = {
             summary,
             genres,
             abstention,
-            relevance,
-            reliability,
-            floors,
             tokens,
             costs,
             embedders,

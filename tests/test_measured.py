@@ -11,7 +11,6 @@ from priming.config.profiles import get
 from priming.recall.terms import TERMS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = (DOCS / "quality-tables.md").read_text("utf-8")
 FIGURES = {
     "locomo": ("R@5", "R@10", "R@20", "MRR"),
     "hotpot": ("R@2", "R@5", "MRR"),
@@ -134,33 +133,6 @@ def test_silence_is_counted_for_both_kinds_of_questions(measured, put):
     assert lines(measured.abstention()) == [["**priming**", "**0.750**", "**1 of 4**", "**1 of 2**"]]
 
 
-def test_the_relevance_stated_stands_beside_what_was_relevant(measured, put):
-    one = {
-        "hits": 1000,
-        "relevant": 0.1,
-        "stated": 0.11,
-        "brier": 0.05,
-        "base": 0.09,
-        "bins": [[0.4, 0.6, 0.5, 0.48, 25]],
-    }
-    each = {"half": one, "genre": one}
-    cut = {
-        "precision": 0.1,
-        "precision_floor": 0.3,
-        "recall": 0.9,
-        "recall_floor": 0.89,
-        "hits": 10.0,
-        "hits_floor": 3.0,
-    }
-    put("relevance", {"genres": {"code": each}, "all": each, "sets": {"cosqa": cut}, "sizes": {"5": cut}})
-    assert lines(measured.relevance())[0] == ["code", "1,000", "10.0 %", "11.0 %", "0.090", "0.050", "0.050"]
-    assert lines(measured.reliability()) == [["0.4 to 0.6", "50.0 %", "48.0 %", "25"]]
-    figures = ["10.0", "30.0", "90.0", "89.0", "10.0", "3.0"]
-    rows = lines(measured.floors())
-    assert rows[:2] == [["cosqa", *figures], ["stores of 5", *figures]]
-    assert rows[2] == ["**mean of the sets**", *(f"**{figure}**" for figure in figures)]
-
-
 def test_each_kind_of_material_stands_beside_the_plain_methods(measured, put):
     over = {"nDCG@10": {"mean": -0.1, "low": -0.2, "high": 0.0}}
     both = {"priming": {"nDCG@10": 0.6, "over_first": {}}, "plain bm25": {"nDCG@10": 0.5, "over_first": over}}
@@ -177,13 +149,6 @@ def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):
         more = [contestant("once", of)] if of == "hotpot" else []
         put(f"quality-{of}", results(contestant("priming", of, value=0.4), contestant("plain", of), *more))
     assert [row[0] for row in lines(measured.summary())] == ["**priming**", "plain"]
-
-
-def test_every_group_of_the_search_stands_on_the_page(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
-    variants = importlib.import_module("variants").VARIANTS
-    shown = {one.group for one in variants if f"<!-- output: results designs {one.group} -->" in PAGE}
-    assert shown == {one.group for one in variants}
 
 
 def test_every_variant_that_is_tried_departs_from_the_default_and_has_a_name_of_its_own(monkeypatch):

@@ -97,9 +97,9 @@ class Recall:
     notice: str | None = None
     """What the answer lacks: constraints that apply, hits beyond the limit, and what did not fit into the tokens."""
     confidence: float | None = None
-    """The confidence that the cue is answered at all, in [0, 1]; None if the profile computes none."""
+    """The relevance of the best memory, even if it was not returned; None if the profile computes none."""
     floor: float | None = None
-    """The relevance below which hits were left out, but for those that the best leads to; None without relevance."""
+    """The relevance below which hits were left out; None without relevance."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
     """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""

@@ -130,7 +130,7 @@ def test_completions_are_offered(shell, monkeypatch):
 
     assert offered("priming remember --kind f") == ["fact", "failure"]
     assert offered("priming recall --profile s") == ["synapse"]
-    assert offered("priming recall --ablate bm") == ["bm25"]
+    assert offered("priming recall --ablate wor") == ["words"]
     assert offered("priming list --status a") == ["active", "archived", "any"]
     assert offered("priming link --relation ne") == ["next", "next-but-one"]
     assert "lines" in offered("priming import ")

@@ -37,7 +37,7 @@ BAD = [
     (["rember", "x"], "No such command 'rember'. Did you mean 'remember'"),
     (["recall"], "must not be blank: give a text, a cue with a context, or both"),
     (["recall", "x", "--limit", "0"], "limit = 0"),
-    (["recall", "x", "--ablate", "magic"], "ablate = 'magic': must be one of bm25"),
+    (["recall", "x", "--ablate", "magic"], "ablate = 'magic': must be one of words"),
     (["recall", "x", "--filter", '{"colour": 1}'], "filters = 'colour': must be metadata.NAME, "),
     (["recall", "x", "--filter", '{"occurred_at": {"gt": "soon"}}'], "filters.occurred_at = 'soon'"),
     (["recall", "x", "--filter", '{"not":' * 200 + "{}" + "}" * 200], "must be nested at most 100 deep"),

@@ -174,20 +174,20 @@ def test_links_of_a_removed_memory_are_named_by_its_key(two, clock):
     assert links(found, "requires") == [removed]
 
 
-GULLS, PORRIDGE = "gulls nest on cliffs", "porridge on cliffs is cold"
+GULLS, PORRIDGE = "gulls nest on cliffs", "porridge eaten on cliffs"
 
 
 def test_the_answers_to_a_question_side_by_side(memory, clock):
     memory.remember(GULLS, key="gulls", session="a")
     memory.remember(PORRIDGE, key="porridge", session="b")
-    start, before = clock.at, memory.recall("gulls nest on cliffs")
+    start, before = clock.at, memory.recall("nest on cliffs")
     assert [hit.memory.key for hit in before.hits] == ["gulls", "porridge"]
     clock.at += DAY
     memory.forget("gulls")
-    found = memory.diff(start, clock.at, question="gulls nest on cliffs")
-    (left,) = memory.recall("gulls nest on cliffs").hits
+    found = memory.diff(start, clock.at, question="nest on cliffs")
+    (left,) = memory.recall("nest on cliffs").hits
     first, second = (hit.score for hit in before.hits)
-    assert found.question == "gulls nest on cliffs"
+    assert found.question == "nest on cliffs"
     assert found.answers == (
         RankMove("porridge", "up", 2, 1, second, left.score, PORRIDGE, PORRIDGE),
         RankMove("gulls", "gone", 1, None, first, None, GULLS, None),
@@ -207,16 +207,16 @@ def test_another_text_at_the_same_rank_is_restated(memory, clock):
 
 
 def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
-    memory.remember("porridge on cliffs is cold", key="porridge", session="b")
+    memory.remember(PORRIDGE, key="porridge", session="b")
     start = clock.at
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")
-    found = memory.diff(start, clock.at, question="gulls nest on cliffs")
+    found = memory.diff(start, clock.at, question="nest on cliffs")
     assert [(one.key, one.what, one.rank_before, one.rank_after) for one in found.answers] == [
         ("gulls", "new", None, 1),
         ("porridge", "down", 1, 2),
     ]
-    again = memory.diff(clock.at, clock.at, question="gulls nest on cliffs")
+    again = memory.diff(clock.at, clock.at, question="nest on cliffs")
     assert {one.what for one in again.answers} == {"same"}
 
 

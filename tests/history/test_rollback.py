@@ -360,11 +360,11 @@ def test_verdicts_and_runs_are_rolled_back_each_by_its_source(memory, clock):
         memory.remember(text, key=key, session="s")
     clock.at += HOUR
     before = rows(memory)
-    found = memory.recall("Zed paints Oslo")
+    found = memory.recall("Zed paints Oslo", floor=0)
     memory.feedback(found.recall_id, used=["b"], not_relevant=["c"])
     judged = rows(memory)
     run = memory.run_start("x")
-    memory.recall("Zed sails", session="x")
+    memory.recall("Zed sails", session="x", floor=0)
     memory.run_end(run.id, used=True)
     assert {one.source for one in memory.events(since=clock.at)} == {"conscious", "automatic"}
     learnt = rows(memory)

@@ -20,7 +20,7 @@ def gateway(memory):
     memory.remember("The gateway listens on port 8443.", key="port")
     memory.remember("Ferrets sleep most of the day.", key="ferrets")
     memory.link("port", "ferrets")
-    memory.recall(CUE, session="friday")
+    memory.recall(CUE, session="friday", floor=0)
     return memory
 
 

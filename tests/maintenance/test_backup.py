@@ -15,7 +15,7 @@ def keys(memory):
 
 
 def recalled_keys(memory, cue):
-    return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", "next", "window", "session"]).hits]
+    return [hit.memory.key for hit in memory.recall(cue).hits if hit.components.get("words")]
 
 
 @pytest.fixture
@@ -159,8 +159,8 @@ OTHER = """
     from priming import HashedEmbedder, Memory, NotFound
     with Memory.open(sys.argv[1], embedder=HashedEmbedder(256)) as memory:
         for cue in sys.stdin:
-            hits = memory.recall(cue, ablate=["cosine", "next", "window", "session"]).hits
-            print(*(hit.memory.key for hit in hits), flush=True)
+            hits = memory.recall(cue).hits
+            print(*(hit.memory.key for hit in hits if hit.components.get("words")), flush=True)
 """
 
 

@@ -43,8 +43,9 @@ def weights(memory, *args, **more):
     return {(link.source, link.relation, link.target): link.weight for link in memory.links(*args, **more)}
 
 
-def recalled(memory, text="paint"):
-    return [hit.memory.key for hit in memory.recall(text, ablate=["cosine"]).hits]
+def recalled(memory, text="walls"):
+    hits = memory.recall(text).hits
+    return [hit.memory.key for hit in hits if hit.components.get("words") or hit.path]
 
 
 def refused(memory, error, message, verb, *args, **more):
@@ -232,7 +233,7 @@ def test_what_was_merged_is_in_no_recall_and_its_links_carry_for_the_other(three
     assert recalled(three, "bread") == ["c", "a"]
     three.merge("a", "b")
     assert recalled(three, "bread") == ["c", "b"]
-    assert recalled(three) == []
+    assert "a" not in recalled(three)
 
 
 def test_undo_of_a_merge_brings_back_exactly_what_was(three):

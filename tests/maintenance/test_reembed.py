@@ -42,7 +42,7 @@ class Failing(HashedEmbedder):
 def test_a_store_of_another_generation_says_so_and_what_helps(url):
     with opened(url) as memory:
         result = memory.recall("fruit")
-        assert [hit.memory.key for hit in result.hits] == ["pear"]
+        assert result.hits[0].memory.key == "pear"
         assert result.degraded == ("vectors",)
         (finding,) = memory.validate()
         assert "priming reembed" in finding.remedy
@@ -55,7 +55,7 @@ def test_reembed_brings_the_vectors_back_and_logs_nothing(url):
         assert memory.log() == before
         result = memory.recall("fruit")
         assert result.degraded == ()
-        assert result.hits[0].components["cosine"] > 0
+        assert result.hits[0].components["meaning"] > 0
         assert memory.validate() == []
 
 

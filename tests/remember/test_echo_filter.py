@@ -15,7 +15,7 @@ def recalled(memory):
     """Two memories, and a recall that emitted both."""
     memory.remember(FULL, session="s", speaker="Ada")
     memory.remember(CLEAN, session="s")
-    recall = memory.recall("why did the deploy fail")
+    recall = memory.recall("why did the deploy fail", floor=0)
     assert {hit.memory.content for hit in recall.hits} == {FULL, CLEAN}
     return recall
 
@@ -60,7 +60,7 @@ def test_an_echo_is_counted_as_use_once_for_each_recall(memory, recalled):
     assert (operation.id, operation.kind, operation.source) == (first.operation, "feedback", "automatic")
     assert memory.remember(recalled.text).operation == first.operation
     assert memory.get(recalled.hits[0].memory.key).use.uses == 1
-    memory.recall("why did the deploy fail")
+    memory.recall("why did the deploy fail", floor=0)
     memory.remember(FULL, session="another")
     assert sorted(memory.get(hit.memory.key).use.uses for hit in recalled.hits) == [1, 2]
 
@@ -91,7 +91,7 @@ def test_a_gist_that_was_shown_is_an_echo(memory):
 
 def test_a_block_of_memories_with_strange_line_breaks_is_an_echo(memory):
     memory.remember("The deploy failed\u2028because the disk\x85was full\r\nat noon.")
-    assert memory.remember(memory.recall("why did the deploy fail").text).status == "echo"
+    assert memory.remember(memory.recall("why did the deploy fail", floor=0).text).status == "echo"
 
 
 def test_an_echo_in_a_batch_is_not_stored(memory, recalled):
@@ -158,7 +158,7 @@ def test_an_echo_lasts_a_day_from_the_latest_recall(memory, clock):
     for _ in range(3):
         clock.at += timedelta(hours=STORE.echo_hours - 1)
         assert memory.remember(FULL, session="x").status == "echo"
-        memory.recall("why did the deploy fail")
+        memory.recall("why did the deploy fail", floor=0)
 
 
 @pytest.mark.usefixtures("recalled")
@@ -187,7 +187,7 @@ def test_a_recall_in_another_namespace_does_not_count(open_memory, url):
 @pytest.mark.parametrize("gone", ["forget", "purge", "undo"])
 def test_what_is_gone_may_be_told_anew(memory, gone):
     first = memory.remember(FULL, session="a")
-    memory.recall("why did the deploy fail")
+    memory.recall("why did the deploy fail", floor=0)
     assert memory.remember(FULL, session="b").status == "echo"
     getattr(memory, gone)(first.operation if gone == "undo" else first.key)
     again = memory.remember(FULL, session="b")

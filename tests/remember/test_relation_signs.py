@@ -25,9 +25,9 @@ def signs(memory):
 
 def activation(memory, key, profile="poc", **more):
     """The activation of a memory at the end; 0 where all of it was taken away."""
-    name = {"ethos": "spread"}.get(profile, "activation")
+    name = {"ethos": "spread", "priming": "arrival"}.get(profile, "activation")
     hits = memory.recall("harbour pilot", profile=profile, limit=10, **more).hits
-    return next((hit.components[name] for hit in hits if hit.memory.key == key), 0.0)
+    return next((hit.components.get(name, 0.0) for hit in hits if hit.memory.key == key), 0.0)
 
 
 def test_a_new_name_says_how_it_acts_the_first_time_and_never_again(three):

@@ -72,7 +72,7 @@ def live(memory, clock):
     memory.link("hub", "leaf", "requires")
     for _ in range(3):
         clock.at += HOUR
-        memory.feedback(memory.recall("who signs the nightly builds").recall_id, used=["leaf"])
+        memory.feedback(memory.recall("who signs the nightly builds", floor=0).recall_id, used=["leaf"])
     for number, (kind, text) in enumerate(TOLD):
         memory.remember(text, kind=kind, session=f"s{number}", key=f"m{number}")
     for _ in range(3):

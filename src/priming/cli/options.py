@@ -109,7 +109,7 @@ Reason = Annotated[str | None, Option("--reason", metavar="TEXT", help="The reas
 DryRun = Annotated[bool, Option("--dry-run", help="Only show what would change")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask for confirmation")]
 Explain = Annotated[
-    bool, Option("--explain", help="Also show components, scores, confidence, recall id and timings")
+    bool, Option("--explain", help="Also show what each score is the sum of, recall id and timings")
 ]
 
 

@@ -63,9 +63,8 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
 def _beside_others(values: Floats) -> Floats:
     """How many deviations each value is above the mean of its row; of equals exactly as many."""
     spread = values.std(axis=1, keepdims=True)
-    return np.round(
-        (values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0), EXACT
-    )
+    beside = (values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0)
+    return np.asarray(np.round(beside, EXACT), np.float64)
 
 
 def _share(correlation: float) -> float:

@@ -123,10 +123,10 @@ class Evidence(CueWords):
         return np.asarray(values, np.float64)
 
     def match(self, documents: Ints) -> Floats:
-        """How well words and meaning of each document fit, in log-odds, 0 where they speak against it."""
+        """How well its own words and meaning of each document fit, in log-odds, 0 where they speak against it."""
         p = self.params
         return np.maximum(
-            0.0, p.words * self.words[documents] / self.size + p.meaning * self.meaning(documents)
+            0.0, p.words * self.literal[documents] / self.size + p.meaning * self.meaning(documents)
         )
 
     @cached_property

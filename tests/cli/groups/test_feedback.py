@@ -14,7 +14,7 @@ def recalled(shell):
     shell.ask("remember", "Kestrel signs the nightly builds.", "--key", "kestrel")
     shell.ask("remember", "Gulls nest upon tall cliffs.", "--key", "gulls")
     shell.ask("link", "kestrel", "gulls")
-    return shell.ask("recall", CUE, "--session", "chat")
+    return shell.ask("recall", CUE, "--floor", "0", "--session", "chat")
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_verdict_is_a_command(shell, told, command, after):
 
 
 def test_the_recall_to_judge_can_be_named(shell, told):
-    later = shell.ask("recall", CUE)
+    later = shell.ask("recall", CUE, "--floor", "0")
     done = shell.ask("used", "gulls", "--recall", told["recall_id"], "--reason", "it was about gulls")
     assert done["reason"] == "it was about gulls"
     (verdict,) = [one["after"] for one in done["changes"] if one["table"] == "verdicts"]
@@ -48,7 +48,7 @@ def test_the_recall_to_judge_can_be_named(shell, told):
 
 
 def test_the_session_to_judge_can_be_named(shell, told):
-    shell.ask("recall", CUE, "--session", "another")
+    shell.ask("recall", CUE, "--floor", "0", "--session", "another")
     assert told["recall_id"] in shell.ask("used", "gulls", "--session", "chat")["reason"]
 
 
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_said_and_nothing_changes(shell, arguments, said):
 @pytest.mark.usefixtures("told")
 def test_a_run_from_its_start_to_its_use(shell):
     run = shell.ask("run", "start", "--session", "work")
-    shell.ask("recall", CUE, "--session", "work")
+    shell.ask("recall", CUE, "--floor", "0", "--session", "work")
     assert shell.ask("run", "end")["shown"] == ["kestrel", "gulls"]
     assert weight(shell) == 0.5
     used = shell.ask("run", "used")
@@ -121,7 +121,7 @@ def test_a_run_from_its_start_to_its_use(shell):
 @pytest.mark.usefixtures("told")
 def test_a_run_that_came_to_nothing(shell):
     shell.ask("run", "start", "--session", "work")
-    shell.ask("recall", CUE, "--session", "work")
+    shell.ask("recall", CUE, "--floor", "0", "--session", "work")
     assert shell.ask("run", "end", "--unused")["settled"] == "unused"
     assert weight(shell) == pytest.approx(0.49999)
 

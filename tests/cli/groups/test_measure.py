@@ -38,13 +38,13 @@ def test_each_term_stands_in_a_row_with_its_worth_and_interval(judged):
 
 
 def test_some_terms_alone_are_asked_for_by_name(judged):
-    found = judged.ask("ablate", "spread", "bm25", "--no-propose")
-    assert [one["term"] for one in found["terms"]] == ["bm25", "spread"]
+    found = judged.ask("ablate", "spread", "words", "--no-propose")
+    assert [one["term"] for one in found["terms"]] == ["words", "spread"]
     assert (found["recalls"], found["cues"], found["measure"]) == (2, 2, "average precision at 10")
 
 
 def test_too_few_judged_recalls_are_counted(judged):
-    done = judged.run("ablate", "bm25", "--apply")
+    done = judged.run("ablate", "words", "--apply")
     assert done.exit_code == 0
     assert "no weights are proposed: 2 judged cues" in done.stdout
     assert judged.ask("log", "--limit", "1")[0]["kind"] == "feedback"
@@ -53,7 +53,7 @@ def test_too_few_judged_recalls_are_counted(judged):
 def test_an_unknown_term_is_refused_with_those_there_are(judged):
     done = judged.run("ablate", "luck")
     assert done.exit_code == 2
-    assert "terms = 'luck': must be one of bm25, cosine" in done.stderr
+    assert "terms = 'luck': must be one of words, meaning" in done.stderr
 
 
 def test_to_apply_without_looking_for_weights_is_refused(judged):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import exp
 
 import pytest
 
@@ -20,7 +22,7 @@ STEP = Step("deploy-failed", "next", "cleaned-cache", 0.31)
 FOUND = Recall(
     "r",
     (
-        Hit(A, 1.25, {"bm25": 1.0, "cosine": 0.0, "date": -0.5, "length": 0.001}),
+        Hit(A, 1.25, {"words": 1.0, "meaning": 0.0, "date": -0.5, "size": 0.001}),
         Hit(B, 0.5, {"activation": 0.31}, (STEP,), 1),
     ),
     timings={"rank": 2.25, "pack": 0.25},
@@ -46,7 +48,7 @@ def two(shell, prepared):
 def test_a_remembered_text_is_recalled(two):
     stored = two.ask("remember", DISK, "--session", "monday")
     assert (stored["status"], stored["key"]) == ("duplicate", DISK_KEY)
-    found = two.ask("recall", "why did the deploy fail")
+    found = two.ask("recall", "why did the deploy fail", "--floor", "0")
     assert [hit["memory"]["key"] for hit in found["hits"]] == [DISK_KEY, CACHE_KEY]
 
 
@@ -72,10 +74,16 @@ def test_recall_says_nothing_where_it_is_less_sure_than_asked_for(two):
     silent = two.ask("recall", "deploy disk", "--floor", "1")
     assert (silent["hits"], silent["confidence"]) == ([], found["confidence"])
     assert silent["reason"].endswith(", less than 1")
-    assert (
-        f" · confidence {found['confidence']:.2f}\n" in two.run("recall", "deploy disk", "--explain").stdout
-    )
-    assert "confidence" not in two.run("recall", "deploy disk").stdout
+    assert found["confidence"] == found["hits"][0]["relevance"]
+
+
+def test_an_explained_recall_shows_the_sum_that_its_percentage_is_made_of(two):
+    printed = two.run("recall", "deploy disk", "--explain").stdout
+    found = re.search(r"^    (.+)  = (\S+) log-odds, (\S+)%$", printed, re.MULTILINE)
+    terms, total, percent = found.groups()
+    assert printed.startswith(f" 1  {round(float(percent)):3}%  ")
+    assert sum(map(float, re.findall(r"[+-]\d+\.\d\d", terms))) == pytest.approx(float(total), abs=0.05)
+    assert 100 / (1 + exp(-float(total))) == pytest.approx(float(percent), abs=0.2)
 
 
 @pytest.mark.parametrize("floor", ["-0.1", "1.5", "nan"])
@@ -111,7 +119,7 @@ def test_an_explained_recall_adds_scores_components_amounts_id_and_timings(shown
     assert shown(recall.shown(FOUND, explain=True)) == [
         " 1  deploy-failed  1.250",
         "    The deploy failed.",
-        "    bm25 1.00  date -0.50",
+        "    words 1.00  date -0.50",
         " 2  cleaned-cache  0.500",
         "    Ada: We cleaned it.",
         "    activation 0.31",
@@ -208,8 +216,8 @@ def test_where_nothing_spread_it_says_so(shown):
 def test_a_traced_recall_draws_its_tree_before_its_steps(shell):
     for text in ("The disk was full.", "We cleaned the cache."):
         shell.ask("remember", text, "--session", "monday")
-    lines = shell.run("recall", "disk", "--trace").stdout.splitlines()
-    root = next(i for i, one in enumerate(lines) if one.startswith("the-disk-was-full  1.0000 → "))
+    lines = shell.run("recall", "disk", "--floor", "0", "--trace").stdout.splitlines()
+    root = next(i for i, one in enumerate(lines) if one.startswith("the-disk-was-full  0."))
     assert lines[root].endswith("  hit 1")
     assert lines[root + 1].startswith("└── ─next→ we-cleaned-the-cache  +")
     assert root < lines.index("step 0")
@@ -233,7 +241,7 @@ def test_what_links_carried_is_their_sum_over_all_steps(shell):
 
 
 def test_a_picture_shows_the_cue_the_memories_and_the_ranks(two):
-    done = two.run("recall", "why was the disk full?", "--plot", "out.svg")
+    done = two.run("recall", "why was the disk full?", "--floor", "0", "--plot", "out.svg")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "drawn  to out.svg\n" in done.stdout
     drawing = ElementTree.fromstring((two.folder / "out.svg").read_bytes())

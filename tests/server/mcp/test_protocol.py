@@ -546,7 +546,7 @@ def test_four_verdicts_take_a_short_reply_and_no_rows(url):
             for key, content in texts.items():
                 await client.call_tool("remember", {"content": content, "key": key, "session": "s"})
             recall = (
-                await client.call_tool("recall", {"text": "How is Kestrel deployed?"})
+                await client.call_tool("recall", {"text": "How is Kestrel deployed?", "floor": 0})
             ).structured_content
             return await client.call_tool(
                 "feedback",

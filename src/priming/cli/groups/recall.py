@@ -186,30 +186,34 @@ def shown(
 
 
 def _summary(result: Recall) -> Iterator[Part]:
-    """The id of the recall, its confidence, the relevance where it ends, and its timings."""
-    confidence = "" if result.confidence is None else f"confidence {result.confidence:.2f}"
-    floor = f" · hits from a relevance of {result.floor:.3g}" if result.floor else ""
-    yield from records.recall_id(result, confidence + floor)
+    """The id of the recall, the relevance where it ends, and its timings."""
+    yield from records.recall_id(result, f"hits from {result.floor:.1%}" if result.floor else "")
     if result.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
         yield line((f"{sum(result.timings.values()):.1f} ms: {steps}", DIM))
 
 
 def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
-    score = f"  {hit.score:.3f}" if explain else ""
+    score = f"  {hit.score:.3f}" if explain and hit.relevance is None else ""
     title = f"{hit.memory.title}: " if hit.memory.title else ""
     relevance = "" if hit.relevance is None else f"{_relevance(hit.relevance)}  "
     yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_notes(hit))
     yield line((title, DIM), _text(hit.memory), indent=4)
-    values = [
-        f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"
-    ]
-    if explain and values:
-        yield line(("  ".join(values), DIM), indent=4)
+    if explain and (sum_of_terms := _components(hit)):
+        yield line((sum_of_terms, DIM), indent=4)
     if explain and hit.memory.recorded_at is not None:
         yield line((f"version {hit.memory.version}  {records.version_times(hit.memory)}", DIM), indent=4)
     if hit.path:
         yield line((records.path(hit.path, amounts=explain), OK), indent=4)
+
+
+def _components(hit: Hit) -> str:
+    """What the score is made of; of a probability, its log-odds as a sum that can be checked."""
+    shown = {name: value for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"}
+    sign = "" if hit.relevance is None else "+"
+    terms = "  ".join(f"{name} {value:{sign}.2f}" for name, value in shown.items())
+    total = sum(hit.components.values())
+    return terms if hit.relevance is None else f"{terms}  = {total:+.2f} log-odds, {hit.relevance:.1%}"
 
 
 def _relevance(probability: float) -> str:
