@@ -1,0 +1,55 @@
+"""What a store of a few notes answers."""
+
+import pytest
+
+from priming import Memory
+
+NOTES = {
+    "allergy": "Vera is allergic to peanuts.",
+    "deploy": "The deploy failed because the disk of Heron was full.",
+    "office": "Our office moves to Linz in May.",
+    "retries": "The billing service retries three times before it gives up.",
+    "birthday": "Tom's birthday is on 4 July.",
+}
+MORE = {
+    "cache": "We switched from Redis to Valkey for the cache.",
+    "heron": "Heron has only 40 GB.",
+    "report": "The quarterly report is due on Friday.",
+    "cat": "The cat is called Miso and hates rain.",
+    "staging": "The staging database is refreshed every Sunday night.",
+    "tea": "Anna prefers tea to coffee.",
+    "backups": "Backups are kept for 30 days in Frankfurt.",
+    "login": "The login page times out after ten minutes.",
+    "lock": "My bike lock code is in the blue notebook.",
+    "printer": "The printer on floor 2 needs toner 78A.",
+}
+GERMAN = {
+    "allergie": "Vera ist gegen Erdnüsse allergisch.",
+    "büro": "Unser Büro zieht im Mai nach Linz um.",
+    "geburtstag": "Tom hat am 4. Juli Geburtstag.",
+    "katze": "Die Katze heißt Miso und hasst Regen.",
+    "sicherung": "Sicherungen werden 30 Tage in Frankfurt aufbewahrt.",
+    "drucker": "Der Drucker im zweiten Stock braucht Toner 78A.",
+}
+
+
+@pytest.mark.parametrize(
+    ("notes", "cue", "answer"),
+    [
+        (NOTES, "What is Vera allergic to?", "allergy"),
+        (NOTES, "where is the office going?", "office"),
+        (NOTES, "how often does billing retry?", "retries"),
+        (NOTES | MORE, "how long are backups kept?", "backups"),
+        (NOTES | MORE, "where is the code of the bike lock?", "lock"),
+        (NOTES | MORE, "peanuts", "allergy"),
+        (GERMAN, "Wogegen ist Vera allergisch?", "allergie"),
+        (GERMAN, "Wann hat Tom Geburtstag?", "geburtstag"),
+        (GERMAN, "Wie heißt die Katze?", "katze"),
+    ],
+)
+def test_a_small_store_answers_with_what_was_asked_for_and_hardly_believes_the_others(notes, cue, answer):
+    with Memory.open("sqlite://") as memory:
+        memory.remember_many({"content": text, "key": key} for key, text in notes.items())
+        first, *others = memory.recall(cue).hits
+    assert first.memory.key == answer
+    assert all(hit.relevance < first.relevance / 5 for hit in others)
