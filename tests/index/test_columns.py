@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from priming.core.arguments.vectors import TextVectors
 from priming.index.columns import Column, Ragged, VectorColumn
-from priming.index.passages import PassageColumn
+from priming.index.nearest import PassageColumn
 
 numbers = st.lists(st.integers(-(2**40), 2**40), max_size=200)
 

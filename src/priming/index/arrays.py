@@ -24,8 +24,7 @@ from priming.index.conversation_context import ConversationContext, Conversation
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
-from priming.index.nearest import NearestIndex
-from priming.index.passages import PassageColumn
+from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.topology import Topology
 from priming.index.trust import SAMPLE, evenly, trust
 from priming.index.vocabulary import Vocabulary, WaitingVectors

@@ -28,8 +28,7 @@ from priming.embedding.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import bare_terms
-from priming.index.nearest import NearestIndex
-from priming.index.passages import PassageColumn
+from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
