@@ -177,7 +177,7 @@ def _is_met(evidence: Evidence, pool: NDArray[np.bool_]) -> bool:
     return bool(evidence.context or (evidence.words[pool] > 0).any())
 
 
-def relevance_floor(query: RecallQuery, evidence: Evidence) -> float | None:
+def relevance_floor(query: RecallQuery) -> float | None:
     """The relevance below which hits are left out; None: where the answer ends by itself.
 
     By default, filtered recalls leave nothing out.
@@ -185,5 +185,5 @@ def relevance_floor(query: RecallQuery, evidence: Evidence) -> float | None:
     if query.floor is not None:
         return query.floor
     moment = query.moment
-    narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
+    narrowed = query.kinds is not None or query.condition is not None
     return 0.0 if query.profile.relevance is None or narrowed or (moment and moment.superseded) else None

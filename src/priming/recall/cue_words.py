@@ -85,7 +85,7 @@ class CueWords(CueReading):
             row = working.row_of.get(memory_id, NONE)
             if row != NONE and working.document[row] != NONE:
                 rows.append(int(working.document[row]))
-                counts.append(count)
+                counts.append(count * self.params.first_verdict)
         return Postings(np.array(rows, np.int64), np.array(counts, np.float64))
 
     @cached_property

@@ -42,11 +42,12 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
         came[here] = arrival[place[here]]
         arrived = p.arrived + p.arrival * np.log(came + _NOTHING) + p.led * found.figures["meaning"]
-    whole = np.logaddexp(found.odds, arrived)
+    # What follows from the best does not stand before it.
+    whole = np.minimum(np.logaddexp(found.odds, arrived), found.odds.max(initial=-np.inf))
     eligible = query.eligible[rows]
     rivals = -law.rivals * rivalry(whole[eligible])
     chances = np.round(probability(whole + rivals), EXACT)
-    order = np.lexsort((rows, -chances))
+    order = np.lexsort((rows, -found.odds, -chances))
     order = order[eligible[order]][: query.limit]
     gained = np.where(np.isfinite(found.odds), whole - np.maximum(found.odds, _LEAST), whole)
     parts = {**found.terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
@@ -128,8 +129,12 @@ def arrivals(query: RankingQuery, found: Scored) -> tuple[Activation, Ints, Floa
     reached, documents = activation.rows, working.document[activation.rows]
     texts = documents != NONE
     allowed = query.eligible[reached] & (~texts | evidence.texts[documents]) & ~working.is_turn(reached)
-    came = np.where(reached[:, None] == apart, 0.0, activation.apart)[allowed]
     reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
+    order = np.argsort(found.documents)
+    place = order[np.minimum(np.searchsorted(found.documents[order], documents), len(order) - 1)]
+    own = np.where(found.documents[place] == documents, found.odds[place], -np.inf)
+    # What leads to a memory fits better than it does.
+    came = np.where(own[:, None] < found.odds[best[:APART]], activation.apart[allowed], 0.0)
     rest = np.zeros_like(came)
     rest[texts] = evidence.rest(evidence.covered(documents[texts]), found.has[best[:APART]])
     arrival = (came * np.exp(p.continues * rest)).sum(axis=1)
@@ -170,6 +175,19 @@ def probability(odds: Floats) -> Floats:
     [0.5, 0.881]
     """
     return np.asarray(np.exp(-np.logaddexp(0.0, -odds)), np.float64)
+
+
+def bars(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> Floats:
+    """The probability from which each hit is worth returning.
+
+    It is that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as far
+    as it is there for that: its anchor is its rival, though both may be needed.
+    """
+    p = evidence.params
+    nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
+    least = max(nothing, least_probability(ranked.scores[: law.width], law))
+    led = 1.0 - np.exp(-ranked.components.get("arrival", np.zeros(len(ranked.rows))))
+    return np.asarray(least * (1.0 - (1.0 - law.led) * led), np.float64)
 
 
 def least_probability(chances: Floats, law: RelevanceParams) -> float:

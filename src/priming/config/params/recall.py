@@ -43,7 +43,7 @@ class RecallParams(Checked):
     answered: float = param(0.7, low=0.0, doc="weight of how well the question fits that a turn follows")
     context: float = param(3.0, low=0.0, doc="weight of confirmed `when` predicates")
     feedback: float = param(
-        5.0, low=0.0, doc="weight of the verdicts on a memory for similar cues, in [-1, 1]"
+        3.0, low=0.0, doc="weight of the verdicts on a memory for similar cues, in [-1, 1]"
     )
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
@@ -118,6 +118,9 @@ class RelevanceParams(Checked):
         source="van Rijsbergen's F",
     )
     floor: float = param(0.01, low=0.0, high=1.0, doc="least probability of a hit, whatever the others are")
+    led: float = param(
+        0.2, low=0.0, high=1.0, doc="share of that for a hit that is there for what leads to it alone"
+    )
     width: int = param(
         20, low=1, unit="hits", doc="number of hits that are ranked, however few are to be returned"
     )
