@@ -120,7 +120,7 @@ def test_memories_that_went_and_came_back_stand_where_they_stood(memory, clock):
     for name in ("x", "y", "z"):
         memory.remember("The very same words.", key=name, session=name)
         clock.at += DAY
-    ties = {"ablate": ["spread"]}
+    ties = {"ablate": ["spread", "outdated"]}
     then = memory.recall("the very same words", **ties)
     assert keys(then) == ["x", "y", "z"]
     clock.at += DAY

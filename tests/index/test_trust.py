@@ -51,12 +51,12 @@ def test_what_all_texts_of_one_pattern_share_is_no_reason_to_distrust(open_memor
             "Large ships wait for the pilot in the strait.",
         )
     )
-    assert memory.working(memory.now()).trust == 1.0
+    assert memory.working(memory.now()).sampling.trust == 1.0
 
 
 def test_where_all_texts_are_of_one_pattern_trust_is_as_expected(memory):
     memory.remember_many({"content": f"Build {n} is signed by host {n}."} for n in range(300))
-    assert memory.working(memory.now()).trust == 1.0
+    assert memory.working(memory.now()).sampling.trust == 1.0
 
 
 @pytest.mark.parametrize(("english", "expected"), [(True, 1.0), (False, 0.4)])

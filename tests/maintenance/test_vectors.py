@@ -167,7 +167,7 @@ def test_vectors_that_came_later_are_in_the_next_snapshot(url, tmp_path):
     with opened(url) as memory:
         assert memory.working(memory.now()).head
         assert memory.status().waiting == 0
-        assert memory.recall("Crate 7").hits[0].components["cosine"] > 0
+        assert memory.recall("Crate 7").hits[0].components["meaning"] > 0
 
 
 def test_a_text_that_changed_meanwhile_has_the_vector_of_its_new_text(url):

@@ -145,8 +145,8 @@ SHOWN = {
     "next": (
         [
             item("top", "paint walls", session="a"),
-            item("right", "deep sky", session="a"),
             item("wrong", "wide sea"),
+            item("right", "deep sky", session="a"),
         ],
         "paint",
         ("words", "spread"),
@@ -303,7 +303,7 @@ def test_the_meaning_of_a_memory_is_beside_what_the_cue_has_with_anything(open_m
     found = evidence(memory, "which way")
     # Cosines of 1, .6 and 0 with 20 of mean .1 and spread .2: mean 3.6/23, variance 1.796522/23.
     assert found.background == pytest.approx((0.156522, 0.279481), abs=1e-5)
-    assert found.working.trust == 1.0
+    assert found.working.sampling.trust == 1.0
     assert found.meaning(every(found)) == pytest.approx([3.01802, 1.58681, -0.56005], abs=1e-4)
 
 
@@ -320,7 +320,8 @@ def test_the_rest_is_what_a_memory_has_and_another_lacks(memory):
     memory.remember_many([{"content": "red car"}, {"content": "red bus"}])
     found = evidence(memory, "red car bus")
     # ln 2.2 for "red" and ln 3 for each of the others: ln 3 of 2.985682.
-    rest = found.rest(np.array([0, 1]), np.array([0, 1]))
+    has = found.covered(np.array([0, 1]))
+    rest = found.rest(has, has)
     assert rest == pytest.approx(np.array([[0.0, 0.367960], [0.367960, 0.0]]), abs=1e-6)
 
 

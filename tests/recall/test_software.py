@@ -79,7 +79,7 @@ def test_a_kind_that_nothing_is_of_is_not_found_by_its_verb(team):
 
 def test_a_name_of_two_words_counts_where_they_stand_together(team):
     team.remember("The actions of the board are on GitHub, for whoever asks.")
-    contents = [hit.memory.content for hit in team.recall("which CI do we use?").hits]
+    contents = by_words(team.recall("which CI do we use?"))
     assert any("GitHub Actions" in content for content in contents)
     assert not any("actions of the board" in content for content in contents)
 

@@ -25,7 +25,9 @@ def signs(memory):
 
 def activation(memory, key, profile="poc", **more):
     """The activation of a memory at the end; 0 where all of it was taken away."""
-    name = {"ethos": "spread", "priming": "arrival"}.get(profile, "activation")
+    if profile == "priming":
+        return memory.recall("harbour pilot", trace=True, floor=0.0, **more).spread[-1].get(key, 0.0)
+    name = "spread" if profile == "ethos" else "activation"
     hits = memory.recall("harbour pilot", profile=profile, limit=10, **more).hits
     return next((hit.components.get(name, 0.0) for hit in hits if hit.memory.key == key), 0.0)
 

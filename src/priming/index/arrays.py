@@ -16,7 +16,6 @@ from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.vectors import TextVectors
 from priming.core.graph import among
-from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
@@ -26,7 +25,7 @@ from priming.index.document import Document, Statements, bare_terms, is_rare_wor
 from priming.index.lexicon import Lexicon
 from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.topology import Topology
-from priming.index.trust import SAMPLE, evenly, trust
+from priming.index.trust import Sampling
 from priming.index.vocabulary import Vocabulary, WaitingVectors
 from priming.text.tokens import LANGUAGES, terms
 
@@ -77,7 +76,7 @@ class NamespaceArrays:
         self.boundaries: dict[str, float] = {}
         self.head = 0
         self.snapshot_rows = 0
-        self._trust, self._trusted_at = 1.0, -1
+        self.sampling = Sampling(self)
         self.late_vectors = 0
         """The number of vectors that came after their texts, since the last snapshot."""
         self._waiting_vectors = WaitingVectors(self.embedder)
@@ -181,19 +180,6 @@ class NamespaceArrays:
         dead = int(np.count_nonzero(~self.alive.values))
         new = self.rows - self.snapshot_rows + self.late_vectors
         return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
-
-    @property
-    def trust(self) -> float:
-        """How far the vectors tell what this namespace is about, in [0, 1] (``index/trust.py``)."""
-        if not 0.9 * self.memories <= self._trusted_at <= self.memories * 1.1:
-            self._trust, self._trusted_at = self._measured_trust(), self.memories
-        return self._trust
-
-    def _measured_trust(self) -> float:
-        sample = evenly(np.flatnonzero(self.living.values & self.embedded.values), SAMPLE)
-        terms_of = [self.lexicon.body(row) for row in sample.tolist()]
-        rarity = np.asarray(evidence_idf(self.lexicon.df.values, self.lexicon.documents), np.float64)
-        return trust(self.vectors.take(sample), terms_of, rarity, english=self.main_language == "english")
 
     def at(self, values: Floats, rows: Ints) -> Floats:
         """The values of documents at ``rows``; 0 for rows without a text."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from priming.core.arguments.arrays import Floats, Ints
+from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Vectors
 from priming.index.vocabulary import EXACT
+
+if TYPE_CHECKING:
+    from priming.index.arrays import NamespaceArrays
 
 SAMPLE = 100
 """Memories of which each two are compared."""
@@ -26,6 +31,43 @@ def evenly(rows: Ints, count: int) -> Ints:
     """
     count = min(count, len(rows))
     return rows[np.arange(count) * len(rows) // max(1, count)]
+
+
+class Sampling:
+    """A sample of the memories of a namespace, and how far their vectors tell what it is about, until it changes."""
+
+    def __init__(self, arrays: NamespaceArrays) -> None:
+        self._arrays = arrays
+        self._state = (-1, -1, -1)
+        self._able: Ints = np.zeros(0, np.int64)
+        self._trust: float | None = None
+
+    def documents(self, count: int) -> Ints:
+        """At most ``count`` documents with vectors, evenly spaced by age."""
+        self._refresh()
+        return evenly(self._able, count)
+
+    @property
+    def trust(self) -> float:
+        """How far the vectors can be trusted, in [0, 1]."""
+        arrays = self._arrays
+        self._refresh()
+        if self._trust is None:
+            sample, lexicon = self.documents(SAMPLE), arrays.lexicon
+            rarity = np.asarray(evidence_idf(lexicon.df.values, lexicon.documents), np.float64)
+            terms = [lexicon.body(document) for document in sample.tolist()]
+            is_english = arrays.main_language == "english"
+            self._trust = trust(arrays.vectors.take(sample), terms, rarity, english=is_english)
+        return self._trust
+
+    def _refresh(self) -> None:
+        arrays = self._arrays
+        able = arrays.living.values & arrays.embedded.values
+        state = (arrays.documents, arrays.memories, int(np.count_nonzero(able)))
+        if state != self._state:
+            order = arrays.order
+            self._able = np.flatnonzero(able) if order is None else order[able[order]]
+            self._state, self._trust = state, None
 
 
 def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: bool) -> float:

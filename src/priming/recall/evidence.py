@@ -18,7 +18,6 @@ from priming.embedding.protocol import Vectors, background_of
 from priming.embedding.semantic import word_part
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
-from priming.index.trust import evenly
 from priming.index.vocabulary import EXACT
 from priming.recall.cue_words import CueWords
 
@@ -94,9 +93,7 @@ class Evidence(CueWords):
     def background(self) -> tuple[float, float]:
         """The mean and spread of this cue's cosines with anything, by a sample, shrunk to the embedder's own."""
         working, own = self.working, background_of(self.embedder)
-        cosines = self.cosines(
-            evenly(np.flatnonzero(working.living.values & working.embedded.values), _SAMPLE)
-        )
+        cosines = self.cosines(working.sampling.documents(_SAMPLE))
         count = len(cosines) + _PSEUDO
         mean = (cosines.sum() + _PSEUDO * own.mean) / count
         second = ((cosines - mean) ** 2).sum() + _PSEUDO * (own.spread**2 + (own.mean - mean) ** 2)
@@ -114,7 +111,7 @@ class Evidence(CueWords):
     def meaning(self, documents: Ints) -> Floats:
         """Z: how many deviations the cosine of each document is above what this cue has with anything."""
         mean, spread = self.background
-        strength = background_of(self.embedder).strength * self.working.trust
+        strength = background_of(self.embedder).strength * self.working.sampling.trust
         values = strength * (self.cosines(documents) - mean) / spread
         if self.working.missing_vectors:
             values = np.where(self.working.embedded[documents], values, 0.0)

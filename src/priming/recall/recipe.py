@@ -41,7 +41,11 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         place[place == len(reached)] = 0
         here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
         came[here] = arrival[place[here]]
-        arrived = p.arrived + p.arrival * np.log(came + _NOTHING) + p.led * found.figures["meaning"]
+        arrived = (
+            p.arrived
+            + p.arrival * np.log(came + _NOTHING)
+            + p.led * np.maximum(0.0, found.figures["meaning"])
+        )
     # What follows from the best does not stand before it.
     whole = np.minimum(np.logaddexp(found.odds, arrived), found.odds.max(initial=-np.inf))
     eligible = query.eligible[rows]
@@ -180,12 +184,12 @@ def probability(odds: Floats) -> Floats:
 def bars(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> Floats:
     """The probability from which each hit is worth returning.
 
-    It is that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as far
+    It is half that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as far
     as it is there for that: its anchor is its rival, though both may be needed.
     """
     p = evidence.params
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
-    least = max(nothing, least_probability(ranked.scores[: law.width], law))
+    least = max(nothing / 2.0, least_probability(ranked.scores[: law.width], law))
     led = 1.0 - np.exp(-ranked.components.get("arrival", np.zeros(len(ranked.rows))))
     return np.asarray(least * (1.0 - (1.0 - law.led) * led), np.float64)
 

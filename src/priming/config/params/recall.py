@@ -33,14 +33,14 @@ class RecallParams(Checked):
     other: float = param(
         -1.4, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
     )
-    asks: float = param(-1.4, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
+    asks: float = param(-2.5, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
     information: float = param(
         1.4, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
     )
     session: float = param(
         2.75, low=0.0, doc="weight of the share of the cue that the conversation of a turn has"
     )
-    answered: float = param(0.7, low=0.0, doc="weight of how well the question fits that a turn follows")
+    answered: float = param(0.9, low=0.0, doc="weight of how well the question fits that a turn follows")
     context: float = param(3.0, low=0.0, doc="weight of confirmed `when` predicates")
     feedback: float = param(
         3.0, low=0.0, doc="weight of the verdicts on a memory for similar cues, in [-1, 1]"

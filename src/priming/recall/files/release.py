@@ -76,9 +76,8 @@ class _Part:
 def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple[Ints, Floats]:
     """The memories that match the task best, of those that concern files, and the activation that each releases."""
     working = query.working
-    documents = np.flatnonzero(query.pool)
     match = np.asarray(scaled(with_paths))
-    match[documents] += scaled(query.evidence.match(documents))
+    match += scaled(np.where(query.pool, query.evidence.words, 0.0))
     best = best_rows(match, CONSTANTS.anchors)
     rows = working.row[best]
     age = len(files.memories) - 1.0 - np.searchsorted(files.memories, rows)
