@@ -122,6 +122,10 @@ NEAR, TOLD = f"near-{CUES}", f"told-{CUES}"
 
 
 def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clock):
+    # What a verdict on one cue taught says nothing of the others, but would order what is alike otherwise.
+    own, taught = RecallParams(), ("feedback", "use")
+    before = {name: getattr(own, name) for name in taught}
+    write_weights(memory, memory.profile, dict.fromkeys(taught, 0.0), before, clock.at)
     for i, cue in enumerate(dated(memory, 12)):
         judge(memory, clock, cue, f"day-{i}")
     found = memory.ablate(propose=False)
@@ -176,8 +180,8 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
     for _ in range(2):
         for i, cue in enumerate(cues):
             judge(memory, clock, cue, f"day-{11 - i}")
-    # What is used for a cue tells as much by its base level.
-    write_weights(memory, memory.profile, {"base": 0.0}, {"base": RecallParams().base}, clock.at)
+    # What is used for a cue tells as much by its use.
+    write_weights(memory, memory.profile, {"use": 0.0}, {"use": RecallParams().use}, clock.at)
     found = memory.ablate(["feedback"], propose=False)
     assert (found.recalls, found.cues) == (12, 6)
     assert by_term(found)["feedback"].better == 6

@@ -460,7 +460,7 @@ def test_a_direct_match_that_was_not_relevant_yields_when_the_same_is_asked_agai
     operation = memory.feedback(recall.recall_id, not_relevant=["first"], used=["second"])
     again = memory.recall("which key signs the nightly builds", floor=0)
     assert [hit.memory.key for hit in again.hits] == ["second", "first"]
-    assert again.hits[0].components["feedback"] == -again.hits[1].components["feedback"] == 3.0
+    assert again.hits[0].components["feedback"] == -again.hits[1].components["feedback"] > 0.0
     memory.undo(operation.id)
     assert [hit.score for hit in memory.recall("which key signs the nightly builds", floor=0).hits] == [
         hit.score for hit in recall.hits

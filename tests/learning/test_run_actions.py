@@ -204,7 +204,7 @@ def test_an_output_that_was_merged_since_settles_its_run_through_what_stands_for
 
 def test_an_output_merged_twice_and_executed_settles_its_run_at_its_end(work, clock):
     for key in ("second", "third"):
-        work.remember("Sign builds: 1. plug in 2. sign 3. upload", key=key, kind="procedure")
+        work.remember("Bake bread: 1. knead 2. wait 3. heat", key=key, kind="procedure")
 
     def merge_and_execute(memory):
         memory.merge("recipe", "second")
@@ -223,7 +223,7 @@ def test_what_was_written_in_another_session_settles_nothing(work, clock):
 
 
 def test_what_was_written_without_a_session_is_of_the_only_run_under_way(work, clock):
-    ran(work, clock, write(NOTE, session=None))
+    ran(work, clock, write("Marigold seeds keep in a dry cellar.", session=None))
     work.feedback(used=["note"])
     assert states(work) == ["used"]
     other = work.run_start("other")
