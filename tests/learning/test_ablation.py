@@ -212,6 +212,20 @@ def test_links_that_verdicts_moved_are_replayed_as_they_were(memory, clock):
     assert [(hit.memory.key, hit.score) for hit in again] == [(hit.memory.key, hit.score) for hit in present]
 
 
+def test_a_replay_reads_the_cue_as_a_recall_without_the_term_does(memory, clock):
+    memory.remember("Valkey, which holds sessions.", key="valkey")
+    for number, text in enumerate(("the marathon", "to the mill", "along the beach")):
+        memory.remember(
+            f"On {('Monday', 'Tuesday', 'Friday')[number]} they run {text}.", key=f"other-{number}"
+        )
+    cue = "Which cache do we run?"
+    ranked = [hit.memory.key for hit in memory.recall(cue, floor=0, ablate=["near"]).hits]
+    judge(memory, clock, cue, "valkey")
+    (worth,) = memory.ablate(["near"], propose=False).terms
+    assert worth.worth == pytest.approx(1.0 - average_precision({"valkey"}, ranked))
+    assert worth.worth > 0.0
+
+
 def test_cues_that_are_alike_are_one(memory, clock):
     told_and_near(memory, 4)
     for i in range(4):

@@ -37,8 +37,9 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
-_WEIGHTLESS = "terms", "query", "background", "signed_cosine", "named_date", "_verdicts"
-_BY_SWITCHES = {"near": ("near", "kind"), "words": ("near", "kind", "date", "feedback")}
+_WEIGHTLESS = "query", "background", "signed_cosine", "named_date", "_verdicts"
+_READ = "near", "kind", "date"
+_BY_SWITCHES = {"terms": _READ, "near": _READ, "words": (*_READ, "feedback")}
 """Evidence that does not depend on weights, and is shared by all replays of a recall.
 
 Evidence with switches is shared only by replays in which each of them has the same value."""
