@@ -190,6 +190,11 @@ def test_the_path_ends_at_the_first_anchor_and_not_where_that_got_its_own():
     assert hops(strongest_path(flow, 2)) == [(1, 2)]
 
 
+def test_no_path_begins_at_an_anchor_of_next_to_nothing():
+    flow = flow_of(3, [(0, 1, 0.5), (1, 2, 0.5)], {0: 1.0, 1: 1e-6, 2: 1e-7})
+    assert hops(strongest_path(flow, 2)) == [(0, 1), (1, 2)]
+
+
 def test_rounds_are_cut_out_of_the_path():
     # What reaches row 2 last has gone 0 → 1 → 3 → 1 → 2.
     links = [(0, 1, 1.0), (1, 3, 1.0), (3, 1, 9.0), (1, 2, 1.0)]
