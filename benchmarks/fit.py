@@ -38,7 +38,7 @@ from priming.recall.recipe import Scored, arrivals, least_probability
 from priming.types import Cue
 
 FIGURES = (
-    *("size", "words", "meaning", "known", "date", "named", "rest", "outdated"),
+    *("size", "words", "meaning", "vocabulary", "date", "named", "rest", "outdated"),
     *("other", "asks", "information", "session", "answered"),
 )
 """The figures that these sets can say something about: no memory has a predicate, a verdict or a use."""

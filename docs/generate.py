@@ -331,7 +331,8 @@ def _desk() -> Iterator[Desk]:
     for module in (priming.types, priming.memory):
         module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
-    priming.embedding.model_files.installed = lambda: False  # the figures of words are the same on every machine
+    # The figures of words are the same on every machine.
+    priming.embedding.model_files.installed = lambda: False
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

@@ -39,7 +39,6 @@ COMMANDS = {
     "quality": "python benchmarks/quality.py --data FOLDER --rivals",
     "shuffled": "python benchmarks/quality.py --data FOLDER --shuffled",
     "fit": "python benchmarks/fit.py --data FOLDER",
-    "designs": "python benchmarks/designs.py --data FOLDER",
     "learning": "python benchmarks/learning.py --data FOLDER --chats FOLDER … --histories FOLDER …",
     "mixed": "python benchmarks/mixed.py --data FOLDER --genres FOLDER …",
     "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER",
@@ -65,8 +64,6 @@ KINDS_OF_SETS = {
 """What the memories and questions of a set are, by the beginning of its name."""
 OTHERS = 5
 """How many others the short table of the README shows."""
-TWICE = 2.0
-"""Standard errors from which a difference is told as one."""
 LONGEST = 200
 """Characters of an error that are shown."""
 _FOLDERS = re.compile(r"(?:/[\w.@+-]+){2,}/")
@@ -304,30 +301,6 @@ def shuffled() -> str:
     return table(("set", "figure", "gold as it is", "gold shuffled"), rows)
 
 
-def designs(group: str) -> str:
-    """The variants of one group: what each has over the default, in points, with its standard error."""
-    found = read("designs", "designs")
-    columns = [(of, name) for of in SETS for name in FIGURES[of]]
-    heads = [f"{SETS[of]} {name}" for of, name in columns]
-    first = ("**default**", "", *(_percent(found["default"][of][name]) for of, name in columns))
-    rows = [
-        (one["name"], one["why"], *(_over(one["sets"][of][name]) for of, name in columns))
-        for one in found["variants"]
-        if one["group"] == group
-    ]
-    if not rows:
-        raise Missing(f"designs.json holds no group {group}: run {COMMANDS['designs']}")
-    return table(("design", "why", *heads), [first, *rows])
-
-
-def _over(one: Mapping[str, float]) -> str:
-    """A difference; in bold from two standard errors on, and a sign of equality where nothing moved."""
-    if not one["over"] and not one["error"]:
-        return "="
-    told = f"{100 * one['over']:+.1f} ± {100 * one['error']:.1f}"
-    return f"**{told}**" if abs(one["over"]) >= TWICE * one["error"] else told
-
-
 def fit() -> str:
     """What fitting gains on what it saw, and on what it did not."""
     found = read("fit", "fit")
@@ -512,6 +485,6 @@ KINDS: dict[str, Callable[..., str]] = {
             migration,
             shuffled,
         ),
-        *(designs, fit, moves, flatness, learning, mixed, latency, steps, conditions),
+        *(fit, moves, flatness, learning, mixed, latency, steps, conditions),
     )
 }

@@ -2,13 +2,9 @@
 
 import importlib
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
-
-from priming.config.profiles import get
-from priming.recall.terms import TERMS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FIGURES = {
@@ -62,25 +58,14 @@ def lines(text):
 
 
 def test_a_result_that_is_missing_says_what_makes_it(measured):
-    with pytest.raises(
-        measured.Missing, match=r"designs\.json is missing: run python benchmarks/designs\.py"
-    ):
-        measured.designs("terms")
+    with pytest.raises(measured.Missing, match=r"fit\.json is missing: run python benchmarks/fit\.py"):
+        measured.fit()
 
 
 def test_a_result_that_is_no_json_says_so(measured, tmp_path):
     (tmp_path / "fit.json").write_text("{", "utf-8")
     with pytest.raises(measured.Missing, match=r"fit\.json is no JSON"):
         measured.fit()
-
-
-def test_a_group_of_designs_that_is_not_there_says_so(measured, put):
-    put(
-        "designs",
-        {"variants": [], "default": {of: dict.fromkeys(names, 0.5) for of, names in FIGURES.items()}},
-    )
-    with pytest.raises(measured.Missing, match="no group match"):
-        measured.designs("match")
 
 
 def test_the_best_stands_first_and_ours_is_bold_below_floor_and_goal(measured, put):
@@ -115,19 +100,6 @@ def test_a_goal_is_told_as_reached_only_where_it_is(measured, put):
     assert told["LoCoMo", "R@20"] == "-5.0"
 
 
-def test_a_difference_is_bold_from_two_standard_errors_on(measured, put):
-    def sets(over, error):
-        one = {"value": 0.5, "over": over, "error": error}
-        return {of: dict.fromkeys(names, one) for of, names in FIGURES.items()}
-
-    rows = {"far": sets(-0.02, 0.01), "near": sets(-0.01, 0.01), "same": sets(0.0, 0.0)}
-    variants = [{"name": name, "why": "", "group": "terms", "sets": each} for name, each in rows.items()]
-    default = {of: dict.fromkeys(names, 0.5) for of, names in FIGURES.items()}
-    put("designs", {"default": default, "variants": variants})
-    cells = {row[0]: row[2] for row in lines(measured.designs("terms"))}
-    assert cells == {"**default**": "50.0", "far": "**-2.0 ± 1.0**", "near": "-1.0 ± 1.0", "same": "="}
-
-
 def test_silence_is_counted_for_both_kinds_of_questions(measured, put):
     put("quality-locomo", results(contestant("priming", silent=1)))
     assert lines(measured.abstention()) == [["**priming**", "**0.750**", "**1 of 4**", "**1 of 2**"]]
@@ -151,18 +123,6 @@ def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):
     assert [row[0] for row in lines(measured.summary())] == ["**priming**", "plain"]
 
 
-def test_every_variant_that_is_tried_departs_from_the_default_and_has_a_name_of_its_own(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
-    module = importlib.import_module("variants")
-    profile = get("priming")
-    chosen = module.tried(profile)
-    assert [one.name for one in chosen if one.of(profile) == profile and not one.ablate] == []
-    assert {one.group for one in chosen} == {one.group for one in module.VARIANTS}
-    names = [(one.group, one.name) for one in module.VARIANTS]
-    assert len(set(names)) == len(names)
-    assert [one.name for one in module.VARIANTS if not one.why] == []
-
-
 @pytest.mark.parametrize(("option", "now"), [("", "0.76"), (" slow", "0.75")])
 def test_a_page_that_is_off_by_a_rounding_is_out_of_date_unless_it_is_slow(
     measured, monkeypatch, option, now
@@ -172,12 +132,3 @@ def test_a_page_that_is_off_by_a_rounding_is_out_of_date_unless_it_is_slow(
     text = f"<!-- output: results one{option} -->\n0.75\n<!-- /output -->"
     assert now in generate.filled(text, None, pytest.fail, slow=False)
     assert "0.76" in generate.filled(text, None, pytest.fail)
-
-
-def test_every_variant_names_terms_and_constants_that_are_there(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
-    module = importlib.import_module("variants")
-    profile = get("priming")
-    known = {one.name for part in ("recall", "spread", "links") for one in fields(getattr(profile, part))}
-    assert {name for one in module.VARIANTS for name in one.changed} - known == set()
-    assert {name for one in module.VARIANTS for name in one.ablate} - set(TERMS) == set()

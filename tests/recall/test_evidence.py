@@ -202,7 +202,7 @@ SHOWN = {
         (),
     ),
 }
-CALIBRATING = {"known", "size"}
+CALIBRATING = {"vocabulary", "size"}
 """What is the same for all hits of a cue: it is part of how probable they are, and of no order."""
 
 
@@ -254,7 +254,7 @@ def test_what_calibrates_changes_no_order(memory, term):
 def test_a_term_that_is_off_is_no_component(memory):
     memory.remember("Ada painted walls last May.", occurred_at=MAY)
     (whole,) = memory.recall("when did Ada paint in May 2023", floor=0).hits
-    for term in ("words", "meaning", "date", "known", "size"):
+    for term in ("words", "meaning", "date", "vocabulary", "size"):
         (less,) = memory.recall("when did Ada paint in May 2023", floor=0, ablate=[term]).hits
         assert set(whole.components) - set(less.components) == {term}
 
@@ -307,13 +307,13 @@ def test_the_meaning_of_a_memory_is_beside_what_the_cue_has_with_anything(open_m
     assert found.meaning(every(found)) == pytest.approx([3.01802, 1.58681, -0.56005], abs=1e-4)
 
 
-def test_known_is_the_share_of_the_cue_of_which_any_memory_has_a_word(memory):
+def test_vocabulary_is_the_share_of_the_cue_of_which_any_memory_has_a_word(memory):
     memory.remember_many([{"content": "red car"}, {"content": "blue car"}])
     # "red" is in one memory of two, ln 3, and "bus" in none, ln 7.
-    assert evidence(memory, "red bus").known == pytest.approx(0.360849, abs=1e-6)
-    assert evidence(memory, "red car").known == pytest.approx(1.0)
-    assert evidence(memory, "bus stop").known == 0.0
-    assert evidence(memory, "?!").known == 0.0
+    assert evidence(memory, "red bus").vocabulary == pytest.approx(0.360849, abs=1e-6)
+    assert evidence(memory, "red car").vocabulary == pytest.approx(1.0)
+    assert evidence(memory, "bus stop").vocabulary == 0.0
+    assert evidence(memory, "?!").vocabulary == 0.0
 
 
 def test_the_rest_is_what_a_memory_has_and_another_lacks(memory):

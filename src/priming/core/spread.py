@@ -185,23 +185,23 @@ def _step(
     else:
         after[: start.size] += params.restart * start
         after += np.bincount(slots, weights=gives.amount, minlength=after.size)
-    given = after.copy() if takes is not None else after
+    unreduced = after.copy() if takes is not None else after
     if takes is not None:
         slots_taken, present = reached.present(takes.target)
         after -= np.bincount(slots_taken, weights=takes.amount[present], minlength=after.size)
         np.maximum(after, 0.0, out=after)
-    kept = _strongest(after, reached.rows, params.max_nodes)
+    strongest = _strongest(after, reached.rows, params.max_nodes)
     if columns is None or own is None:
-        return kept, None
+        return strongest, None
     parts = np.zeros((after.size, own.shape[1]))
     parts[: a.size] = params.retention * columns
     parts[: start.size] += params.restart * own
     share = columns[emitters] / a[emitters, None]
     for at, carried in enumerate((share[gives.owner] * gives.amount[:, None]).T):
         parts[:, at] += np.bincount(slots, weights=carried, minlength=after.size)
-    if kept is not given:
-        parts *= np.divide(kept, given, out=np.zeros(given.size), where=given > 0)[:, None]
-    return kept, parts
+    if strongest is not unreduced:
+        parts *= np.divide(strongest, unreduced, out=np.zeros(unreduced.size), where=unreduced > 0)[:, None]
+    return strongest, parts
 
 
 def _strongest(a: Floats, rows: Ints, limit: int | None) -> Floats:

@@ -27,7 +27,7 @@ from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.topology import Topology
 from priming.index.trust import Sampling
 from priming.index.vocabulary import Vocabulary, WaitingVectors
-from priming.text.tokens import LANGUAGES, terms
+from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
@@ -56,7 +56,7 @@ class NamespaceArrays:
         self.row = Column(np.int64)
         self.living = Column(np.bool_)
         self.embedded = Column(np.bool_)
-        self.occurred, self.told = Column(np.float64), Column(np.float64)
+        self.occurred, self.told_at = Column(np.float64), Column(np.float64)
         self.day_order = Column(np.int64)
         self.language = Column(np.int8)
         self.asks = Column(np.bool_)
@@ -152,10 +152,8 @@ class NamespaceArrays:
         if self._order_size != self.documents:
             rows = self.row.values
             in_order = bool(np.all(rows[1:] >= rows[:-1]))
-            self._order_size, self._order = (
-                self.documents,
-                None if in_order else np.argsort(rows, kind="stable"),
-            )
+            self._order_size = self.documents
+            self._order = None if in_order else np.argsort(rows, kind="stable")
         return self._order
 
     @property
@@ -232,7 +230,7 @@ class NamespaceArrays:
         self.living.append(True)
         self.embedded.append(document.vectors is not None or not (document.body or document.heading))
         self.occurred.append(document.occurred)
-        self.told.append(document.told)
+        self.told_at.append(document.told_at)
         self.day_order.append(document.day_order)
         self.language.append(LANGUAGES.index(document.language))
         self.asks.append(document.asks)
@@ -310,14 +308,8 @@ class NamespaceArrays:
     def is_common_compound(self, rows: Ints, most: float) -> NDArray[np.bool_]:
         """Which rows are names such as "flat-plate" whose every word is in more than ``most`` documents."""
         names, at = np.unique(rows, return_inverse=True)
-        common = [self._is_common_compound(self.slots.get(row, ""), most) for row in names.tolist()]
+        common = [self.lexicon.is_common_compound(self.slots.get(row, ""), most) for row in names.tolist()]
         return np.array(common, np.bool_)[at]
-
-    def _is_common_compound(self, slot: str, most: float) -> bool:
-        if "-" not in slot or not all(map(str.isalpha, slot.split("-"))):
-            return False
-        codes = [self.lexicon.code(term) for term in terms(slot)]
-        return all(code is not None and self.lexicon.df[code] > most for code in codes)
 
     def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
         """Which rows are turns of a conversation."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -21,15 +22,31 @@ from priming.index.cue_feedback import AskedCue
 from priming.index.working_set import WorkingSet
 from priming.text.dates import cue_date, date_match, local_time
 from priming.text.name_forms.software_kinds import sought_terms
-from priming.text.persons import persons
 from priming.text.time_grammar import CueDate
 from priming.text.tokens import language_of, spelled, terms
-from priming.text.word_lists import read_words
+from priming.text.word_lists import read_word_groups, read_words
 
 USER, ASSISTANT = "user", "assistant"
 """The speakers that "I" and "you" are in a cue."""
 _REPORTING = frozenset(read_words("reporting_words"))
 """Words by which one asks for whatever happened."""
+_PERSONS = {
+    (language, word): person for language, person, *words in read_word_groups("persons") for word in words
+}
+"""Who a pronoun of a language is: "i", "you", or "now" for what makes a "you" one that is asked for something."""
+
+
+def persons(text: str, language: str) -> Iterator[tuple[int, str]]:
+    """Yield the places of "I" and "you" in a text: not of a "you" that is asked for something now.
+
+    >>> list(persons("What did I ask you?", "english")), list(persons("Can you tell me?", "english"))
+    ([(9, 'i'), (15, 'you')], [])
+    """
+    words = list(re.finditer(r"[^\W\d_]+", text))
+    kinds = ["", *(_PERSONS.get((language, word[0].lower()), "") for word in words), ""]
+    for at, word in enumerate(words, 1):
+        if kinds[at] == "i" or (kinds[at] == "you" and "now" not in kinds[at - 1 : at + 2]):
+            yield word.start(), kinds[at]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +130,7 @@ class CueReading:
         if self.named_date is None:
             return np.zeros(self.working.documents)
         ahead = local_time(self.now).utcoffset() or timedelta(0)
-        times = self.working.occurred.values, self.working.told.values
+        times = self.working.occurred.values, self.working.told_at.values
         return np.maximum(*(date_match(self.named_date, at, self.params.date_fade, ahead) for at in times))
 
     @cached_property

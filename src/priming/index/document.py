@@ -56,7 +56,7 @@ class Document:
     vectors: TextVectors | None
     session: str | None
     occurred: float
-    told: float
+    told_at: float
     day_order: int
     """Whether its dates have the day before the month: above 0, after it: below 0."""
     language: str
@@ -184,10 +184,10 @@ def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
     a pack, of which all was stored at the time of an import. It happened then too, unless its text tells one other
     day from there, as "yesterday" does; a long text tells of more than one.
     """
-    told = record.occurred_at or (record.recorded_at if record.source is None else None)
-    if told is None or is_long(record.content):
-        return told, told
-    return day_told(record.content, told) or told, told
+    told_at = record.occurred_at or (record.recorded_at if record.source is None else None)
+    if told_at is None or is_long(record.content):
+        return told_at, told_at
+    return day_told(record.content, told_at) or told_at, told_at
 
 
 def describe(
@@ -212,7 +212,7 @@ def _document(
     record: MemoryRecord, tokens: NDArray[np.int64], vectors: TextVectors | None, by_word: bool
 ) -> Document:
     indexed = not is_rule_made(record)
-    occurred, told = times_of(record)
+    occurred, told_at = times_of(record)
     text = f"{record.title or ''}\n{searched_text(record)}" if indexed else ""
     language = language_of(text) or "english"
     heading = tuple(terms(record.title, language)) if indexed and record.title else ()
@@ -229,7 +229,7 @@ def _document(
         vectors=vectors,
         session=record.session,
         occurred=occurred.timestamp() if occurred is not None else np.nan,
-        told=told.timestamp() if told is not None else np.nan,
+        told_at=told_at.timestamp() if told_at is not None else np.nan,
         day_order=day_order(text),
         language=language,
         asks=indexed and is_question(record.content),

@@ -19,6 +19,7 @@ from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged
 from priming.index.compounds import Compounds
+from priming.text.tokens import terms
 
 _CACHED_TERMS = 4096
 """How many terms' postings are cached."""
@@ -179,15 +180,22 @@ class Lexicon:
             return postings[0]
         if not postings and not expansion.runs:
             return Postings(np.zeros(0, np.int64), np.zeros(0))
-        found = [(own.rows, share * own.tf) for own, share in zip(postings, expansion.shares, strict=True)]
+        parts = [(own.rows, share * own.tf) for own, share in zip(postings, expansion.shares, strict=True)]
         for run in expansion.runs:
             rows = self.rows_with(run)
-            found.append((rows, np.full(len(rows), expansion.run_share)))
-        rows, tf = np.concatenate([rows for rows, _ in found]), np.concatenate([tf for _, tf in found])
+            parts.append((rows, np.full(len(rows), expansion.run_share)))
+        rows, tf = np.concatenate([rows for rows, _ in parts]), np.concatenate([tf for _, tf in parts])
         order = np.argsort(rows, kind="stable")
         rows, tf = rows[order], tf[order]
         first = np.flatnonzero(np.diff(rows, prepend=-1))
         return Postings(rows[first], np.maximum.reduceat(tf, first) if len(first) else tf)
+
+    def is_common_compound(self, name: str, most: float) -> bool:
+        """Whether a name is such as "flat-plate", and each of its words in more than ``most`` documents."""
+        if "-" not in name or not all(map(str.isalpha, name.split("-"))):
+            return False
+        codes = [self.code(term) for term in terms(name)]
+        return all(code is not None and self.df[code] > most for code in codes)
 
     def rows_with(self, run: Sequence[int]) -> Ints:
         """The rows, dead ones included, in which each two neighbours of a run of terms stand side by side."""

@@ -136,9 +136,9 @@ class PassageColumn:
         self._ends = Column(np.int64, ends)
         self._owner = Column(np.int64, owner)
         """The document of each passage."""
-        found, first, count = np.unique(self._owner.values, return_index=True, return_counts=True)
+        owners, first, count = np.unique(self._owner.values, return_index=True, return_counts=True)
         spans = zip(first.tolist(), (first + count).tolist(), strict=True)
-        self._rows: dict[int, tuple[int, int]] = dict(zip(found.tolist(), spans, strict=True))
+        self._rows: dict[int, tuple[int, int]] = dict(zip(owners.tolist(), spans, strict=True))
         """By document the first of its passages, and the one after its last."""
 
     def put(self, document: int, vectors: TextVectors) -> None:
@@ -163,15 +163,15 @@ class PassageColumn:
         listed = (
             range(0) if not self._rows else range(max(self._rows) + 1) if documents is None else documents
         )
-        found = [
+        present = [
             (at, self._rows[number]) for at, number in enumerate(map(int, listed)) if number in self._rows
         ]
-        if not found:
+        if not present:
             return np.zeros(0, np.int64), np.zeros(0)
-        rows = np.concatenate([np.arange(*span) for _, span in found])
-        starts = np.cumsum([0, *(last - first for _, (first, last) in found[:-1])])
+        rows = np.concatenate([np.arange(*span) for _, span in present])
+        starts = np.cumsum([0, *(last - first for _, (first, last) in present[:-1])])
         cosines = np.round(self._vectors.exact(vector, rows), EXACT)
-        return np.array([at for at, _ in found], np.int64), np.maximum.reduceat(cosines, starts)
+        return np.array([at for at, _ in present], np.int64), np.maximum.reduceat(cosines, starts)
 
     def nearest(self, vector: NDArray[np.float32], count: int, pool: NDArray[np.bool_]) -> Ints:
         """At most ``count`` documents of the pool whose passages are nearest to a unit vector, the nearest first."""

@@ -34,7 +34,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 13
+FORMAT = 14
 _ALIGN = 64
 _COLUMNS = (
     *(
@@ -47,7 +47,7 @@ _COLUMNS = (
         "title",
         "spoken",
         "occurred",
-        "told",
+        "told_at",
         "day_order",
         "language",
         "asks",

@@ -98,8 +98,8 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
     near = _beside_others(vectors.astype(np.float64) @ vectors.T)[pairs]
     number = len(alike) / 2.0
     varies = number > 1 and np.ptp(alike) > 0.0 and np.ptp(near) > 0.0
-    found = float(np.corrcoef(alike, near)[0, 1]) if varies else expected
-    return _share((found * number + expected * _PSEUDO) / (number + _PSEUDO))
+    measured = float(np.corrcoef(alike, near)[0, 1]) if varies else expected
+    return _share((measured * number + expected * _PSEUDO) / (number + _PSEUDO))
 
 
 def _beside_others(values: Floats) -> Floats:

@@ -9,9 +9,9 @@ import numpy as np
 
 from priming.config.params.store import STORE
 from priming.core.arguments.vectors import TextVectors, unpacked
-from priming.index.comparison import differences
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import WorkingSet
+from priming.maintenance.comparison import differences
 from priming.maintenance.health import DAMAGE, inconsistencies
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft

@@ -14,7 +14,7 @@ from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS
-from priming.core.arguments.checks import check_text
+from priming.core.arguments.checks import check_number, check_text
 from priming.errors import ParamError
 from priming.history.moments import Moment, naming_versions
 from priming.index.arrays import ENTITY
@@ -175,6 +175,16 @@ def _missing_date(evidence: Evidence, pool: NDArray[np.bool_]) -> str | None:
 def _is_met(evidence: Evidence, pool: NDArray[np.bool_]) -> bool:
     """Whether any memory that may answer has a word or a condition that the cue names."""
     return bool(evidence.context or (evidence.words[pool] > 0).any())
+
+
+def check_floor(floor: Any, profile: Profile, memory: Namespace) -> float:
+    """A floor of relevance, checked: a profile without relevance has none but 0."""
+    least = check_number("floor", floor, low=0.0, high=1.0)
+    if least and profile.relevance is None:
+        others = ", ".join(name for name, other in memory.profiles.items() if other.relevance)
+        rule = f"must be 0, or left out, in the profile {profile.name}, whose hits have no relevance"
+        raise ParamError("floor", floor, f"{rule}; it counts in {others}")
+    return least
 
 
 def relevance_floor(query: RecallQuery) -> float | None:

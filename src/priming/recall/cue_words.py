@@ -37,10 +37,10 @@ class CueWords(CueReading):
 
         A memory also has the terms of the cues for which it was useful.
         """
-        found = [self._own_postings(term, self.near.get(term)) for term in self.distinct]
+        postings = [self._own_postings(term, self.near.get(term)) for term in self.distinct]
         if not self.working.cue_feedback or not self.params.feedback or "feedback" in self.ablate:
-            return found
-        return [_with_uses(own, self._uses(term)) for term, own in zip(self.distinct, found, strict=True)]
+            return postings
+        return [_with_uses(own, self._uses(term)) for term, own in zip(self.distinct, postings, strict=True)]
 
     @cached_property
     def idf(self) -> Floats:

@@ -127,7 +127,7 @@ class Evidence(CueWords):
         )
 
     @cached_property
-    def known(self) -> float:
+    def vocabulary(self) -> float:
         """The share of the cue, by what its terms tell, of which any memory has a word."""
         living = self.working.living.values
         occurs = np.array([living[own.rows].any() for own in self.postings], np.bool_)
@@ -166,29 +166,29 @@ class Evidence(CueWords):
         previous = working.conversations.previous.values[documents]
         follows = (previous != NONE) & self.turns[documents]
         follows[follows] = working.asks.values[previous[follows]]
-        asked, at = np.unique(previous[follows], return_inverse=True)
+        questions, at = np.unique(previous[follows], return_inverse=True)
         values = np.zeros(len(documents))
-        values[follows] = np.maximum(0.0, self.meaning(asked))[at]
+        values[follows] = np.maximum(0.0, self.meaning(questions))[at]
         return values
 
     def information(self, documents: Ints) -> Floats:
         """What each turn tells: its names, numbers and times, and its new words, in [0, 1]."""
         working = self.working
-        told = _DETAIL * working.specificity.values[documents] + working.novelty[documents]
-        return np.asarray(np.minimum(1.0, np.log1p(told) / _FULL), np.float64)
+        details = _DETAIL * working.specificity.values[documents] + working.novelty[documents]
+        return np.asarray(np.minimum(1.0, np.log1p(details) / _FULL), np.float64)
 
     def candidates(self, pool: Bools) -> Ints:
         """The documents worth scoring, ascending: the best by words, by meaning, by conversation, and of the date."""
-        found = [self._best(self.words, pool), self.nearest(pool)]
+        best = [self._best(self.words, pool), self.nearest(pool)]
         if self._itself != NONE and pool[self._itself]:
-            found.append(np.array([self._itself]))
+            best.append(np.array([self._itself]))
         if self.named_date is not None:
-            found.append(self._best(np.where(self.dated >= _DATED, self.dated, 0.0), pool))
+            best.append(self._best(np.where(self.dated >= _DATED, self.dated, 0.0), pool))
         if self.context:
-            found.append(np.array([at for at in self.context if pool[at]], np.int64))
-        if self.working.conversation_context.any_turns and len(found[0]):
-            found.append(self._of_sessions(pool))
-        return np.unique(np.concatenate(found))
+            best.append(np.array([at for at in self.context if pool[at]], np.int64))
+        if self.working.conversation_context.any_turns and len(best[0]):
+            best.append(self._of_sessions(pool))
+        return np.unique(np.concatenate(best))
 
     def _best(self, values: Floats, pool: Bools) -> Ints:
         """The documents of the largest positive values."""
@@ -241,7 +241,7 @@ class Evidence(CueWords):
             "size": np.full(len(documents), self.size),
             "words": self.words[documents] / self.size,
             "meaning": self.meaning(documents),
-            "known": np.full(len(documents), self.known),
+            "vocabulary": np.full(len(documents), self.vocabulary),
             "date": self.dated[documents],
             "named": np.where(
                 documents == self._itself, _ITSELF, np.where(turns, 0.0, self._is_named[title])

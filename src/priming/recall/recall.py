@@ -20,7 +20,12 @@ from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
 from priming.core.arguments.arrays import Floats, Ints
-from priming.core.arguments.checks import absent_if_empty, check_choice, check_count, check_name, check_number
+from priming.core.arguments.checks import (
+    absent_if_empty,
+    check_choices,
+    check_count,
+    check_name,
+)
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history.moments import describe_moment, moment, past_room
@@ -31,6 +36,7 @@ from priming.recall import traces
 from priming.recall.candidates import (
     RecallQuery,
     anchor_pool,
+    check_floor,
     cue_text,
     cue_texts,
     eligible_candidates,
@@ -46,7 +52,7 @@ from priming.recall.formatting import HEADER, packables, packed_text, shortfall
 from priming.recall.passages import passages_of
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
 from priming.recall.recipe import bars
-from priming.recall.terms import TERMS, current_terms
+from priming.recall.terms import check_terms
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
@@ -130,48 +136,22 @@ def recall(
         session=check_name("session", session),
         condition=None if absent_if_empty(filters) is None else filtering.parse(filters),
         spread=bool(spread),
-        ablate=_ablated(ablate),
+        ablate=check_terms(ablate),
         trace=bool(trace),
-        floor=None if floor is None else _floor(memory, chosen, floor),
+        floor=None if floor is None else check_floor(floor, chosen, memory),
         moment=moment(valid_at, known_at, superseded=include_superseded),
         context=recall_context(chosen, cue, text),
     )
     return _answer(memory, query)
 
 
-def _floor(memory: Namespace, profile: profiles.Profile, floor: Any) -> float:
-    """The floor of relevance, checked: a profile without relevance has none but 0."""
-    least = check_number("floor", floor, low=0.0, high=1.0)
-    if least and profile.relevance is None:
-        others = ", ".join(name for name, other in memory.profiles.items() if other.relevance)
-        rule = f"must be 0, or left out, in the profile {profile.name}, whose hits have no relevance"
-        raise ParamError("floor", floor, f"{rule}; it counts in {others}")
-    return least
-
-
-def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """One or several of a fixed set of words."""
-    words = (value,) if isinstance(value, str) else value
-    if not isinstance(words, Collection):
-        raise ParamError(name, value, f"must be some of {', '.join(choices)}")
-    return tuple(check_choice(name, word, choices) for word in words)
-
-
 def _kinds(kinds: Any) -> tuple[str, ...]:
     """The kinds to return; files cannot stand beside others, as they are ranked by a law of their own."""
-    chosen = _choices("kinds", kinds, RECALLED)
+    chosen = check_choices("kinds", kinds, RECALLED)
     if FILE in chosen and set(chosen) != {FILE}:
         rule = "must be the only kind: files are ranked by a law of their own, so recall them apart"
         raise ParamError("kinds", kinds, rule)
     return tuple(dict.fromkeys(chosen))
-
-
-def _ablated(terms: Any) -> frozenset[str]:
-    """The present names of the terms to leave out, without those that recall no longer has."""
-    names = (terms,) if isinstance(terms, str) else terms
-    if isinstance(names, Collection) and names:
-        names = current_terms(names)
-    return frozenset(_choices("ablate", names, TERMS))
 
 
 @dataclass(frozen=True, slots=True)

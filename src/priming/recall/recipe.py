@@ -29,32 +29,29 @@ _LEAST = -700.0
 def rank_by_probability(query: RankingQuery) -> Ranked:
     """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
     p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
-    found = Scored.of(query.evidence, query.evidence.candidates(query.pool))
-    rows, activation, arrived = working.row[found.documents], None, np.full(len(found.documents), -np.inf)
+    scored = Scored.of(query.evidence, query.evidence.candidates(query.pool))
+    rows, activation, arrived = working.row[scored.documents], None, np.full(len(scored.documents), -np.inf)
     if query.spreading and "spread" not in query.ablate and len(rows):
-        activation, reached, arrival = arrivals(query, found)
+        activation, reached, arrival = arrivals(query, scored)
         more = reached[~np.isin(reached, rows)]
-        found = found.with_others(query.evidence, working.document[more])
+        scored = scored.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
-        came = np.zeros(len(rows))
+        arriving = np.zeros(len(rows))
         place = np.searchsorted(reached, rows)
         place[place == len(reached)] = 0
         here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
-        came[here] = arrival[place[here]]
-        arrived = (
-            p.arrived
-            + p.arrival * np.log(came + _NOTHING)
-            + p.led * np.maximum(0.0, found.figures["meaning"])
-        )
+        arriving[here] = arrival[place[here]]
+        meaning = np.maximum(0.0, scored.figures["meaning"])
+        arrived = p.arrived + p.arrival * np.log(arriving + _NOTHING) + p.led * meaning
     # What follows from the best does not stand before it.
-    whole = np.minimum(np.logaddexp(found.odds, arrived), found.odds.max(initial=-np.inf))
+    whole = np.minimum(np.logaddexp(scored.odds, arrived), scored.odds.max(initial=-np.inf))
     eligible = query.eligible[rows]
     rivals = -law.rivals * rivalry(whole[eligible])
     chances = np.round(probability(whole + rivals), EXACT)
-    order = np.lexsort((rows, -found.odds, -chances))
+    order = np.lexsort((rows, -scored.odds, -chances))
     order = order[eligible[order]][: query.limit]
-    gained = np.where(np.isfinite(found.odds), whole - np.maximum(found.odds, _LEAST), whole)
-    parts = {**found.terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
+    gained = np.where(np.isfinite(scored.odds), whole - np.maximum(scored.odds, _LEAST), whole)
+    parts = {**scored.terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
     shown = {name: values[order] for name, values in parts.items() if values[order].any()}
     return Ranked(rows[order], chances[order], shown, activation)
 
@@ -121,33 +118,33 @@ def _sum(terms: Mapping[str, Floats], count: int) -> Floats:
     return np.asarray(sum(terms.values(), np.zeros(count)), np.float64)
 
 
-def arrivals(query: RankingQuery, found: Scored) -> tuple[Activation, Ints, Floats]:
-    """Spread from the best of what was found; the rows best reached, ascending, and what arrives at each."""
+def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Floats]:
+    """Spread from the best of what was scored; the rows best reached, ascending, and what arrives at each."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
-    able = np.flatnonzero(query.pool[found.documents])
-    best = able[np.lexsort((found.documents[able], -found.odds[able]))[:ANCHORS]]
-    rows = working.row[found.documents[best]]
-    amounts, apart = shares(found.odds[best], p.temperature), rows[:APART]
+    able = np.flatnonzero(query.pool[scored.documents])
+    best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
+    rows = working.row[scored.documents[best]]
+    amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
     activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
     assert activation.apart is not None, "it was asked for"
     reached, documents = activation.rows, working.document[activation.rows]
     texts = documents != NONE
     allowed = query.eligible[reached] & (~texts | evidence.texts[documents]) & ~working.is_turn(reached)
     reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
-    order = np.argsort(found.documents)
-    place = order[np.minimum(np.searchsorted(found.documents[order], documents), len(order) - 1)]
-    own = np.where(found.documents[place] == documents, found.odds[place], -np.inf)
+    order = np.argsort(scored.documents)
+    place = order[np.minimum(np.searchsorted(scored.documents[order], documents), len(order) - 1)]
+    own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
     # What leads to a memory fits better than it does.
-    came = np.where(own[:, None] < found.odds[best[:APART]], activation.apart[allowed], 0.0)
-    rest = np.zeros_like(came)
-    rest[texts] = evidence.rest(evidence.covered(documents[texts]), found.has[best[:APART]])
-    arrival = (came * np.exp(p.continues * rest)).sum(axis=1)
+    arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
+    rest = np.zeros_like(arriving)
+    rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
+    arrival = (arriving * np.exp(p.continues * rest)).sum(axis=1)
     order = np.argsort(reached)
-    known = np.isin(reached, working.row[found.documents])
-    more = best_rows(np.where(known, 0.0, arrival), REACHED)
-    kept = known.copy()
-    kept[more] = True
-    order = order[kept[order]]
+    direct = np.isin(reached, working.row[scored.documents])
+    more = best_rows(np.where(direct, 0.0, arrival), REACHED)
+    candidate = direct.copy()
+    candidate[more] = True
+    order = order[candidate[order]]
     return activation, reached[order], arrival[order]
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
+from priming.core.arguments.checks import check_choices
 from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import RowChange, WeightsRow
 
 TERMS = (
-    *("words", "meaning", "near", "known", "size", "date", "named", "rest", "outdated"),
+    *("words", "meaning", "near", "vocabulary", "size", "date", "named", "rest", "outdated"),
     *("other", "asks", "information", "session", "answered"),
     *("context", "feedback", "use", "spread", "next", "names"),
 )
@@ -47,6 +48,14 @@ def current_terms(names: Collection[Any]) -> list[Any]:
     """The present names of terms, without those that recall no longer has; other values are returned unchanged."""
     texts = [name for name in names if name not in RETIRED_TERMS]
     return [TERM_ALIASES.get(name, name) if isinstance(name, str) else name for name in texts]
+
+
+def check_terms(names: Any) -> frozenset[str]:
+    """The present names of the terms to leave out, without those that recall no longer has."""
+    texts = (names,) if isinstance(names, str) else names
+    if isinstance(texts, Collection) and texts:
+        texts = current_terms(texts)
+    return frozenset(check_choices("ablate", texts, TERMS))
 
 
 def current_weights(weights: Mapping[str, float]) -> dict[str, float]:

@@ -54,18 +54,20 @@ class NearestLinker:
                 nearest.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
         return nearest
 
-    def link_to_nearest(
-        self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
+    def link_new(
+        self, memory_id: str, vector: NDArray[np.float32] | None, stored: Neighbours | None
     ) -> Iterator[LinkRow]:
-        """The links of a new memory to its nearest; the weight of each starts at the cosine."""
+        """The links of a new memory to its nearest, of which those that follow in the same call have it too.
+
+        The weight of each starts at the cosine. Without a vector, or where none are sought, there are none.
+        """
+        if vector is None or stored is None:
+            return
         for other, cosine in self._nearest(memory_id, vector, stored):
             link = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
             if self.params.strengthen:
                 self._changes[memory_id, other] = RowChange(None, link)
             yield link
-
-    def add_new(self, memory_id: str, vector: NDArray[np.float32]) -> None:
-        """Make a new memory a possible neighbour of those that follow in the same call."""
         if vector.any():
             self._new_ids.append(memory_id)
             if self._new_vectors is None:

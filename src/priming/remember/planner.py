@@ -234,20 +234,12 @@ class RememberPlan:
         links = [
             *self._session_links(memory_id, draft),
             *self._mention_links(memory_id, draft, text),
-            *self._similar_links(memory_id, text, near),
+            *self._linker.link_new(memory_id, text.vector, near),
             *self.conflict_links(memory_id, draft),
         ]
         self._added += 1
         self.rows.extend(RowChange(None, link) for link in links)
         self.results.append(PlannedMemory(memory_id, key, "stored", tuple(links)))
-
-    def _similar_links(self, memory_id: str, text: PlannedText, near: Neighbours | None) -> list[LinkRow]:
-        """The links to the nearest memories, among which those that follow will find this one."""
-        if near is None or text.vector is None:
-            return []
-        links = list(self._linker.link_to_nearest(memory_id, text.vector, near))
-        self._linker.add_new(memory_id, text.vector)
-        return links
 
     def _is_taken(self, key: str) -> bool:
         if key in self._keys:

@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.text.time_words import Token, tokens
+from priming.text.time_words import TimeToken, tokens
 
 _TELLING = "IS@omvVWDdkuUjJQqfy"
 _EARLIEST, _LEAP, _DAY = date(1900, 1, 1), 2000, timedelta(days=1)
@@ -39,7 +39,7 @@ class CueDate:
     """Whether the cue shows it to be a date: "in April"; "what about April?" may ask for a person."""
 
 
-Span = CueDate | date | tuple[date, date] | int | None
+ReadDate = CueDate | date | tuple[date, date] | int | None
 """What a rule reads: a date, a day, days from one to another, a year that may stand beside a month, or nothing."""
 
 
@@ -85,7 +85,7 @@ def easter(year: int) -> date:
     return date(year, 3, 1) + timedelta(days=27 + moon - weekday)
 
 
-def _of_month(p: Parts) -> Span:
+def _of_month(p: Parts) -> ReadDate:
     """A month, its day, or the days from one to another; a day that the month does not have is left out."""
     last, day, until = monthrange(p.year or _LEAP, p.month)[1], p.day or 0, p.until or 0
     if 0 < day < until <= last:
@@ -93,7 +93,7 @@ def _of_month(p: Parts) -> Span:
     return CueDate(p.year, p.month, (until or day) if 0 < (until or day) <= last else None)
 
 
-def _numeric(p: Parts) -> Span:
+def _numeric(p: Parts) -> ReadDate:
     """2023-05-07, 2023-W10 and 5/7/2023; with dots the day comes first, else only the year is sure if both fit."""
     a, b, c = (*map(int, re.findall(r"\d+", p.text)), 0, 0)[:3]
     if a > 31:
@@ -106,18 +106,18 @@ def _numeric(p: Parts) -> Span:
     return _of_month(Parts(year=c, month=month, day=day)) if is_read else CueDate(c)
 
 
-def _week(year: int, number: int) -> Span:
+def _week(year: int, number: int) -> ReadDate:
     return date.fromisocalendar(year, number, 1), date.fromisocalendar(year, number, 7)
 
 
-def _months(first: int, number: int = 1) -> Span:
+def _months(first: int, number: int = 1) -> ReadDate:
     """So many months from one, which is counted from the first year."""
     (year, month), (end, last) = divmod(first, 12), divmod(first + number - 1, 12)
     span = date(year, month + 1, 1), date(end, last + 1, monthrange(end, last + 1)[1])
     return span if number > 1 else CueDate(year, month + 1)
 
 
-def _yearly(p: Parts, of: Callable[[int], Span]) -> Span:
+def _yearly(p: Parts, of: Callable[[int], ReadDate]) -> ReadDate:
     """What comes once a year: of a year, or the last, this, the next, else the latest that has begun."""
     if p.year is not None or p.now is None:
         return of(p.year) if p.year else None
@@ -130,7 +130,7 @@ def _yearly(p: Parts, of: Callable[[int], Span]) -> Span:
     return of(this) if p.frame == 0 else past[max(0, -frame - 1)]
 
 
-def _feast(p: Parts) -> Span:
+def _feast(p: Parts) -> ReadDate:
     """A feast on a fixed day, such as 12-24+3 of three days, or so many days from Easter Sunday."""
     start, days = p.feast.rsplit("+", 1)
     offset = start.removeprefix("easter")
@@ -153,7 +153,7 @@ def _moved(at: datetime, number: int, unit: str) -> datetime:
     return at.replace(year=year, month=month + 1, day=min(at.day, monthrange(year, month + 1)[1]))
 
 
-def _away(now: datetime, number: int, unit: str) -> Span:
+def _away(now: datetime, number: int, unit: str) -> ReadDate:
     """The day, week, weekend, month or year that is so many away from the present one."""
     if unit in _MONTHS and _MONTHS[unit] < 12:
         months = now.year * 12 + now.month - 1
@@ -165,7 +165,7 @@ def _away(now: datetime, number: int, unit: str) -> Span:
     return day if _DAYS[unit] <= 1 else (monday + 5 * (unit == "weekend") * _DAY, monday + 6 * _DAY)
 
 
-def _distant(p: Parts) -> Span:
+def _distant(p: Parts) -> ReadDate:
     """What is so many units ago, or ahead; of a vague number, from the one to the other."""
     sign, numbers = (1 if p.ahead else -1), p.n if isinstance(p.n, tuple) else (p.n,)
     spans = [cue for number in numbers if (cue := _read(_away, p.now, sign * number, p.unit))]
@@ -173,7 +173,7 @@ def _distant(p: Parts) -> Span:
     return (min(ends), max(ends)) if len(spans) > 1 else spans[0]
 
 
-def _rolling(p: Parts) -> Span:
+def _rolling(p: Parts) -> ReadDate:
     """The last or the next so many days, weeks, months; the last ones with today."""
     number, sign = (p.n[1] if isinstance(p.n, tuple) else p.n or 1), -1 if p.frame in (None, "-") else p.frame
     end, step = _moved(p.now, sign * number, p.unit).date(), (_DAYS.get(p.unit, 1) >= 1) * _DAY
@@ -188,7 +188,7 @@ def _weekday(p: Parts) -> date:
     return p.today + ahead * _DAY  # type: ignore[no-any-return]
 
 
-def _nth_day(p: Parts) -> Span:
+def _nth_day(p: Parts) -> ReadDate:
     """The latest day of this number, of this month or the last one that has it."""
     first = p.today.replace(day=1)
     while monthrange(first.year, first.month)[1] < p.nth or first.replace(day=p.nth) > p.today:
@@ -196,7 +196,7 @@ def _nth_day(p: Parts) -> Span:
     return first.replace(day=p.nth)  # type: ignore[no-any-return]
 
 
-def _nth_weekday(p: Parts) -> Span:
+def _nth_weekday(p: Parts) -> ReadDate:
     """The first Monday of May 2024, the last Friday of March."""
     if p.of.day or not p.of.month or (p.of.year is None and p.now is None) or p.nth < -1:
         return None
@@ -206,7 +206,7 @@ def _nth_weekday(p: Parts) -> Span:
     return day if first <= day <= last else None
 
 
-def _day_of_week(p: Parts) -> Span:
+def _day_of_week(p: Parts) -> ReadDate:
     """Monday of last week; a weekday beside a day only says it again."""
     if p.of.day and p.of.days == 1:
         return p.of  # type: ignore[no-any-return]
@@ -214,7 +214,7 @@ def _day_of_week(p: Parts) -> Span:
     return first + p.weekday * _DAY if first and not first.weekday() else None
 
 
-def _beside(p: Parts) -> Span:
+def _beside(p: Parts) -> ReadDate:
     """The week before Easter, two days after 3 May, the Monday before Christmas."""
     is_after = p.bound == "after"
     at = datetime.combine(period(p.of, p.today)[is_after], p.now.timetz())
@@ -223,7 +223,7 @@ def _beside(p: Parts) -> Span:
     return _distant(Parts(now=at, n=p.n or 1, unit=p.unit, ahead=is_after))
 
 
-def _bounded(p: Parts) -> Span:
+def _bounded(p: Parts) -> ReadDate:
     """The days that "since", "after", "before" or "until" a date means; the date itself where there are none."""
     first, last = period(p.of, p.today)
     if p.bound in ("since", "after"):
@@ -233,7 +233,7 @@ def _bounded(p: Parts) -> Span:
     return (first, last) if first <= last else replace(p.of, is_marked=True)
 
 
-def _range(p: Parts) -> Span:
+def _range(p: Parts) -> ReadDate:
     """The days from one date to another, which may say the year of both; without one and days, no range."""
     dated, days = p.first.year or p.last.year, p.first.day and p.last.day
     if not (dated or days or p.now):
@@ -254,7 +254,7 @@ _YEAR = "(?:,?w?t?(?P<year>[yYz]))"
 _MARKED = "(?:(?<=[iOwZsPTFB])|(?<=i-)|(?<=[iwP]t))"
 _END = "(?=[.,_-]*$)"
 _UNTIL = "(?:[cT-]t?(?P<until>[no]))?"
-ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], Span]], ...] = (
+ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], ReadDate]], ...] = (
     ("", "I|S", _numeric),
     (
         "",
@@ -318,7 +318,7 @@ _AFTER = re.compile("[!kuUjJQAhbB]|i?t?[naN][dukUjJ]")
 """What beside a date makes another one of it."""
 
 
-def _read(reader: Callable[..., Span], *arguments: Any) -> Any:
+def _read(reader: Callable[..., ReadDate], *arguments: Any) -> Any:
     """What a reader makes of its arguments, as a date or a year; None for what no calendar has."""
     try:
         span = reader(*arguments)
@@ -329,7 +329,9 @@ def _read(reader: Callable[..., Span], *arguments: Any) -> Any:
         return None
 
 
-def parsed(text: str, now: datetime | None = None, likely: str | None = None, **asked: Any) -> list[Token]:
+def parsed(
+    text: str, now: datetime | None = None, likely: str | None = None, **options: Any
+) -> list[TimeToken]:
     """Read a text as tokens, its dates as those of class "@".
 
     Parameters
@@ -337,36 +339,36 @@ def parsed(text: str, now: datetime | None = None, likely: str | None = None, **
     text : any text; the work is linear in it.
     now : the moment that "yesterday" refers to; without it such words are no dates.
     likely : the language that it is read in where its words speak for several.
-    asked : ``day_first``, whether a day comes before its month in 5/7/2023; ``rules``, if not all.
+    options : ``day_first``, whether a day comes before its month in 5/7/2023; ``rules``, if not all.
     """
     read = list(tokens(text, likely))
     for flags, pattern, reader in (
-        asked.pop("rules", RULES) if any(token.kind in _TELLING for token in read) else ()
+        options.pop("rules", RULES) if any(token.kind in _TELLING for token in read) else ()
     ):
         if now is None and "n" in flags:
             continue
-        rewritten: list[Token] = []
+        rewritten: list[TimeToken] = []
         end = 0
         for match in re.finditer(pattern, "".join(token.kind for token in read)):
             groups = ((name, match.start(name)) for name, kind in match.groupdict().items() if kind)
             values = {name.rstrip("2345"): read[at].value for name, at in groups}
             first, last = read[match.start()], read[match.end() - 1]
-            cue = _read(reader, Parts(asked, now=now, text=first.value, **values))
+            cue = _read(reader, Parts(options, now=now, text=first.value, **values))
             if cue is not None:
                 is_year = isinstance(cue, int)
                 cue = replace(cue, is_marked=False) if "u" in flags else cue
                 rewritten += (
                     *read[end : match.start()],
-                    Token("z" if is_year else "@", cue, first.start, last.end),
+                    TimeToken("z" if is_year else "@", cue, first.start, last.end),
                 )
                 end = match.end()
         read = rewritten + read[end:]
     return read
 
 
-def dates_in(text: str, *context: Any, **asked: Any) -> list[tuple[int, int, CueDate]]:
+def dates_in(text: str, *context: Any, **options: Any) -> list[tuple[int, int, CueDate]]:
     """Start, end and parts of the dates of a text that ``parsed`` reads, without those that mean another day."""
-    read = parsed(text, *context, **asked)
+    read = parsed(text, *context, **options)
     kinds = "".join(token.kind for token in read)
     return [
         (token.start, token.end, token.value)

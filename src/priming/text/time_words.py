@@ -28,7 +28,7 @@ _FIGURES = re.compile(r"(?:1[5-9]|20)\d\d|\d(?:[:/.]\d|[ ]?[ap]\.?m|st\b|nd\b|rd
 _SIGNS = dict.fromkeys(".!?;", ".") | dict.fromkeys("-–", "-") | {",": ","}
 
 
-class Token(NamedTuple):
+class TimeToken(NamedTuple):
     """A word, number or date of a text: its class, its value, and its place."""
 
     kind: str
@@ -71,7 +71,7 @@ def _telling() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4)
-def tokens(text: str, likely: str | None = None) -> tuple[Token, ...]:
+def tokens(text: str, likely: str | None = None) -> tuple[TimeToken, ...]:
     """Read a text in the language that has most of its words, of equals the ``likely`` one, if it may tell a time."""
     if _FIGURES.search(text) is None and _telling().isdisjoint(_WORDS.findall(_folded(text))):
         return ()
@@ -82,7 +82,7 @@ def tokens(text: str, likely: str | None = None) -> tuple[Token, ...]:
     language = max(
         order, key=lambda name: [len(distinct & own) for own in (_common(name), _calendar(name).keys())]
     )
-    result: list[Token] = []
+    result: list[TimeToken] = []
     end = 0
     for at, match in enumerate(matches):
         if at < end:
@@ -92,7 +92,7 @@ def tokens(text: str, likely: str | None = None) -> tuple[Token, ...]:
         end = at + len(entry[0]) if entry else at + 1
         kind, value = entry[1:] if entry else _number(match, words[at] in _common(language), language)
         kind = "V" if kind == "v" and match[0].islower() else kind
-        result.append(Token(kind, value, match.start(), matches[end - 1].end()))
+        result.append(TimeToken(kind, value, match.start(), matches[end - 1].end()))
     return tuple(result)
 
 

@@ -16,7 +16,7 @@ class RecallParams(Checked):
     meaning: float = param(
         1.1, doc="weight of the deviations of the cosine above what the cue has with anything"
     )
-    known: float = param(0.6, doc="weight of the share of the cue of which any memory has a word")
+    vocabulary: float = param(0.6, doc="weight of the share of the cue of which any memory has a word")
     date: float = param(
         4.3, low=0.0, doc="weight of how well the time of a memory fits the date that the cue names"
     )

@@ -95,6 +95,14 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     return str(value)
 
 
+def check_choices(name: str, value: Any, choices: Collection[str]) -> tuple[str, ...]:
+    """One or several of a fixed set of words."""
+    words = (value,) if isinstance(value, str) else value
+    if not isinstance(words, Collection):
+        raise ParamError(name, value, f"must be some of {', '.join(choices)}")
+    return tuple(check_choice(name, word, choices) for word in words)
+
+
 def absent_if_empty(value: T) -> T | None:
     """An argument, or None for an empty list or mapping, which strict clients send in place of nothing."""
     is_empty = isinstance(value, Collection) and not isinstance(value, (str, bytes)) and not value

@@ -39,7 +39,7 @@ def _states(working: NamespaceArrays) -> dict[str, tuple[Any, ...]]:
         state: tuple[Any, ...] = (int(working.kind[row]),)
         if document >= 0:
             columns = (working.language, working.asks, working.specificity)
-            times = float(working.occurred[document]), float(working.told[document])
+            times = float(working.occurred[document]), float(working.told_at[document])
             state += (
                 float(working.lexicon.length[document]),
                 *(column[document].item() for column in columns),
