@@ -181,8 +181,8 @@ def probability(odds: Floats) -> Floats:
 def bars(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> Floats:
     """The probability from which each hit is worth returning.
 
-    It is half that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as far
-    as it is there for that: its anchor is its rival, though both may be needed.
+    It is half that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as
+    far as it is there for that: its anchor is its rival, though both may be needed.
     """
     p = evidence.params
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
