@@ -58,7 +58,7 @@ def told_and_near(memory, number=CUES):
     for i in range(number):
         one, two, three, _ = words(i)
         memory.remember(f"{one} {two} {three} stood by day", key=f"near-{i}")
-        memory.remember(f"{one} {two} grew by day", when={"task": f"t{i}"}, key=f"told-{i}")
+        memory.remember(f"{one} {two} grew there tall and green", when={"task": f"t{i}"}, key=f"told-{i}")
 
 
 def told_or_near(memory, number):
@@ -87,7 +87,7 @@ def weighed(settled, tmp_path_factory):
     folder = tmp_path_factory.mktemp("weighed") / "store"
     copytree(settled, folder)
     clock = FixedClock(LATER)
-    few = {term: WEIGHTS[term] for term in ("meaning", "context", "session")}
+    few = {term: WEIGHTS[term] for term in ("context", "session")}
     with (
         pytest.MonkeyPatch.context() as patch,
         Memory.open(f"sqlite:///{folder}/memory.db", embedder=HashedEmbedder(256), clock=clock) as memory,
@@ -293,6 +293,7 @@ def test_weights_that_stand_are_proposed_and_applied_and_taken_back(applied, pla
     url, found = applied
     own = RecallParams()
     assert found.proposal.stands
+    assert found.proposal.weights["context"] > own.context
     assert found.proposal.low > 0.0
     assert found.proposal.worst <= ABLATION.margin
     assert found.proposal.before == {name: getattr(own, name) for name in found.proposal.weights}
