@@ -3,9 +3,10 @@
 >>> from priming import Memory
 >>> with Memory.open("sqlite://") as memory:
 ...     _ = memory.remember("The deploy failed because the disk was full.", session="monday")
-...     _ = memory.remember("We cleaned the build cache.", session="monday")
-...     [hit.memory.key for hit in memory.recall("why did the deploy fail").hits]
-['the-deploy-failed-because-the-disk', 'we-cleaned-the-build-cache']
+...     _ = memory.remember("Then we cleaned the build cache.", session="monday")
+...     hits = memory.recall("what did we clean after the deploy failed").hits
+...     [(hit.memory.key, hit.distance) for hit in hits]
+[('the-deploy-failed-because-the-disk', 0), ('then-we-cleaned-the-build-cache', 1)]
 """
 
 from __future__ import annotations
