@@ -72,10 +72,10 @@ def once_is_lower(memory: Memory, lived: Lived, expected: Expected) -> Check:
         for hit in memory.recall(question).hits:
             one, uses = lived.told[hit.memory.key], hit.memory.use.uses
             if (one.role, one.topic) == (role, topic) and (uses == 1 if role == ONE_OFF else uses > 1):
-                left[role][hit.memory.key] = hit.components.get("retention", 0.0)
+                left[role][hit.memory.key] = hit.components.get("use", 0.0)
     once, often = (sum(one.values()) / max(len(one), 1) for one in left.values())
     found = f"{once:.2f} of {len(left[ONE_OFF])} used once, {often:.2f} of {len(left[FIX])} used often"
-    return Check("what did not recur fades", "less is left of it, in the score", found, 0.0 < once < often)
+    return Check("what did not recur fades", "less is left of it, in the score", found, bool(left[ONE_OFF]) and once < often)
 
 
 def nothing_is_lost(memory: Memory, lived: Lived, _: Expected) -> Check:
