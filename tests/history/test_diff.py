@@ -207,7 +207,7 @@ def test_another_text_at_the_same_rank_is_restated(memory, clock):
 
 
 def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
-    memory.remember(PORRIDGE, key="porridge", session="b")
+    memory.remember("terns nest on roofs", key="porridge", session="b")
     start = clock.at
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")

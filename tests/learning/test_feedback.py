@@ -152,7 +152,7 @@ def test_without_a_recall_id_the_latest_recall_that_brought_it_up_is_judged(chai
     clock.at += timedelta(minutes=1)
     second = chain.recall(CUE, floor=0, session="two")
     clock.at += timedelta(minutes=1)
-    chain.recall("zzz qqq", session="two")
+    chain.recall("zzz qqq", floor=1.0, session="two")
     assert second.recall_id in chain.feedback(used=["hit"]).reason
     assert first.recall_id in chain.feedback(used=["hit"], session="one").reason
 

@@ -15,6 +15,7 @@ PLAIN = {
         "question",
         "matching",
         "query",
+        "later",
         "objective",
         "outcome",
         "approach",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from priming.bench.contestants import SearchResult
 from priming.bench.sets import BenchItem, BenchPart, BenchQuery, BenchSet
@@ -193,6 +194,10 @@ class Cost:
         return None if self.budget is None else 1.0 - self.budget / self.whole
 
 
+_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+"""When an item without a time is told: all days are as long."""
+
+
 def length(item: BenchItem) -> int:
     """The tokens of an item as recall packs it, line end included: the same for every contestant."""
     record = MemoryRecord(
@@ -206,6 +211,7 @@ def length(item: BenchItem) -> int:
         speaker=item.speaker,
         session=item.session,
         occurred_at=item.occurred_at,
+        recorded_at=_ANY_DAY,
     )
     return estimate_tokens(format_full(record) + "\n")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Vectors
 from priming.index.vocabulary import EXACT
-
-if TYPE_CHECKING:
-    from priming.index.arrays import NamespaceArrays
 
 SAMPLE = 100
 """Memories of which each two are compared."""
@@ -36,7 +33,8 @@ def evenly(rows: Ints, count: int) -> Ints:
 class Sampling:
     """A sample of the memories of a namespace, and how far their vectors tell what it is about, until it changes."""
 
-    def __init__(self, arrays: NamespaceArrays) -> None:
+    def __init__(self, arrays: Any) -> None:
+        """``arrays`` are the ``NamespaceArrays`` that hold it."""
         self._arrays = arrays
         self._state = (-1, -1, -1)
         self._able: Ints = np.zeros(0, np.int64)
