@@ -136,7 +136,7 @@ def _cases(of: BenchSet, embedder: Any) -> Iterator[Case]:
             scored = Scored.of(evidence, evidence.candidates(pool))
             if not len(scored.documents):
                 continue
-            _, reached, came = arrivals(ranking, scored)
+            _, reached, came, _ = arrivals(ranking, scored)
             rows = working.row[scored.documents]
             more = working.document[reached[~np.isin(reached, rows)]]
             scored = scored.with_others(evidence, more[more >= 0])
@@ -145,7 +145,7 @@ def _cases(of: BenchSet, embedder: Any) -> Iterator[Case]:
             order = np.searchsorted(reached, rows)
             order[order == len(reached)] = 0
             here = reached[order] == rows if len(reached) else np.zeros(len(rows), bool)
-            arrived[here] = came[order[here]]
+            arrived[here] = came[order[here]].sum(axis=1)
             none = np.zeros(len(rows))
             figures = [np.ones(len(rows)), *(scored.figures.get(name, none) for name in FIGURES)]
             labels = tuple(label.get(names.get(working.ids[row], ""), "") for row in rows.tolist())

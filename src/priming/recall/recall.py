@@ -51,7 +51,7 @@ from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables, packed_text, shortfall
 from priming.recall.passages import passages_of
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
-from priming.recall.recipe import bars
+from priming.recall.recipe import bar
 from priming.recall.terms import check_terms
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
@@ -256,11 +256,8 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
         ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     law, floor = profile.relevance, relevance_floor(query)
-    bar = (
-        bars(evidence, ranked, law) if law is not None and floor is None else np.full(len(ranked.rows), floor)
-    )
-    least = float(bar.max(initial=0.0))
-    above = np.ones(len(ranked.rows), np.bool_) if law is None or query.of_files else ranked.scores >= bar
+    least = 0.0 if law is None else bar(evidence, ranked.scores, law) if floor is None else floor
+    above = np.ones(len(ranked.rows), np.bool_) if law is None or query.of_files else ranked.scores >= least
     best = None if law is None or query.of_files or not len(above) else float(ranked.scores[0])
     if best is not None and not above.any():
         reason = f"nothing above the floor: the best relevance is {best:.3f}, less than {least:.3g}"

@@ -22,38 +22,65 @@ _NOTHING = 1e-6
 """Added to what arrives before the logarithm: what nothing reaches is about e^−14 of what everything does."""
 _COMPARED = "rest", "outdated"
 """The figures of a document beside others."""
-_LEAST = -700.0
-"""Log-odds below which a difference cannot be told."""
+_LEAST, _MOST = -700.0, 50.0
+"""Log-odds below which a difference cannot be told, and above which none counts."""
 
 
 def rank_by_probability(query: RankingQuery) -> Ranked:
     """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
     p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
     scored = Scored.of(query.evidence, query.evidence.candidates(query.pool))
-    rows, activation, arrived = working.row[scored.documents], None, np.full(len(scored.documents), -np.inf)
+    rows, activation = working.row[scored.documents], None
+    arrived, leader = np.full(len(rows), -np.inf), np.full(len(rows), NONE)
     if query.spreading and "spread" not in query.ablate and len(rows):
-        activation, reached, arrival = arrivals(query, scored)
+        activation, reached, arriving, anchors = arrivals(query, scored)
         more = reached[~np.isin(reached, rows)]
         scored = scored.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
-        arriving = np.zeros(len(rows))
-        place = np.searchsorted(reached, rows)
-        place[place == len(reached)] = 0
-        here = reached[place] == rows if len(reached) else np.zeros(len(rows), np.bool_)
-        arriving[here] = arrival[place[here]]
+        arrival, leader = _by_row(rows, reached, arriving, anchors)
         meaning = np.maximum(0.0, scored.figures["meaning"])
-        arrived = p.arrived + p.arrival * np.log(arriving + _NOTHING) + p.led * meaning
+        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning
     # What follows from the best does not stand before it.
     whole = np.minimum(np.logaddexp(scored.odds, arrived), scored.odds.max(initial=-np.inf))
     eligible = query.eligible[rows]
-    rivals = -law.rivals * rivalry(whole[eligible])
-    chances = np.round(probability(whole + rivals), EXACT)
+    chances = np.round(_among_rivals(scored.odds, arrived, whole, leader, eligible, law.rivals), EXACT)
     order = np.lexsort((rows, -scored.odds, -chances))
     order = order[eligible[order]][: query.limit]
     gained = np.where(np.isfinite(scored.odds), whole - np.maximum(scored.odds, _LEAST), whole)
-    parts = {**scored.terms, "arrival": gained, "rivals": np.full(len(rows), rivals)}
+    with np.errstate(divide="ignore"):
+        lost = np.maximum(np.log(chances) - np.log1p(-chances), _LEAST) - whole
+    parts = {**scored.terms, "arrival": gained, "rivals": lost}
     shown = {name: values[order] for name, values in parts.items() if values[order].any()}
     return Ranked(rows[order], chances[order], shown, activation)
+
+
+def _among_rivals(
+    odds: Floats, arrived: Floats, whole: Floats, leader: Ints, eligible: Bools, weight: float
+) -> Floats:
+    """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
+
+    ``leader`` is the place of the memory that leads to each most, −1 where none does: it is no rival of its
+    continuation, which is no surer than it is.
+    """
+    speaks = np.exp(np.minimum(whole, _MOST))
+    total = 1.0 + speaks[eligible].sum()
+    own, led = probability(odds - weight * np.log(total)), leader != NONE
+    others = np.log(np.maximum(1.0, total - np.where(led, speaks[leader], 0.0)))
+    follows = probability(np.minimum(arrived, odds.max(initial=-np.inf)) - weight * others)
+    chances = np.where(led, 1.0 - (1.0 - own) * (1.0 - follows), own)
+    return np.where(led, np.minimum(chances, chances[leader]), chances)
+
+
+def _by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
+    """What arrives at each of some rows, and the place of the anchor from which most of it comes."""
+    arrival, leader = np.zeros(len(rows)), np.full(len(rows), NONE)
+    if len(reached):
+        place = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
+        here = np.flatnonzero(reached[place] == rows)
+        parts = arriving[place[here]]
+        arrival[here] = parts.sum(axis=1)
+        leader[here] = np.where(arrival[here] > 0.0, anchors[parts.argmax(axis=1)], NONE)
+    return arrival, leader
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +145,8 @@ def _sum(terms: Mapping[str, Floats], count: int) -> Floats:
     return np.asarray(sum(terms.values(), np.zeros(count)), np.float64)
 
 
-def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Floats]:
-    """Spread from the best of what was scored; the rows best reached, ascending, and what arrives at each."""
+def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Floats, Ints]:
+    """Spread from the best of what was scored: the rows best reached, and what arrives at each from which place."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
     able = np.flatnonzero(query.pool[scored.documents])
     best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
@@ -138,14 +165,14 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
     rest = np.zeros_like(arriving)
     rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
-    arrival = (arriving * np.exp(p.continues * rest)).sum(axis=1)
+    arriving *= np.exp(p.continues * rest)
     order = np.argsort(reached)
     direct = np.isin(reached, working.row[scored.documents])
-    more = best_rows(np.where(direct, 0.0, arrival), REACHED)
+    more = best_rows(np.where(direct, 0.0, arriving.sum(axis=1)), REACHED)
     candidate = direct.copy()
     candidate[more] = True
     order = order[candidate[order]]
-    return activation, reached[order], arrival[order]
+    return activation, reached[order], arriving[order], best[:APART]
 
 
 def _spaced(values: Floats, where: Bools) -> Floats:
@@ -178,17 +205,11 @@ def probability(odds: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -odds)), np.float64)
 
 
-def bars(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> Floats:
-    """The probability from which each hit is worth returning.
-
-    It is half that of a memory of which nothing is known at the least. For what another hit leads to it is lower, as
-    far as it is there for that: its anchor is its rival, though both may be needed.
-    """
+def bar(evidence: Evidence, chances: Floats, law: RelevanceParams) -> float:
+    """The probability from which hits are worth returning, at least half that of one of which nothing is known."""
     p = evidence.params
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
-    least = max(nothing / 2.0, least_probability(ranked.scores[: law.width], law))
-    led = 1.0 - np.exp(-ranked.components.get("arrival", np.zeros(len(ranked.rows))))
-    return np.asarray(least * (1.0 - (1.0 - law.led) * led), np.float64)
+    return max(nothing / 2.0, least_probability(chances[: law.width], law))
 
 
 def least_probability(chances: Floats, law: RelevanceParams) -> float:

@@ -112,15 +112,12 @@ class RelevanceParams(Checked):
         0.67, low=0.0, high=1.0, doc="how much the odds of all candidates together take from those of each"
     )
     recall_weight: float = param(
-        40.0,
+        30.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
     )
     floor: float = param(0.01, low=0.0, high=1.0, doc="least probability of a hit, whatever the others are")
-    led: float = param(
-        0.2, low=0.0, high=1.0, doc="share of that for a hit that is there for what leads to it alone"
-    )
     width: int = param(
         20, low=1, unit="hits", doc="number of hits that are ranked, however few are to be returned"
     )
