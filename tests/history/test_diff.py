@@ -211,12 +211,13 @@ def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
     start = clock.at
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")
-    found = memory.diff(start, clock.at, question="nest on cliffs")
+    question = "gulls and terns nest on cliffs"
+    found = memory.diff(start, clock.at, question=question)
     assert [(one.key, one.what, one.rank_before, one.rank_after) for one in found.answers] == [
         ("gulls", "new", None, 1),
         ("porridge", "down", 1, 2),
     ]
-    again = memory.diff(clock.at, clock.at, question="nest on cliffs")
+    again = memory.diff(clock.at, clock.at, question=question)
     assert {one.what for one in again.answers} == {"same"}
 
 
