@@ -22,8 +22,13 @@ def two(open_memory, url):
 
 
 def found(memory, cue):
+    """What the words of a cue bring up, and what a strong link leads to."""
     hits = memory.recall(cue).hits
-    return [hit.memory.key for hit in hits if hit.components.get("words") or hit.path]
+    return [
+        hit.memory.key
+        for hit in hits
+        if hit.components.get("words") or (hit.path and hit.path[0].amount > 0.02)
+    ]
 
 
 def test_what_the_other_remembers_is_recalled(two):

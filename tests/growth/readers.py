@@ -23,6 +23,7 @@ from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.hooks import agents, context, corrections, events
 from priming.hooks.setup import agent_config, jsonc
+from priming.index.cue_reading import persons
 from priming.learning import lessons
 from priming.llm import prompts
 from priming.loop import acting, codebase, planning, session, subgoals, verification
@@ -45,7 +46,6 @@ from priming.text import (
     gists,
     languages,
     names,
-    persons,
     quotation,
     rule_kinds,
     statements,
@@ -232,7 +232,7 @@ READERS = (
         "text.time_grammar",
     ),
     _reader("times", dates.has_time, "text.dates"),
-    _reader("persons", lambda text: list(persons.persons(text, "english")), "text.persons"),
+    _reader("persons", lambda text: list(persons(text, "english")), "index.cue_reading"),
     _reader("day told", lambda text: dates.day_told(text, _NOW), "text.dates", "text.time_grammar"),
     _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
     _reader(

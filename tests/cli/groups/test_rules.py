@@ -285,7 +285,7 @@ def test_why_tells_the_recall_its_conditions_and_what_changed(alike):
 
 def test_why_is_read_by_people(alike):
     alike.ask("link", "a", "c", "--relation", "requires", "--weight", "0.9")
-    recalled = alike.ask("recall", "whole test suite", "--language", "go")
+    recalled = alike.ask("recall", "whole test suite", "--language", "go", "--floor", "0")
     alike.ask("used", "a", "--recall", recalled["recall_id"])
     said = alike.run("why", "a").stdout
     for part in (

@@ -48,7 +48,7 @@ class RecallParams(Checked):
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
     )
-    arrived: float = param(2.6, doc="log-odds of a memory at which all activation arrives")
+    arrived: float = param(2.9, doc="log-odds of a memory at which all activation arrives")
     arrival: float = param(1.05, low=0.0, doc="weight of the logarithm of the activation that arrives")
     led: float = param(0.85, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
