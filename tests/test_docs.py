@@ -76,7 +76,7 @@ def is_like(shown, printed):
 @pytest.fixture
 def priming(tmp_path, monkeypatch):
     """Runs a command line in a folder of its own."""
-    for name in ("PRIMING_URL", "PRIMING_NAMESPACE", "PRIMING_PROFILE"):
+    for name in ("PRIMING_URL", "PRIMING_NAMESPACE", "PRIMING_PROFILE", "PRIMING_EMBEDDER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{Path('/usr/bin')}:{Path('/bin')}")
     monkeypatch.setenv("PYTHONUTF8", "1")

@@ -75,7 +75,12 @@ def once_is_lower(memory: Memory, lived: Lived, expected: Expected) -> Check:
                 left[role][hit.memory.key] = hit.components.get("use", 0.0)
     once, often = (sum(one.values()) / max(len(one), 1) for one in left.values())
     found = f"{once:.2f} of {len(left[ONE_OFF])} used once, {often:.2f} of {len(left[FIX])} used often"
-    return Check("what did not recur fades", "less is left of it, in the score", found, bool(left[ONE_OFF]) and once < often)
+    return Check(
+        "what did not recur fades",
+        "less is left of it, in the score",
+        found,
+        bool(left[ONE_OFF]) and once < often,
+    )
 
 
 def nothing_is_lost(memory: Memory, lived: Lived, _: Expected) -> Check:
