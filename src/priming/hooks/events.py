@@ -198,14 +198,18 @@ def _inject_memories(
         "kinds": list(KINDS),
         "limit": limit,
         "session": call.event.session,
-        "tokens": 0,
         **({"filters": filters} if filters else {}),
     }
     for store in call.stores:
-        recall = _call(store, "recall", request)
-        if recall and recall["hits"]:
-            memories = context.packed(recall, text, call.tokens_left, min_words)
-            _inject(call, *memories, rule=False)
+        recall = _call(store, "recall", {**request, "tokens": call.tokens_left})
+        if not recall or not recall["hits"]:
+            continue
+        if any(hit["passages"] for hit in recall["hits"]):  # a long one takes the room that others leave
+            header, relevant = context.packed(recall, text, call.tokens_left, min_words)
+        else:
+            header, memories = _candidates(recall)
+            relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
+        _inject(call, header, relevant, rule=False)
 
 
 def _inject_files(call: HookCall, task: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Vectors
 from priming.index.vocabulary import EXACT
@@ -85,7 +85,7 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
     expected = _ENGLISH if english else _ELSEWHERE
     if not len(terms):
         return _share(expected)
-    count, used = len(terms), np.unique(np.concatenate([*terms, np.zeros(0, np.int64)]))
+    count, used = len(terms), distinct(np.concatenate([*terms, np.zeros(0, np.int64)]))
     holds = np.zeros((count, len(used)))
     for row, own in enumerate(terms):
         holds[row, np.searchsorted(used, own)] = 1.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
+from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import idf, okapi
@@ -188,7 +188,7 @@ class Evidence(CueWords):
             best.append(np.array([at for at in self.context if pool[at]], np.int64))
         if self.working.conversation_context.any_turns and len(best[0]):
             best.append(self._of_sessions(pool))
-        return np.unique(np.concatenate(best))
+        return distinct(np.concatenate(best))
 
     def _best(self, values: Floats, pool: Bools) -> Ints:
         """The documents of the largest positive values."""

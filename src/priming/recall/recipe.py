@@ -9,6 +9,7 @@ import numpy as np
 from priming.config.params.recall import RelevanceParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
+from priming.core.graph import among
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.recall.evidence import Evidence
@@ -34,7 +35,7 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
     arrived, leader = np.full(len(rows), -np.inf), np.full(len(rows), NONE)
     if query.spreading and "spread" not in query.ablate and len(rows):
         activation, reached, arriving, anchors = arrivals(query, scored)
-        more = reached[~np.isin(reached, rows)]
+        more = reached[~among(reached, np.sort(rows))]
         scored = scored.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
         arrival, leader = _by_row(rows, reached, arriving, anchors)
@@ -167,7 +168,7 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
     arriving *= np.exp(p.continues * rest)
     order = np.argsort(reached)
-    direct = np.isin(reached, working.row[scored.documents])
+    direct = among(reached, np.sort(working.row[scored.documents]))
     more = best_rows(np.where(direct, 0.0, arriving.sum(axis=1)), REACHED)
     candidate = direct.copy()
     candidate[more] = True
