@@ -201,8 +201,7 @@ def _inject_memories(
         **({"filters": filters} if filters else {}),
     }
     for store in call.stores:
-        recall = _call(store, "recall", {**request, "tokens": call.tokens_left})
-        if not recall or not recall["hits"]:
+        if not (recall := _call(store, "recall", {**request, "tokens": call.tokens_left})):
             continue
         if any(hit["passages"] for hit in recall["hits"]):  # a long one takes the room that others leave
             header, relevant = context.packed(recall, text, call.tokens_left, min_words)
