@@ -339,10 +339,10 @@ def test_outdated_is_what_a_later_memory_says_nearly_the_same(open_memory):
     memory.remember("the sea", occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
     found = evidence(memory, "which way")
-    # A cosine of .95 is half of the way from .1 + 4 · .2 to 1; one as probable counts 1/(1 + e²) as a rival, and one
-    # that is 2 ahead counts half.
-    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.059601, 0.0], abs=1e-5)
-    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.25, 0.0], abs=1e-5)
+    # A cosine of .95 is half of the way from .1 + 4 · .2 to 1; one as probable counts 1/(1 + e⁻²) as a rival, and one
+    # that is 2 ahead 1/(1 + e⁻⁴).
+    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.440399, 0.0], abs=1e-5)
+    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.491007, 0.0], abs=1e-5)
 
 
 def test_nothing_remembered_is_no_evidence(memory):

@@ -36,7 +36,7 @@ _ALIKE = 4.0
 """Deviations above the background from which two memories may say the same."""
 _RIVALS = 40
 """How many of the best are compared with each other for that."""
-_BEHIND = -2.0
+_BEHIND = 2.0
 """Log-odds by which another has to be behind for it to count half as a rival."""
 _ITSELF = 4.0
 """How many times as much as a heading a key counts that is the whole cue."""
