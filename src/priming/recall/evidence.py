@@ -223,7 +223,12 @@ class Evidence(CueWords):
         return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
-        """How far a later document says nearly the same as each, of those that fit the cue about as well."""
+        """How far a later document says nearly the same as each, of those that fit the cue about as well.
+
+        A cue that names a time asks for what was so then.
+        """
+        if self.named_date is not None:
+            return np.zeros(len(documents))
         own, values = background_of(self.embedder), np.zeros(len(documents))
         at = np.flatnonzero(odds >= np.sort(odds)[-_RIVALS:][0])
         vectors, when = self.working.vectors.take(documents[at]), self.working.occurred.values[documents[at]]

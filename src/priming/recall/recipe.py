@@ -97,6 +97,8 @@ class Scored:
     """Log-odds by name: weight times figure, and the constant."""
     odds: Floats
     """Their sum, d."""
+    fit: Floats
+    """That sum were none outdated: what an earlier version leads to follows from it as well."""
 
     @classmethod
     def of(cls, evidence: Evidence, documents: Ints) -> Scored:
@@ -133,7 +135,8 @@ class Scored:
             alone["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
             alone["outdated"] = _spaced(evidence.outdated(documents[texts], odds[texts]), texts)
         terms = {"constant": np.where(texts, p.constant, 0.0), **_weighed(evidence, alone)}
-        return cls(documents, has, alone, terms, np.where(texts, _sum(terms, len(documents)), -np.inf))
+        odds = np.where(texts, _sum(terms, len(documents)), -np.inf)
+        return cls(documents, has, alone, terms, odds, odds - terms.get("outdated", 0.0))
 
 
 def _weighed(evidence: Evidence, figures: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -150,9 +153,9 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     """Spread from the best of what was scored: the rows best reached, and what arrives at each from which place."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
     able = np.flatnonzero(query.pool[scored.documents])
-    best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
+    best = able[np.lexsort((scored.documents[able], -scored.fit[able]))[:ANCHORS]]
     rows = working.row[scored.documents[best]]
-    amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
+    amounts, apart = shares(scored.fit[best], p.temperature), rows[:APART]
     activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
     assert activation.apart is not None, "it was asked for"
     reached, documents = activation.rows, working.document[activation.rows]
@@ -161,9 +164,9 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
     order = np.argsort(scored.documents)
     place = order[np.minimum(np.searchsorted(scored.documents[order], documents), len(order) - 1)]
-    own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
+    own = np.where(scored.documents[place] == documents, scored.fit[place], -np.inf)
     # What leads to a memory fits better than it does.
-    arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
+    arriving = np.where(own[:, None] < scored.fit[best[:APART]], activation.apart[allowed], 0.0)
     rest = np.zeros_like(arriving)
     rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
     arriving *= np.exp(p.continues * rest)
