@@ -1,12 +1,12 @@
 """Fit the weights of recall's one score on many kinds of material, and say how far they can be trusted.
 
-    python benchmarks/fit.py --data FOLDER --genres FOLDER [--questions N] [--embedder NAME]
+    python benchmarks/fit.py --data FOLDER --genres FOLDER... [--questions N] [--embedder NAME]
 
 Each question gives its candidates, their figures under the weights in force (``recall/recipe.py``), and which of them
-answer it. The weights are those with the least loss: the mean over the kinds of material of the log loss of the
-probabilities, plus ALPHA times that of the order. They are fitted on all kinds, and once without each: what they do
-there is what they would do on material not given here. Results go to ``results/fit.json``, those of another embedder
-to ``results/fit-NAME.json``. Needs scipy, which comes with scikit-learn.
+answer it. The weights are those with the least loss: the mean over the kinds of material (``genres.every_set``) of
+the log loss of the probabilities, plus ALPHA times that of the order. They are fitted on all kinds, and once without
+each: what they do there is what they would do on material not given here. Results go to ``results/fit.json``, those
+of another embedder to ``results/fit-NAME.json``. Needs scipy, which comes with scikit-learn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from priming.embedding.registry import named
 from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
-from priming.recall.recipe import Scored, arrivals, least_probability
+from priming.recall.recipe import Scored, among_rivals, arrivals, by_row, either, least_probability
 from priming.types import Cue
 
 FIGURES = (
@@ -57,6 +57,7 @@ class Case:
     kind: str
     direct: Array
     after: Array
+    leader: Array
     answers: Array
     labels: tuple[str, ...]
     gold: int
@@ -65,7 +66,11 @@ class Case:
 def main() -> None:
     options = given(_parser())
     embedder = named(options.embedder)
-    cases = [case for of in every_set(options) for case in _cases(of.first(options.questions), embedder)]
+    cases = [
+        case
+        for kind, of in every_set(options)
+        for case in _cases(kind, of.first(options.questions), embedder)
+    ]
     kinds = sorted({case.kind for case in cases})
     present, law = _present(), PROFILE.relevance
     assert law is not None, "the default has a probability"
@@ -120,7 +125,7 @@ def _present() -> Array:
     return np.array([getattr(PROFILE.recall, name) for name in _names()[:-1]] + [own.rivals])
 
 
-def _cases(of: BenchSet, embedder: Any) -> Iterator[Case]:
+def _cases(kind: str, of: BenchSet, embedder: Any) -> Iterator[Case]:
     shelf = Shelf("priming", embedder)
     for part in of.parts:
         memory = shelf.memory(part)
@@ -136,23 +141,22 @@ def _cases(of: BenchSet, embedder: Any) -> Iterator[Case]:
             scored = Scored.of(evidence, evidence.candidates(pool))
             if not len(scored.documents):
                 continue
-            _, reached, came, _ = arrivals(ranking, scored)
-            rows = working.row[scored.documents]
-            more = working.document[reached[~np.isin(reached, rows)]]
+            _, reached, came, anchors = arrivals(ranking, scored)
+            more = working.document[reached[~np.isin(reached, working.row[scored.documents])]]
             scored = scored.with_others(evidence, more[more >= 0])
             rows = working.row[scored.documents]
-            arrived = np.zeros(len(rows))
-            order = np.searchsorted(reached, rows)
-            order[order == len(reached)] = 0
-            here = reached[order] == rows if len(reached) else np.zeros(len(rows), bool)
-            arrived[here] = came[order[here]].sum(axis=1)
+            arrived, leader = by_row(rows, reached, came, anchors)
             none = np.zeros(len(rows))
             figures = [np.ones(len(rows)), *(scored.figures.get(name, none) for name in FIGURES)]
             labels = tuple(label.get(names.get(working.ids[row], ""), "") for row in rows.tolist())
             yield Case(
-                of.name,
+                kind,
                 np.stack(figures, 1),
-                np.stack([np.ones(len(rows)), np.log(arrived + 1e-6), scored.figures["meaning"]], 1),
+                np.stack(
+                    [np.ones(len(rows)), np.log(arrived + 1e-6), np.maximum(0.0, scored.figures["meaning"])],
+                    1,
+                ),
+                leader,
                 np.array([one in query.gold for one in labels], np.float64),
                 labels,
                 len(query.gold),
@@ -160,16 +164,12 @@ def _cases(of: BenchSet, embedder: Any) -> Iterator[Case]:
     shelf.close()
 
 
-def odds(case: Case, weights: Array) -> Array:
-    """The log-odds of each candidate before its rivals count, s."""
-    first = 1 + len(FIGURES)
-    return np.logaddexp(case.direct @ weights[:first], case.after @ weights[first:-1])
-
-
 def chances(case: Case, weights: Array) -> Array:
     """The probability of each candidate."""
-    s = odds(case, weights)
-    return 1.0 / (1.0 + np.exp(-(s - weights[-1] * np.logaddexp.reduce(np.append(s, 0.0)))))
+    first = 1 + len(FIGURES)
+    d, v = case.direct @ weights[:first], case.after @ weights[first:-1]
+    chance = among_rivals(d, v, case.leader, np.ones(len(d), np.bool_), weights[-1])
+    return chance + 1e-12 * either(d, v)
 
 
 def fit(cases: Sequence[Case], start: Array) -> Array:
@@ -257,7 +257,13 @@ def _reliability(pairs: Array) -> list[dict[str, float]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = of_sets((__doc__ or "").partition("\n")[0])
-    parser.add_argument("--genres", type=Path, help="folder of sets with documents.jsonl and questions.jsonl")
+    parser.add_argument(
+        "--genres",
+        type=Path,
+        nargs="*",
+        default=(),
+        help="folders of sets with documents.jsonl and questions.jsonl",
+    )
     parser.add_argument(
         "--questions", type=int, default=150, help="at most so many of each set, evenly spaced"
     )

@@ -1,6 +1,6 @@
 """Is the default ever behind? Recall on sets of many kinds of material, beside the plain methods.
 
-    python benchmarks/genres.py --data FOLDER --genres FOLDER [--questions N] [--embedder NAME] [--terms]
+    python benchmarks/genres.py --data FOLDER --genres FOLDER... [--questions N] [--embedder NAME] [--terms]
 
 ``--data`` has the three sets of ``quality.py``; ``--genres`` folders that ``priming bench`` reads.
 Folders whose gold are files are left to ``files.py``. Each set is alone in its stores, and everybody has the same
@@ -59,14 +59,17 @@ def measured(of: BenchSet, embedder: Any, plan: BenchPlan) -> dict[str, Any]:
     }
 
 
-def every_set(options: argparse.Namespace) -> Iterator[BenchSet]:
-    """The three sets, and those of the genres whose gold are documents."""
+def every_set(options: argparse.Namespace) -> Iterator[tuple[str, BenchSet]]:
+    """The three sets, and those of the genres whose gold are documents, each with its kind of material.
+
+    Sets of the first folder are of one kind if their names begin alike, those of another folder all.
+    """
     for name in sets.NAMES:
-        yield sets.load(name, options.data)
-    for folder in sorted(options.genres.iterdir()) if options.genres else ():
-        if is_genre(folder):
+        yield name, sets.load(name, options.data)
+    for at, genres in enumerate(options.genres):
+        for folder in sorted(filter(is_genre, genres.iterdir())):
             try:
-                yield load_genre(folder)
+                yield genres.name if at else folder.name.partition("-")[0], load_genre(folder)
             except ParamError as error:
                 print(f"{folder.name} is left out: {error}", file=sys.stderr)
 
@@ -82,7 +85,7 @@ def main() -> None:
     embedder = named(options.embedder)
     plan = BenchPlan(ablate=[term for term in TERMS if term not in UNTOUCHED]) if options.terms else PLAN
     results = {}
-    for of in every_set(options):
+    for _, of in every_set(options):
         if options.only and of.name not in options.only:
             continue
         results[of.name] = measured(of.first(options.questions), embedder, plan)
@@ -120,7 +123,13 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = of_sets((__doc__ or "").partition("\n")[0])
-    parser.add_argument("--genres", type=Path, help="folder of sets with documents.jsonl and questions.jsonl")
+    parser.add_argument(
+        "--genres",
+        type=Path,
+        nargs="*",
+        default=(),
+        help="folders of sets with documents.jsonl and questions.jsonl",
+    )
     parser.add_argument(
         "--questions", type=int, default=500, help="at most so many of each set, evenly spaced"
     )

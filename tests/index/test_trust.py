@@ -59,6 +59,16 @@ def test_where_all_texts_are_of_one_pattern_trust_is_as_expected(memory):
     assert memory.working(memory.now()).sampling.trust == 1.0
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [(("A red car.", "Some old boat."), 1.0), (("Красный автомобиль.", "Старая лодка."), 0.4)],
+)
+def test_a_language_of_other_letters_is_expected_to_be_known_less(open_memory, texts, expected):
+    memory = open_memory(embedder=StaticEmbedder())
+    memory.remember_many({"content": text} for text in texts)
+    assert memory.working(memory.now()).sampling.trust == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("english", "expected"), [(True, 1.0), (False, 0.4)])
 def test_where_no_two_texts_share_a_word_trust_is_as_expected_of_the_language(english, expected):
     # (.4 − .1)/.25 is over 1, and (.2 − .1)/.25 is .4.

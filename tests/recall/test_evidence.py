@@ -334,15 +334,41 @@ def test_what_a_memory_has_beyond_the_best_counts_beside_the_best_by_words(memor
     assert not any(hit.components.get("rest", 0.0) for hit in hits)
 
 
-def test_outdated_is_what_a_later_memory_says_nearly_the_same(open_memory):
+def test_outdated_is_what_has_a_later_version_that_fits_about_as_well(open_memory):
     memory = open_memory(embedder=Plane())
     memory.remember("the sea", occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
     found = evidence(memory, "which way")
-    # A cosine of .95 is half of the way from .1 + 4 · .2 to 1; one as probable counts 1/(1 + e⁻²) as a rival, and one
-    # that is 2 ahead 1/(1 + e⁻⁴).
-    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.440399, 0.0], abs=1e-5)
-    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.491007, 0.0], abs=1e-5)
+    # A cosine of .95 is 2.25 deviations of .2 beyond .1 + 2 · .2, where 1.5 are enough; one as probable counts
+    # 1/(1 + e^−2.5), and one that is 2 ahead 1/(1 + e^−4.5).
+    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.924142, 0.0], abs=1e-5)
+    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.989013, 0.0], abs=1e-5)
+    assert not found.outdated(np.array([0]), np.zeros(1)).any()
+
+
+def test_what_is_no_nearer_than_several_others_is_no_version(open_memory):
+    memory = open_memory(embedder=Plane())
+    for text in ("the sea", "more sea", "much sea"):
+        memory.remember(text, occurred_at=JULY)
+    memory.remember("the old sea", occurred_at=MAY)
+    found = evidence(memory, "which way")
+    assert not found.outdated(every(found), np.zeros(4)).any()
+
+
+def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_a_time(open_memory):
+    memory = open_memory(embedder=Plane())
+    memory.remember_many(
+        [
+            item("1", "the sea", speaker="I", session="a", occurred_at=JULY),
+            item("2", "the old sea", speaker="you", session="a", occurred_at=MAY),
+            *exchange("a"),
+        ]
+    )
+    assert not evidence(memory, "which way").outdated(np.array([0, 1]), np.zeros(2)).any()
+    other = open_memory(namespace="other", embedder=Plane())
+    other.remember_many([item("1", "the sea", occurred_at=JULY), item("2", "the old sea", occurred_at=MAY)])
+    assert evidence(other, "which way").outdated(np.array([0, 1]), np.zeros(2)).any()
+    assert not evidence(other, "which way in July 2021").outdated(np.array([0, 1]), np.zeros(2)).any()
 
 
 def test_nothing_remembered_is_no_evidence(memory):

@@ -54,7 +54,7 @@ class Sampling:
             sample, lexicon = self.documents(SAMPLE), arrays.lexicon
             rarity = np.asarray(evidence_idf(lexicon.df.values, lexicon.documents), np.float64)
             terms = [lexicon.body(document) for document in sample.tolist()]
-            is_english = arrays.main_language == "english"
+            is_english = arrays.main_language == "english" and _in_ascii(terms, lexicon.words)
             self._trust = trust(arrays.vectors.take(sample), terms, rarity, english=is_english)
         return self._trust
 
@@ -98,6 +98,12 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
     varies = number > 1 and np.ptp(alike) > 0.0 and np.ptp(near) > 0.0
     measured = float(np.corrcoef(alike, near)[0, 1]) if varies else expected
     return _share((measured * number + expected * _PSEUDO) / (number + _PSEUDO))
+
+
+def _in_ascii(terms: Sequence[Ints], words: Sequence[str]) -> bool:
+    """Whether most words of some texts are in ASCII: a language without small words that are known counts as none."""
+    found = [words[int(code)].isascii() for own in terms for code in own]
+    return sum(found) >= len(found) / 2
 
 
 def _beside_others(values: Floats) -> Floats:

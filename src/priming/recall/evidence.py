@@ -32,11 +32,13 @@ _FOUND = 60
 """How many candidates each kind of evidence brings."""
 _DATED = 0.5
 """How well a memory fits a date, from which it may tell of it: within the time in which half of that is lost."""
-_ALIKE = 4.0
-"""Deviations above the background from which two memories may say the same."""
+_ALIKE, _SURELY = 2.0, 1.5
+"""Deviations above the background from which two may be versions of one memory, and beyond the rest when they are."""
+_VERSIONS = 3
+"""Versions of one memory may be so many: each has all but one of them nearer than the rest."""
 _RIVALS = 40
 """How many of the best are compared with each other for that."""
-_BEHIND = 2.0
+_BEHIND = 2.5
 """Log-odds by which another has to be behind for it to count half as a rival."""
 _ITSELF = 4.0
 """How many times as much as a heading a key counts that is the whole cue."""
@@ -223,19 +225,26 @@ class Evidence(CueWords):
         return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
-        """How far a later document says nearly the same as each, of those that fit the cue about as well.
+        """How far a later version of each is among those that fit the cue about as well, one of another conversation.
 
-        A cue that names a time asks for what was so then.
+        Two are versions of one memory where each is nearer to the other than to all but one of the rest. A cue that
+        names a time asks for what was so then.
         """
-        if self.named_date is not None:
-            return np.zeros(len(documents))
         own, values = background_of(self.embedder), np.zeros(len(documents))
+        if self.named_date is not None or len(documents) < 2:
+            return values
         at = np.flatnonzero(odds >= np.sort(odds)[-_RIVALS:][0])
-        vectors, when = self.working.vectors.take(documents[at]), self.working.occurred.values[documents[at]]
-        least = own.mean + _ALIKE * own.spread
-        alike = np.clip((vectors @ vectors.T - least) / (1.0 - least), 0.0, 1.0)
-        rivals = 1.0 / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
-        values[at] = np.where(when > when[:, None], alike * rivals, 0.0).max(axis=1)
+        vectors = self.working.vectors.take(documents)
+        near = vectors[at] @ vectors.T
+        near[np.arange(len(at)), at] = -1.0
+        rest = np.sort(near, axis=1)[:, -_VERSIONS] if len(documents) > _VERSIONS else -1.0
+        beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
+        alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
+        fits = 1.0 / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
+        when = self.working.occurred.values[documents[at]]
+        session = self.working.conversation_context.session[documents[at]]
+        later = (when > when[:, None]) & (session != session[:, None])
+        values[at] = np.where(later, alike * fits, 0.0).max(axis=1)
         return values
 
     def figures(self, documents: Ints) -> dict[str, Floats]:

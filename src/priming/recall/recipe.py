@@ -38,13 +38,12 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         more = reached[~among(reached, np.sort(rows))]
         scored = scored.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
-        arrival, leader = _by_row(rows, reached, arriving, anchors)
+        arrival, leader = by_row(rows, reached, arriving, anchors)
         meaning = np.maximum(0.0, scored.figures["meaning"])
         arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning
-    # What follows from the best does not stand before it.
-    whole = np.minimum(np.logaddexp(scored.odds, arrived), scored.odds.max(initial=-np.inf))
     eligible = query.eligible[rows]
-    chances = np.round(_among_rivals(scored.odds, arrived, whole, leader, eligible, law.rivals), EXACT)
+    whole = either(scored.odds, arrived)
+    chances = np.round(among_rivals(scored.odds, arrived, leader, eligible, law.rivals), EXACT)
     order = np.lexsort((rows, -scored.odds, -chances))
     order = order[eligible[order]][: query.limit]
     gained = np.where(np.isfinite(scored.odds), whole - np.maximum(scored.odds, _LEAST), whole)
@@ -55,15 +54,18 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
     return Ranked(rows[order], chances[order], shown, activation)
 
 
-def _among_rivals(
-    odds: Floats, arrived: Floats, whole: Floats, leader: Ints, eligible: Bools, weight: float
-) -> Floats:
+def either(odds: Floats, arrived: Floats) -> Floats:
+    """What speaks for each, for its own sake or as a continuation; the best stands before what follows from it."""
+    return np.asarray(np.minimum(np.logaddexp(odds, arrived), odds.max(initial=-np.inf)), np.float64)
+
+
+def among_rivals(odds: Floats, arrived: Floats, leader: Ints, eligible: Bools, weight: float) -> Floats:
     """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
 
     ``leader`` is the place of the memory that leads to each most, −1 where none does: it is no rival of its
     continuation, which is no surer than it is.
     """
-    speaks = np.exp(np.minimum(whole, _MOST))
+    speaks = np.exp(np.minimum(either(odds, arrived), _MOST))
     total = 1.0 + speaks[eligible].sum()
     own, led = probability(odds - weight * np.log(total)), leader != NONE
     others = np.log(np.maximum(1.0, total - np.where(led, speaks[leader], 0.0)))
@@ -72,7 +74,7 @@ def _among_rivals(
     return np.where(led, np.minimum(chances, chances[leader]), chances)
 
 
-def _by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
+def by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
     """What arrives at each of some rows, and the place of the anchor from which most of it comes."""
     arrival, leader = np.zeros(len(rows)), np.full(len(rows), NONE)
     if len(reached):
