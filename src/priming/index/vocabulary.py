@@ -125,7 +125,7 @@ class Vocabulary:
         seen = len(self._heads)
         if seen < len(words):
             self._heads.extend(_heads(self.vectors(words).take(np.arange(seen, len(words)))))
-        return np.ascontiguousarray(self._heads.dot(_heads(queries).T, since).T)
+        return np.stack([self._heads.dot(query, since) for query in _heads(queries)])
 
     def _nearest(
         self,
