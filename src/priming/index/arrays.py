@@ -7,13 +7,14 @@ document; when its text or status changes, the document is removed and a new one
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Bools, Floats, Ints
 from priming.core.arguments.vectors import TextVectors
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder
@@ -31,6 +32,8 @@ from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
+_DERIVED = ("waiting", "order", "main_language", "day_first", "eligible", "pool")
+"""What is cached until a memory is added or removed, or gets its vectors."""
 
 
 class NamespaceArrays:
@@ -43,6 +46,7 @@ class NamespaceArrays:
 
     def clear(self) -> None:
         """Start empty."""
+        self._changed()
         vocabulary = self.pooler.vocabulary if self.pooler else 0
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
@@ -80,8 +84,6 @@ class NamespaceArrays:
         self.late_vectors = 0
         """The number of vectors that came after their texts, since the last snapshot."""
         self._waiting_vectors = WaitingVectors(self.embedder)
-        self._order: Ints | None = None
-        self._order_size = 0
         self._novelty = Column(np.int64)
         self._clear_titles()
 
@@ -101,6 +103,10 @@ class NamespaceArrays:
         self._titled: NDArray[np.bool_] | None = None
         self._speaker_names: Ints | None = None
 
+    def _changed(self) -> None:
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
+
     @property
     def rows(self) -> int:
         """Number of rows of the graph, dead ones included."""
@@ -116,7 +122,7 @@ class NamespaceArrays:
         """Number of living memories with a text."""
         return self.lexicon.documents
 
-    @property
+    @cached_property
     def waiting(self) -> Ints:
         """The living documents with a text and without a vector of the present generation."""
         return np.flatnonzero(self.living.values & ~self.embedded.values)
@@ -145,16 +151,23 @@ class NamespaceArrays:
         self.passages.put(document, vectors)
         self.embedded[document] = True
         self.late_vectors += 1
+        self._changed()
 
-    @property
+    @cached_property
+    def eligible(self) -> Bools:
+        """The rows that may be hits where nothing narrows a recall: those of living memories, but of no names."""
+        return np.asarray(self.alive.values & (self.kind.values != ENTITY))
+
+    @cached_property
+    def pool(self) -> Bools:
+        """The living documents of these rows."""
+        return np.asarray(self.eligible[self.row.values] & self.living.values)
+
+    @cached_property
     def order(self) -> Ints | None:
         """The documents ordered by row, the oldest memory first; None if they already are."""
-        if self._order_size != self.documents:
-            rows = self.row.values
-            in_order = bool(np.all(rows[1:] >= rows[:-1]))
-            self._order_size = self.documents
-            self._order = None if in_order else np.argsort(rows, kind="stable")
-        return self._order
+        rows = self.row.values
+        return None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
 
     @property
     def conversation_context(self) -> ConversationContext:
@@ -187,6 +200,7 @@ class NamespaceArrays:
         return np.where(documents == NONE, 0.0, values[np.maximum(documents, 0)])
 
     def _new_row(self, memory_id: str) -> int:
+        self._changed()
         self.ids.append(memory_id)
         self.alive.append(False)
         self.kind.append(NONE)
@@ -196,6 +210,7 @@ class NamespaceArrays:
 
     def add(self, document: Document) -> None:
         """Add a memory or a bare name; a removed one returns to its old row."""
+        self._changed()
         row = self.reserved_rows.pop(document.id, NONE)
         row = self._new_row(document.id) if row == NONE else row
         self.row_of[document.id] = row
@@ -210,13 +225,13 @@ class NamespaceArrays:
             if row <= self.entities.get(document.slot, row):
                 self._settle(document.slot, row)
 
-    @property
+    @cached_property
     def main_language(self) -> str:
         """The language of most texts: that of a cue whose words do not tell."""
         counts = np.bincount(self.language.values[self.living.values], minlength=1)
         return LANGUAGES[int(counts.argmax())]
 
-    @property
+    @cached_property
     def day_first(self) -> bool | None:
         """Whether the dates of its texts have the day before the month; None where none shows it."""
         order = int(self.day_order.values[self.living.values].sum())
@@ -349,6 +364,7 @@ class NamespaceArrays:
         row = self.row_of.pop(memory_id, None)
         if row is None:
             return
+        self._changed()
         self.reserved_rows[memory_id] = row
         self.alive[row] = False
         self.statements.drop(memory_id)

@@ -60,10 +60,9 @@ class Sampling:
 
     def _refresh(self) -> None:
         arrays = self._arrays
-        able = arrays.living.values & arrays.embedded.values
-        state = (arrays.documents, arrays.memories, int(np.count_nonzero(able)))
+        state = (arrays.documents, arrays.memories, len(arrays.waiting))
         if state != self._state:
-            order = arrays.order
+            able, order = arrays.living.values & arrays.embedded.values, arrays.order
             self._able = np.flatnonzero(able) if order is None else order[able[order]]
             self._state, self._trust = state, None
 

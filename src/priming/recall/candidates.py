@@ -86,6 +86,8 @@ def eligible_candidates(
     memory: Namespace, query: RecallQuery, working: WorkingSet, valid: datetime
 ) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
     """How well each document's predicates fit the cue, the rows that may be hits, the possible anchors."""
+    if query.kinds is None and query.condition is None and not query.context:
+        return {}, working.eligible, working.pool
     kinds = working.kind.values
     living = working.alive.values.copy()
     context: dict[int, float] = {}
