@@ -170,12 +170,12 @@ def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, 
     return like(_length_norm(length, mean_length, k1, b))
 
 
-def okapi(tf: Floats, norm: Floats, rarity: Floats, k1: float = BM25.k1) -> Floats:
+def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = BM25.k1) -> Floats:
     """Weigh occurrences by BM25 where its parts are known already: rarity · (k1 + 1) · tf/(tf + norm).
 
     Parameters
     ----------
-    tf : occurrences, > 0.
+    tf : occurrences, ≥ 0.
     norm : ``length_norm`` of their documents.
     rarity : ``idf`` of their terms.
     k1 : saturation, ≥ 0, as in the norm.

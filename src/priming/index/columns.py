@@ -175,7 +175,10 @@ class VectorColumn:
 
     def take(self, rows: Ints) -> NDArray[np.float32]:
         """The vectors of ``rows``."""
-        early, vectors = rows < len(self._base), np.empty((len(rows), self.dimension), np.float32)
+        early = rows < len(self._base)
+        if early.all():
+            return self._base.take(rows, axis=0)
+        vectors = np.empty((len(rows), self.dimension), np.float32)
         vectors[early] = self._base[rows[early]]
         vectors[~early] = self._tail[rows[~early] - len(self._base)]
         return vectors

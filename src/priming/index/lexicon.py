@@ -35,6 +35,13 @@ class Postings:
     rows: Ints
     tf: Floats
 
+    def counts(self, rows: Ints) -> Floats:
+        """How often each of some documents holds the term."""
+        if not len(self.rows):
+            return np.zeros(len(rows))
+        place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[place] == rows, self.tf[place], 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
@@ -165,12 +172,16 @@ class Lexicon:
         """The idf of several terms."""
         return np.asarray(idf(self.df[np.array(codes, np.int64)], self.documents), np.float64)
 
-    def score(self, codes: Sequence[int]) -> Floats:
-        """BM25 of every row for several terms; 0 where none of them occurs."""
-        scores = np.zeros(len(self.sequences))
+    def score(self, codes: Sequence[int], rows: Ints | None = None) -> Floats:
+        """BM25 of some rows (None: of all) for several terms; 0 where none of them occurs."""
+        norms = self.norms if rows is None else self.norms[rows]
+        scores = np.zeros(len(norms))
         for code, rarity in zip(codes, self.rarity(codes).tolist(), strict=True):
             own = self.postings(code)
-            scores[own.rows] += okapi(own.tf, self.norms[own.rows], np.full(len(own.rows), rarity))
+            if rows is None:
+                scores[own.rows] += okapi(own.tf, norms[own.rows], rarity)
+            else:
+                scores += okapi(own.counts(rows), norms, rarity)
         return scores
 
     def expanded(self, expansion: Expansion) -> Postings:

@@ -160,12 +160,8 @@ class PassageColumn:
 
         What is returned of ``documents`` are their places.
         """
-        listed = (
-            range(0) if not self._rows else range(max(self._rows) + 1) if documents is None else documents
-        )
-        present = [
-            (at, self._rows[number]) for at, number in enumerate(map(int, listed)) if number in self._rows
-        ]
+        listed = range(max(self._rows, default=-1) + 1) if documents is None else documents.tolist()
+        present = [(at, self._rows[number]) for at, number in enumerate(listed) if number in self._rows]
         if not present:
             return np.zeros(0, np.int64), np.zeros(0)
         rows = np.concatenate([np.arange(*span) for _, span in present])

@@ -58,19 +58,15 @@ class CueWords(CueReading):
         """The evidence of words for every document, in nats: Σ idf · part over the cue's terms."""
         norms, total = self.working.lexicon.norms, np.zeros(self.working.documents)
         for own, rarity in zip(self.postings, self.idf.tolist(), strict=True):
-            total[own.rows] += okapi(own.tf, norms[own.rows], np.full(len(own.rows), rarity))
+            total[own.rows] += okapi(own.tf, norms[own.rows], rarity)
         return self._living(total)
 
     def covered(self, documents: Ints) -> Floats:
         """How much of each term each document has: min(1, part), shape (documents, terms)."""
-        norms, parts = self.working.lexicon.norms, np.zeros((len(documents), len(self.distinct)))
+        norms, parts = self.working.lexicon.norms[documents], np.zeros((len(documents), len(self.distinct)))
         for at, own in enumerate(self.postings):
-            if len(own.rows):
-                place = np.minimum(np.searchsorted(own.rows, documents), len(own.rows) - 1)
-                has = own.rows[place] == documents
-                tf, rows = own.tf[place[has]], documents[has]
-                parts[has, at] = np.minimum(1.0, okapi(tf, norms[rows], np.ones(len(rows))))
-        return parts
+            parts[:, at] = okapi(own.counts(documents), norms, 1.0)
+        return np.minimum(1.0, parts)
 
     def _own_postings(self, term: str, near: Expansion | None) -> Postings:
         lexicon, code = self.working.lexicon, self.working.lexicon.code(term)
@@ -183,8 +179,8 @@ class CueWords(CueReading):
         """The shares of words that count as a term: less, the commoner they are beside the term itself."""
         if own is None or not shares:
             return shares
-        lexicon = self.working.lexicon
-        rarer = np.sqrt(np.minimum(1.0, lexicon.rarity(list(shares)) / lexicon.rarity([own])))
+        rarity = self.working.lexicon.rarity([own, *shares])
+        rarer = np.sqrt(np.minimum(1.0, rarity[1:] / rarity[0]))
         return dict(zip(shares, (np.array(list(shares.values())) * rarer).tolist(), strict=True))
 
     @property

@@ -123,10 +123,9 @@ class Evidence(CueWords):
 
     def match(self, documents: Ints) -> Floats:
         """How well its own words and meaning of each document fit, in log-odds, 0 where they speak against it."""
-        p = self.params
-        return np.maximum(
-            0.0, p.words * self.literal[documents] / self.size + p.meaning * self.meaning(documents)
-        )
+        p, own = self.params, self.working.lexicon.score(self.terms.codes, documents)
+        words = np.where(self.texts[documents], own, 0.0) / self.size
+        return np.maximum(0.0, p.words * words + p.meaning * self.meaning(documents))
 
     @cached_property
     def vocabulary(self) -> float:
@@ -156,7 +155,7 @@ class Evidence(CueWords):
                 session = around.session[own.rows]
                 place = np.minimum(np.searchsorted(sessions, session), len(sessions) - 1)
                 here = (sessions[place] == session) & self.working.living.values[own.rows]
-                part = np.minimum(1.0, okapi(own.tf[here], norms[own.rows[here]], np.ones(int(here.sum()))))
+                part = np.minimum(1.0, okapi(own.tf[here], norms[own.rows[here]], 1.0))
                 best = np.zeros(len(sessions))
                 np.maximum.at(best, place[here], part)
                 share += weight * best

@@ -74,8 +74,8 @@ def _line(record: MemoryRecord, text: str, superseded: bool, note: str = "") -> 
 
 def _day(record: MemoryRecord) -> str:
     """The day of a memory, and the day on which it was told if that is another one."""
-    days = [f"{local_time(time):%Y-%m-%d}" for time in times_of(record) if time is not None]
-    return ", told ".join(dict.fromkeys(days))
+    times = dict.fromkeys(time for time in times_of(record) if time is not None)
+    return ", told ".join(dict.fromkeys(f"{local_time(time):%Y-%m-%d}" for time in times))
 
 
 def packables(hits: Iterable[Hit], budget: float | None = None, *, tiers: bool = False) -> list[Packable]:

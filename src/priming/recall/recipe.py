@@ -105,23 +105,17 @@ class Scored:
     @classmethod
     def of(cls, evidence: Evidence, documents: Ints) -> Scored:
         """Score documents, −1 where there is none."""
-        texts = documents != NONE
-        has = np.zeros((len(documents), len(evidence.distinct)))
-        has[texts] = evidence.covered(documents[texts])
-        alone = {name: _spaced(values, texts) for name, values in evidence.figures(documents[texts]).items()}
-        return cls._compared(evidence, documents, has, alone)
+        return cls._compared(evidence, documents, *_alone(evidence, documents))
 
     def with_others(self, evidence: Evidence, documents: Ints) -> Scored:
         """The same with more documents."""
-        more = Scored.of(evidence, documents)
+        has, more = _alone(evidence, documents)
         figures = {
-            name: np.concatenate(
-                [own.get(name, np.zeros(len(own["size"]))) for own in (self.figures, more.figures)]
-            )
-            for name in {**self.figures, **more.figures}
+            name: np.concatenate([own.get(name, np.zeros(len(own["size"]))) for own in (self.figures, more)])
+            for name in {**self.figures, **more}
         }
-        every, has = np.concatenate([self.documents, documents]), np.concatenate([self.has, more.has])
-        return self._compared(evidence, every, has, figures)
+        every = np.concatenate([self.documents, documents])
+        return self._compared(evidence, every, np.concatenate([self.has, has]), figures)
 
     @classmethod
     def _compared(
@@ -139,6 +133,14 @@ class Scored:
         terms = {"constant": np.where(texts, p.constant, 0.0), **_weighed(evidence, alone)}
         odds = np.where(texts, _sum(terms, len(documents)), -np.inf)
         return cls(documents, has, alone, terms, odds, odds - terms.get("outdated", 0.0))
+
+
+def _alone(evidence: Evidence, documents: Ints) -> tuple[Floats, dict[str, Floats]]:
+    """What each document has of the terms of the cue, and its figures by themselves."""
+    texts = documents != NONE
+    has = np.zeros((len(documents), len(evidence.distinct)))
+    has[texts] = evidence.covered(documents[texts])
+    return has, {name: _spaced(values, texts) for name, values in evidence.figures(documents[texts]).items()}
 
 
 def _weighed(evidence: Evidence, figures: Mapping[str, Floats]) -> dict[str, Floats]:
