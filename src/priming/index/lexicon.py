@@ -74,6 +74,7 @@ class Lexicon:
         self._tail: dict[int, tuple[array[int], array[int]]] = {}
         self._cached: dict[int, Postings] = {}
         self._norms: Floats | None = None
+        self._rarity: Floats | None = None
         self._compounds = Compounds()
 
     @property
@@ -103,7 +104,7 @@ class Lexicon:
         self.sequences.append(sequence)
         length = len(heading) + len(body)
         self.length.append(length)
-        self._norms = None
+        self._norms = self._rarity = None
         self.documents += 1
         self.total_length += length
         fresh = 0
@@ -120,7 +121,7 @@ class Lexicon:
     def remove(self, row: int) -> None:
         """Take a document out of the statistics. Its postings stay; callers mask them."""
         self.documents -= 1
-        self._norms = None
+        self._norms = self._rarity = None
         self.total_length -= float(self.length[row])
         codes = distinct(self.sequences[row])
         self.df[codes[codes != BREAK]] -= 1
@@ -169,8 +170,10 @@ class Lexicon:
         return {code: share for code, share in related.items() if self.df[code]}
 
     def rarity(self, codes: Sequence[int]) -> Floats:
-        """The idf of several terms."""
-        return np.asarray(idf(self.df[np.array(codes, np.int64)], self.documents), np.float64)
+        """The idf of several terms, that of all cached until a document is added or removed."""
+        if self._rarity is None:
+            self._rarity = np.asarray(idf(self.df.values, self.documents))
+        return self._rarity[np.array(codes, np.int64)]
 
     def score(self, codes: Sequence[int], rows: Ints | None = None) -> Floats:
         """BM25 of some rows (None: of all) for several terms; 0 where none of them occurs."""
@@ -198,7 +201,7 @@ class Lexicon:
         rows, tf = np.concatenate([rows for rows, _ in parts]), np.concatenate([tf for _, tf in parts])
         order = np.argsort(rows, kind="stable")
         rows, tf = rows[order], tf[order]
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])[: len(rows)])
         return Postings(rows[first], np.maximum.reduceat(tf, first) if len(first) else tf)
 
     def is_common_compound(self, name: str, most: float) -> bool:
@@ -249,7 +252,7 @@ class Lexicon:
         self.df = Column(np.int64, df)
         self._start, self._rows, self._tf = postings
         self._tail, self._cached = {}, {}
-        self._norms = None
+        self._norms = self._rarity = None
         self.sequences = Ragged(*sequences)
         self.length = Column(np.float64, length)
         self.total_length, self.documents = totals

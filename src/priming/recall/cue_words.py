@@ -167,11 +167,9 @@ class CueWords(CueReading):
         A number is near no word: that "many" is near "10" says nothing of a memory.
         """
         lexicon, floor = self.working.lexicon, self.params.near_floor
-        words_alone = [
-            lexicon.df[c] > 0 and not any(map(str.isdigit, lexicon.words[c]))
-            for c in neighbours.codes.tolist()
-        ]
-        codes, cosines = neighbours.codes[words_alone], neighbours.cosines[words_alone]
+        is_word = [not any(map(str.isdigit, lexicon.words[code])) for code in neighbours.codes.tolist()]
+        alone = (lexicon.df[neighbours.codes] > 0) & np.array(is_word, np.bool_)
+        codes, cosines = neighbours.codes[alone], neighbours.cosines[alone]
         shares = np.minimum(1.0, (cosines - floor) / (1.0 - floor))
         return self._by_rarity(dict(zip(codes.tolist(), shares.tolist(), strict=True)), own)
 

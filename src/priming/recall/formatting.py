@@ -79,7 +79,7 @@ def _day(record: MemoryRecord) -> str:
 
 
 def packables(hits: Iterable[Hit], budget: float | None = None, *, tiers: bool = False) -> list[Packable]:
-    """Hits in the three lengths from which packing chooses; a long one at most with the passages that have room.
+    """Hits in the lengths from which packing chooses: without a budget whole, else a long one as its best passages.
 
     Hits with the lowest score are shortened first; in a design with ``tiers``, hits with the lowest activation.
     """
@@ -91,7 +91,17 @@ def packables(hits: Iterable[Hit], budget: float | None = None, *, tiers: bool =
             whole if share >= len(hit.passages) else format_excerpt(hit, hit.passages[: max(1, share)])
             for hit, whole, share in zip(hits, wholes, shares, strict=True)
         ]
-    return [_packable(hit, whole, tiers) for hit, whole in zip(hits, wholes, strict=True)]
+    gists = wholes if budget is None else [_gist(hit, whole) for hit, whole in zip(hits, wholes, strict=True)]
+    return [
+        Packable(
+            key=hit.memory.key,
+            name=format_name(hit.memory, superseded=hit.superseded_by is not None),
+            gist=gist,
+            full=whole,
+            activation=hit.components.get("activation", hit.score) if tiers else hit.score,
+        )
+        for hit, whole, gist in zip(hits, wholes, gists, strict=True)
+    ]
 
 
 def _shares(hits: Sequence[Hit], wholes: Sequence[str], budget: float) -> list[int]:
@@ -127,21 +137,12 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _packable(hit: Hit, whole: str, tiers: bool) -> Packable:
-    record, superseded = hit.memory, hit.superseded_by is not None
+def _gist(hit: Hit, whole: str) -> str:
     if hit.passages:
-        gist = format_excerpt(hit, hit.passages[:1])
-    elif record.gist == displayed_text(record):
-        gist = whole
-    else:
-        gist = format_gist(record, superseded=superseded)
-    return Packable(
-        key=record.key,
-        name=format_name(record, superseded=superseded),
-        gist=gist,
-        full=whole,
-        activation=hit.components.get("activation", hit.score) if tiers else hit.score,
-    )
+        return format_excerpt(hit, hit.passages[:1])
+    if hit.memory.gist == displayed_text(hit.memory):
+        return whole
+    return format_gist(hit.memory, superseded=hit.superseded_by is not None)
 
 
 def packed_text(packed: Packed | None, tokens: int | None) -> str:
