@@ -152,7 +152,9 @@ class PassageColumn:
 
     def of(self, document: int) -> tuple[NDArray[np.float32], tuple[int, ...]]:
         """The vectors of a document's passages, and where each ends."""
-        first, last = self._rows.get(document, (0, 0))
+        if document not in self._rows:
+            return np.zeros((0, self._vectors.dimension), np.float32), ()
+        first, last = self._rows[document]
         return self._vectors.take(np.arange(first, last)), tuple(self._ends[first:last].tolist())
 
     def best(self, vector: NDArray[np.float32], documents: Ints | None = None) -> tuple[Ints, Floats]:

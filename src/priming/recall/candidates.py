@@ -168,10 +168,11 @@ def no_result_reason(
 
 def _missing_date(evidence: Evidence, pool: NDArray[np.bool_]) -> str | None:
     """What the cue calls its date, where it asks for nothing else and no memory is of it, near it, or names it."""
-    named, near = evidence.named_date, evidence.dated >= _NEAR_IT
-    if named is None or not evidence.asks_for_time or (pool & (near | evidence.names_the_date)).any():
+    named = evidence.named_date
+    if named is None or not evidence.asks_for_time:
         return None
-    return named.words
+    right = (evidence.dated >= _NEAR_IT) | evidence.names_the_date
+    return None if (pool & right).any() else named.words
 
 
 def _is_met(evidence: Evidence, pool: NDArray[np.bool_]) -> bool:

@@ -199,16 +199,16 @@ class WeightedGraph:
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        constants = (self._factors, self._recall, self._documents, self._names, self._is_turn, both)
         if both not in self._all_links:
-            every_row = np.arange(self.n)
+            constants = (self._factors, self._recall, self._documents, self._names, self._is_turn, both)
             self._all_links[both] = self._topology.weight_cache.get(
-                constants, lambda: CompressedLinks.of(self.n, self._links(every_row, both=both))
+                constants, lambda: CompressedLinks.of(self.n, self._links(np.arange(self.n), both=both))
             )
-            self._visited[both] = VisitedLinks(self.n)
         links = self._all_links[both]
         if links is not None:
             return self._with_ages(links.take(rows))
+        if both not in self._visited:
+            self._visited[both] = VisitedLinks(self.n)
         return self._visited[both].edges(rows, lambda fresh: self._with_ages(self._links(fresh, both=both)))
 
     def _with_ages(self, links: WeightedLinks) -> Edges:
