@@ -51,7 +51,9 @@ class CompressedLinks:
 
     @classmethod
     def of(cls, n: int, links: WeightedLinks) -> CompressedLinks:
-        """Compress the links of the rows 0 … n − 1; offsets replace the owners."""
+        """Compress the links of the rows 0 … n − 1 that carry anything; offsets replace the owners."""
+        carries = links.weight > 0
+        links = WeightedLinks(*(column[carries] for column in links))
         start = np.concatenate([[0], np.cumsum(np.bincount(links.owner, minlength=n))])
         return cls(start.astype(np.int64), links._replace(owner=np.zeros(0, np.int64)))
 
