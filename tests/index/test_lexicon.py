@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +50,9 @@ def test_scores_are_okapi_over_the_documents_that_are_left(first, more, data):
         lexicon.remove(row)
     left = [text for row, text in enumerate(texts) if row not in gone]
     cue = [term for term in ("red", "sea") if lexicon.code(term) is not None]
-    scores = lexicon.score([lexicon.code(term) for term in cue])
+    codes = [lexicon.code(term) for term in cue]
+    scores = lexicon.score(codes)
+    assert lexicon.score(codes, np.arange(len(texts))[::2]).tolist() == scores[::2].tolist()
     mean = sum(map(len, left)) / len(left) if sum(map(len, left)) else 1.0
     assert lexicon.documents == len(left)
     for row, text in enumerate(texts):

@@ -116,6 +116,18 @@ def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, 
         assert ours.validate() == []
 
 
+def test_what_is_counted_once_is_counted_again_after_each_change(open_memory, url):
+    memory = open_memory(url)
+    memory.remember("They play the banjo and the lute.", key="a")
+    first = memory.working(memory.now())
+    assert (first.main_language, first.eligible.tolist(), first.pool.tolist()) == ("english", [True], [True])
+    memory.remember("Die Laute und das Horn sind nicht für alle.", key="b")
+    memory.forget("a")
+    second = memory.working(memory.now())
+    assert (second.main_language, second.eligible.tolist()) == ("german", [False, True])
+    assert second.pool.tolist() == [False, True]
+
+
 def test_memories_that_one_operation_brings_back_stand_as_in_the_store(open_memory, url):
     memory = open_memory(url)
     words = "a banjo and a lute"

@@ -53,7 +53,7 @@ class CompressedLinks:
     def of(cls, n: int, links: WeightedLinks) -> CompressedLinks:
         """Compress the links of the rows 0 … n − 1 that carry anything; offsets replace the owners."""
         carries = links.weight > 0
-        links = WeightedLinks(*(column[carries] for column in links))
+        links = WeightedLinks._make(column[carries] for column in links)
         start = np.concatenate([[0], np.cumsum(np.bincount(links.owner, minlength=n))])
         return cls(start.astype(np.int64), links._replace(owner=np.zeros(0, np.int64)))
 
@@ -61,15 +61,7 @@ class CompressedLinks:
         """The links of ``rows``."""
         first = self.start[rows]
         owner, at = stretches(first, self.start[rows + 1] - first)
-        links = self.links
-        return WeightedLinks(
-            owner,
-            links.link.take(at),
-            links.neighbour.take(at),
-            links.weight.take(at),
-            links.relation.take(at),
-            links.forward.take(at),
-        )
+        return WeightedLinks._make((owner, *(column.take(at) for column in self.links[1:])))
 
 
 def stretches(first: Ints, count: Ints) -> tuple[Ints, Ints]:
