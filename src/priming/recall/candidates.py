@@ -17,7 +17,6 @@ from priming.config.words import FILE, KINDS
 from priming.core.arguments.checks import check_number, check_text
 from priming.errors import ParamError
 from priming.history.moments import Moment, naming_versions
-from priming.index.arrays import ENTITY
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.evidence import Evidence
@@ -88,7 +87,6 @@ def eligible_candidates(
     """How well each document's predicates fit the cue, the rows that may be hits, the possible anchors."""
     if query.kinds is None and query.condition is None and not query.context:
         return {}, working.eligible, working.pool
-    kinds = working.kind.values
     living = working.alive.values.copy()
     context: dict[int, float] = {}
     fits = fits_of(working.predicates.values(), query.context) if query.context else ()
@@ -114,9 +112,9 @@ def eligible_candidates(
             files.touching(rows)[working.row.values] & working.living.values,
         )
     if query.kinds is None:
-        eligible = living & (kinds != ENTITY)
+        eligible = living & working.eligible
     else:
-        eligible = living & np.isin(kinds, [KINDS.index(kind) for kind in query.kinds])
+        eligible = living & np.isin(working.kind.values, [KINDS.index(kind) for kind in query.kinds])
     over_names = query.kinds is not None and "entity" in query.kinds
     able = working.alive.values if over_names else eligible
     return context, eligible, able[working.row.values] & working.living.values
