@@ -65,7 +65,7 @@ def whole(tmp_path_factory):
             recall = call("recall", {"text": text, "session": "morning"})
             call("feedback", {"recall_id": recall["recall_id"], "used": [key]})
         with service.memory("default") as memory, memory.writing() as now:
-            write_weights(memory, memory.profile, {"bm25": 0.5}, {"bm25": memory.profile.recall.bm25}, now)
+            write_weights(memory, memory.profile, {"words": 0.5}, {"words": memory.profile.recall.words}, now)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO activations SELECT namespace, 'ethos', id, '2026-03-01', 3 FROM memories LIMIT 2"
