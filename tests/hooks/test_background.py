@@ -18,7 +18,7 @@ import pytest
 from priming.config.params.hooks import HOOK
 from priming.hooks import background, client
 from priming.hooks.background import HookServer
-from priming.hooks.session import SERVER_LOCK, folder_of
+from priming.hooks.session import folder_of
 from priming.hooks.stores import Hosts
 from priming.maintenance.adoption import content_of
 from priming.operations.local_socket import socket_path
@@ -333,11 +333,23 @@ def test_nobody_waits_for_the_server_who_reads_the_pipes_of_the_hook(session):
 
 
 @pytest.mark.slow
-def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, tmp_path):
-    (session.project.folder / ".priming" / "config.toml").write_text('[hooks]\nserver = "off"\n')
-    done = session.project.process("session-start", session.project.payload(), PRIMING_HOOKS_SERVER="")
-    assert b"Never push" in done.stdout
-    assert not (folder_of(session.project.database) / SERVER_LOCK).exists()
+def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, tmp_path, monkeypatch):
+    project = session.project
+    says = (
+        "from priming.hooks import background\nbackground.launch = lambda *_: print('launched', flush=True)\n"
+    )
+    telling = [sys.executable, "-c", f"{says}{COMMAND[-1]}"]
+
+    def launches():
+        done = project.process("session-start", project.payload(), command=telling, PRIMING_HOOKS_SERVER="")
+        assert b"Never push" in done.stdout
+        return b"launched" in done.stdout
+
+    assert launches()
+    (project.folder / ".priming" / "config.toml").write_text('[hooks]\nserver = "off"\n')
+    monkeypatch.chdir(project.folder)
+    content_of(load()).settle(adopt=True)
+    assert not launches()
     empty = Project(tmp_path / "empty")
     empty.folder.mkdir()
     assert Session(empty).hook("session-start") == ""
