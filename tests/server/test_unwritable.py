@@ -15,6 +15,7 @@ from functools import partial
 import httpx2
 import psycopg
 import pytest
+from tests.hooks.project import COMMAND
 from tests.storage.postgres.server import as_role, as_superuser, empty
 from tests.storage.processes import in_child, without_rights
 from tests.storage.stress.faults import small_disk
@@ -105,9 +106,8 @@ def check_commands(project, before=None):
     """Commands, hooks and MCP on standard input, each a process of its own in the project."""
 
     def run(*arguments, sent=None):
-        command = [sys.executable, "-m", "priming.cli.app", *arguments]
         return subprocess.run(
-            command, input=sent, capture_output=True, text=True, cwd=project, preexec_fn=before
+            [*COMMAND, *arguments], input=sent, capture_output=True, text=True, cwd=project, preexec_fn=before
         )
 
     for arguments in (
