@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import anyio
@@ -16,7 +16,7 @@ from tests.storage.postgres.server import OWNER, as_superuser, empty
 from priming.operations.table import SERVED
 from priming.storage.postgres.store import PostgresStore
 
-from .worlds import Web, opened, web
+from .worlds import Web, World, opened, web
 
 pytestmark = pytest.mark.slow
 SCHEMA = "sharded"
@@ -133,10 +133,11 @@ def test_every_statement_of_a_request_names_the_namespace_of_the_request(postgre
                     await asks.mcp(world, namespace, op, example(op.name, ids))
 
     PostgresStore(postgres, schema=SCHEMA).close()
-    names = tables(postgres) | VIEWS
-    with logged(postgres) as read, opened(f"{postgres}&schema={SCHEMA}", tmp_path) as world:
+    names, url = tables(postgres) | VIEWS, f"{postgres}&schema={SCHEMA}"
+    with opened(url, tmp_path) as world:
         mine = world.prepared("mine")
-        read()
+    # Another service, in which only what is asked is open: a server looks unasked after what is.
+    with logged(postgres) as read, closing(World(url, "")) as world:
         anyio.run(talk, world)
         statements = read()
     empty(postgres, SCHEMA)
