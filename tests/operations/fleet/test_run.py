@@ -308,7 +308,7 @@ def test_a_change_and_a_return_whose_worker_ends_after_it_are_made_once(judged):
     assert set(answering(judged).values()) == {16}
     with Memory.open(judged, namespace="quiet") as memory:
         choices = [each.message for each in memory.log(limit=100) if each.kind == "reembed"]
-        assert choices == ["hashed:16", "hashed:32", "hashed:16", "semantic"]
+        assert choices == ["hashed:16", "hashed:32", "hashed:16"]
 
 
 @pytest.mark.slow
