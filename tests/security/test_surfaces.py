@@ -171,9 +171,10 @@ def test_the_fields_in_json_are_the_very_fields_with_their_trust(scene):
 
 @pytest.mark.slow
 def test_a_person_sees_the_label_of_what_may_not_instruct(scene):
-    for number in range(len(scene.names)):
-        printed = command(scene, ["recall", f"kestrel{number}", "--kind", "fact", "--limit", "1"]).stdout
-        first = printed.splitlines()[0]
+    for number, name in enumerate(scene.names):
+        key = f"m{number} {one_line(ATTACKS[name])}"
+        first = command(scene, ["recall", key, "--kind", "fact", "--limit", "1"]).stdout.splitlines()[0]
+        assert re.search(rf"\bm{number} ", first), first
         assert first.endswith(SOURCES.get(TRUSTS[number % 4], "")), first
         assert (TRUSTS[number % 4] in SOURCES) == ("  from a" in first)
 
