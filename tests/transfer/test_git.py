@@ -204,7 +204,7 @@ def test_a_file_that_a_merged_branch_still_touched_after_its_removal_is_gone(wor
     work.commit("remove", at="2026-03-02T09:00:00Z")
     work.git("merge", "--quiet", "--strategy=ours", "--no-edit", "side", at="2026-03-04T09:00:00Z")
     run(memory, "git", work.folder)
-    assert [file.path for file in memory.files("on the side").files] == ["b"]
+    assert [file.path for file in memory.files("first, on the side").files] == ["b"]
 
 
 def test_a_history_stored_with_its_files_as_text_gets_their_links(work, memory):
