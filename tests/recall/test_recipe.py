@@ -226,6 +226,24 @@ def test_unrelated_memories_change_the_order_of_none_of_the_old_ones_by_words(em
     assert matching
 
 
+@pytest.mark.parametrize("spread", [True, False])
+def test_a_verdict_against_a_memory_counts_however_it_was_reached(memory, spread):
+    for key, text in (("a", "We paint walls."), ("b", "The bread was stale."), ("c", "It rained.")):
+        memory.remember(text, key=key)
+    memory.link("a", "b", "requires")
+
+    def hit():
+        answer = memory.recall("who paints walls", floor=0, spread=spread)
+        found = next(hit for hit in answer.hits if hit.memory.key == "b")
+        return answer.recall_id, found, math.log(found.score / (1.0 - found.score))
+
+    recall_id, before, log_odds = hit()
+    assert (before.distance == 1) == spread
+    memory.feedback(recall_id, not_relevant=["b"])
+    _, after, less = hit()
+    assert log_odds - less > -after.components["feedback"] / 2 > 0
+
+
 # What a caller is told
 
 

@@ -40,7 +40,9 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         rows = np.concatenate([rows, more])
         arrival, leader = by_row(rows, reached, arriving, anchors)
         meaning = np.maximum(0.0, scored.figures["meaning"])
-        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning
+        # What verdicts say against a memory, they say against it however it was reached.
+        against = np.minimum(0.0, scored.terms.get("feedback", 0.0))
+        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning + against
     eligible = query.eligible[rows]
     whole = either(scored.odds, arrived)
     chances = np.round(among_rivals(scored.odds, arrived, leader, eligible, law.rivals), EXACT)
