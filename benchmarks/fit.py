@@ -146,7 +146,9 @@ def _cases(kind: str, of: BenchSet, embedder: Any) -> Iterator[Case]:
             scored = scored.with_others(evidence, more[more >= 0])
             rows = working.row[scored.documents]
             arrived, leader = by_row(rows, reached, came, anchors)
-            none = np.zeros(len(rows))
+            none, texts = np.zeros(len(rows)), scored.documents >= 0
+            scored.figures["outdated"] = none.copy()
+            scored.figures["outdated"][texts] = evidence.outdated(scored.documents[texts], scored.odds[texts])
             figures = [np.ones(len(rows)), *(scored.figures.get(name, none) for name in FIGURES)]
             labels = tuple(label.get(names.get(working.ids[row], ""), "") for row in rows.tolist())
             yield Case(

@@ -44,7 +44,7 @@ DIGEST_ROWS = 256
 class StaticEmbedder:
     """WordLlama's 256 dimensions, a few microseconds a text. Files are opened at first use."""
 
-    background = Background(mean=0.16, spread=0.12, strength=0.7)
+    background = Background(mean=0.16, spread=0.12, strength=0.55)
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self._chosen = None if folder is None else Path(folder)

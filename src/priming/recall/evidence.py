@@ -32,13 +32,13 @@ _FOUND = 60
 """How many candidates each kind of evidence brings."""
 _DATED = 0.5
 """How well a memory fits a date, from which it may tell of it: within the time in which half of that is lost."""
-_ALIKE, _SURELY = 2.0, 1.5
+_ALIKE, _SURELY = 2.0, 1.9
 """Deviations above the background from which two may be versions of one memory, and beyond the rest when they are."""
 _VERSIONS = 3
 """Versions of one memory may be so many: each has all but one of them nearer than the rest."""
 _RIVALS = 40
 """How many of the best are compared with each other for that."""
-_BEHIND = 2.5
+_BEHIND = 3.5
 """Log-odds by which another has to be behind for it to count half as a rival."""
 _ITSELF = 4.0
 """How many times as much as a heading a key counts that is the whole cue."""
@@ -125,7 +125,12 @@ class Evidence(CueWords):
         """How well its own words and meaning of each document fit, in log-odds, 0 where they speak against it."""
         p, own = self.params, self.working.lexicon.score(self.terms.codes, documents)
         words = np.where(self.texts[documents], own, 0.0) / self.size
-        return np.maximum(0.0, p.words * words + p.meaning * self.meaning(documents))
+        return np.maximum(0.0, p.words * self._beyond_chance(words) + p.meaning * self.meaning(documents))
+
+    def _beyond_chance(self, words: Floats) -> Floats:
+        """What evidence of words tells beyond what one word in common does that may be there by chance."""
+        h = self.params.incidental
+        return np.asarray(words + h * np.expm1(-words / h), np.float64)
 
     @cached_property
     def vocabulary(self) -> float:
@@ -252,7 +257,7 @@ class Evidence(CueWords):
         title = working.title.values[documents]
         values = {
             "size": np.full(len(documents), self.size),
-            "words": self.words[documents] / self.size,
+            "words": self._beyond_chance(self.words[documents] / self.size),
             "meaning": self.meaning(documents),
             "vocabulary": np.full(len(documents), self.vocabulary),
             "date": self.dated[documents],

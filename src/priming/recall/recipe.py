@@ -21,8 +21,6 @@ REACHED = 30
 """How many memories are candidates because activation arrives at them."""
 _NOTHING = 1e-6
 """Added to what arrives before the logarithm: what nothing reaches is about e^−14 of what everything does."""
-_COMPARED = "rest", "outdated"
-"""The figures of a document beside others."""
 _LEAST, _MOST = -700.0, 50.0
 """Log-odds below which a difference cannot be told, and above which none counts."""
 
@@ -39,19 +37,20 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
         scored = scored.with_others(query.evidence, working.document[more])
         rows = np.concatenate([rows, more])
         arrival, leader = by_row(rows, reached, arriving, anchors)
-        meaning = np.maximum(0.0, scored.figures["meaning"])
-        # What verdicts say against a memory, they say against it however it was reached.
-        against = np.minimum(0.0, scored.terms.get("feedback", 0.0))
-        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING) + p.led * meaning + against
-    eligible = query.eligible[rows]
-    whole = either(scored.odds, arrived)
-    chances = np.round(among_rivals(scored.odds, arrived, leader, eligible, law.rivals), EXACT)
-    order = np.lexsort((rows, -scored.odds, -chances))
+        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING)
+        arrived += p.led * np.maximum(0.0, scored.figures["meaning"])
+    outdated = scored.outdated(query.evidence)
+    # What speaks against a memory speaks against it however it was reached.
+    arrived = arrived + outdated + np.minimum(0.0, scored.terms.get("feedback", 0.0))
+    odds, eligible = scored.odds + outdated, query.eligible[rows]
+    whole = either(odds, arrived)
+    chances = np.round(among_rivals(odds, arrived, leader, eligible, law.rivals), EXACT)
+    order = np.lexsort((rows, -odds, -chances))
     order = order[eligible[order]][: query.limit]
-    gained = np.where(np.isfinite(scored.odds), whole - np.maximum(scored.odds, _LEAST), whole)
+    gained = np.where(np.isfinite(odds), whole - np.maximum(odds, _LEAST), whole)
     with np.errstate(divide="ignore"):
         lost = np.maximum(np.log(chances) - np.log1p(-chances), _LEAST) - whole
-    parts = {**scored.terms, "arrival": gained, "rivals": lost}
+    parts = {**scored.terms, "outdated": outdated, "arrival": gained, "rivals": lost}
     shown = {name: values[order] for name, values in parts.items() if values[order].any()}
     return Ranked(rows[order], chances[order], shown, activation)
 
@@ -100,9 +99,7 @@ class Scored:
     terms: Mapping[str, Floats]
     """Log-odds by name: weight times figure, and the constant."""
     odds: Floats
-    """Their sum, d."""
-    fit: Floats
-    """That sum were none outdated: what an earlier version leads to follows from it as well."""
+    """Their sum, d, before later versions count: what an earlier version leads to follows from it as well."""
 
     @classmethod
     def of(cls, evidence: Evidence, documents: Ints) -> Scored:
@@ -121,20 +118,29 @@ class Scored:
 
     @classmethod
     def _compared(
-        cls, evidence: Evidence, documents: Ints, has: Floats, figures: Mapping[str, Floats]
+        cls, evidence: Evidence, documents: Ints, has: Floats, figures: dict[str, Floats]
     ) -> Scored:
-        """Add the two figures for which documents are compared with each other, and sum up."""
+        """Add what each has of the cue beside the best, and sum up."""
         p, texts = evidence.params, documents != NONE
-        alone = {name: values for name, values in figures.items() if name not in _COMPARED}
-        odds = np.where(texts, _sum(_weighed(evidence, alone), len(documents)), -np.inf)
         if texts.any():
             # The best of a conversation may be so for what stands around it, and have no word of the cue itself.
-            fit = np.where(texts, p.words * alone["words"] + p.meaning * alone["meaning"], -np.inf)
-            alone["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
-            alone["outdated"] = _spaced(evidence.outdated(documents[texts], odds[texts]), texts)
-        terms = {"constant": np.where(texts, p.constant, 0.0), **_weighed(evidence, alone)}
-        odds = np.where(texts, _sum(terms, len(documents)), -np.inf)
-        return cls(documents, has, alone, terms, odds, odds - terms.get("outdated", 0.0))
+            fit = np.where(texts, p.words * figures["words"] + p.meaning * figures["meaning"], -np.inf)
+            figures["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
+        weighed = {
+            name: getattr(p, name) * own for name, own in figures.items() if name not in evidence.ablate
+        }
+        terms = {"constant": np.where(texts, p.constant, 0.0), **weighed}
+        odds = np.asarray(sum(terms.values(), np.zeros(len(documents))), np.float64)
+        return cls(documents, has, figures, terms, np.where(texts, odds, -np.inf))
+
+    def outdated(self, evidence: Evidence) -> Floats:
+        """The log-odds that each loses to its later version."""
+        texts = self.documents != NONE
+        if "outdated" in evidence.ablate:
+            return np.zeros(len(texts))
+        return evidence.params.outdated * _spaced(
+            evidence.outdated(self.documents[texts], self.odds[texts]), texts
+        )
 
 
 def _alone(evidence: Evidence, documents: Ints) -> tuple[Floats, dict[str, Floats]]:
@@ -145,23 +151,13 @@ def _alone(evidence: Evidence, documents: Ints) -> tuple[Floats, dict[str, Float
     return has, {name: _spaced(values, texts) for name, values in evidence.figures(documents[texts]).items()}
 
 
-def _weighed(evidence: Evidence, figures: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Figures times their weights, without the ablated ones."""
-    p, off = evidence.params, evidence.ablate
-    return {name: getattr(p, name) * values for name, values in figures.items() if name not in off}
-
-
-def _sum(terms: Mapping[str, Floats], count: int) -> Floats:
-    return np.asarray(sum(terms.values(), np.zeros(count)), np.float64)
-
-
 def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Floats, Ints]:
     """Spread from the best of what was scored: the rows best reached, and what arrives at each from which place."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
     able = np.flatnonzero(query.pool[scored.documents])
-    best = able[np.lexsort((scored.documents[able], -scored.fit[able]))[:ANCHORS]]
+    best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
     rows = working.row[scored.documents[best]]
-    amounts, apart = shares(scored.fit[best], p.temperature), rows[:APART]
+    amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
     activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
     assert activation.apart is not None, "it was asked for"
     reached, documents = activation.rows, working.document[activation.rows]
@@ -170,9 +166,9 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
     order = np.argsort(scored.documents)
     place = order[np.minimum(np.searchsorted(scored.documents[order], documents), len(order) - 1)]
-    own = np.where(scored.documents[place] == documents, scored.fit[place], -np.inf)
+    own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
     # What leads to a memory fits better than it does.
-    arriving = np.where(own[:, None] < scored.fit[best[:APART]], activation.apart[allowed], 0.0)
+    arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
     rest = np.zeros_like(arriving)
     rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
     arriving *= np.exp(p.continues * rest)

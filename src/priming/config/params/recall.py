@@ -10,37 +10,40 @@ from priming.config.values import dataclass
 class RecallParams(Checked):
     """The recipe of the default profile (``docs/recall.md``); its weights are log-odds."""
 
-    constant: float = param(-1.9, doc="log-odds of a memory of which nothing is known")
-    size: float = param(-0.8, doc="weight of ln N, N the memories of the namespace")
-    words: float = param(1.5, doc="weight of the evidence of words, in nats, divided by ln N")
+    constant: float = param(-1.6, doc="log-odds of a memory of which nothing is known")
+    size: float = param(-0.85, doc="weight of ln N, N the memories of the namespace")
+    words: float = param(2.1, doc="weight of the evidence of words, in nats, divided by ln N")
+    incidental: float = param(
+        0.4, low=0.01, doc="how much of that evidence a word may give that is in common by chance"
+    )
     meaning: float = param(
-        1.1, doc="weight of the deviations of the cosine above what the cue has with anything"
+        1.0, doc="weight of the deviations of the cosine above what the cue has with anything"
     )
     vocabulary: float = param(0.6, doc="weight of the share of the cue of which any memory has a word")
     date: float = param(
-        4.3, low=0.0, doc="weight of how well the time of a memory fits the date that the cue names"
+        5.5, low=0.0, doc="weight of how well the time of a memory fits the date that the cue names"
     )
-    named: float = param(3.1, low=0.0, doc="weight of a memory whose heading the cue names")
+    named: float = param(3.5, low=0.0, doc="weight of a memory whose heading the cue names")
     rest: float = param(
-        1.9, low=0.0, doc="weight of the share of the cue that a memory has and the best one lacks"
+        0.3, low=0.0, doc="weight of the share of the cue that a memory has and the best one lacks"
     )
     outdated: float = param(
-        -2.0,
+        -3.0,
         low=-100.0,
         high=0.0,
-        doc="weight of how far a later memory that fits about as well says nearly the same",
+        doc="weight of how far a later version that fits about as well is there",
     )
     other: float = param(
-        -1.4, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
+        -0.9, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
     )
-    asks: float = param(-2.5, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
+    asks: float = param(-1.3, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
     information: float = param(
-        1.4, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
+        3.0, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
     )
     session: float = param(
-        2.75, low=0.0, doc="weight of the share of the cue that the conversation of a turn has"
+        3.75, low=0.0, doc="weight of the share of the cue that the conversation of a turn has"
     )
-    answered: float = param(0.9, low=0.0, doc="weight of how well the question fits that a turn follows")
+    answered: float = param(0.8, low=0.0, doc="weight of how well the question fits that a turn follows")
     context: float = param(3.0, low=0.0, doc="weight of confirmed `when` predicates")
     feedback: float = param(
         3.0, low=0.0, doc="weight of the verdicts on a memory for similar cues, in [-1, 1]"
@@ -48,9 +51,9 @@ class RecallParams(Checked):
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
     )
-    arrived: float = param(2.9, doc="log-odds of a memory at which all activation arrives")
-    arrival: float = param(1.05, low=0.0, doc="weight of the logarithm of the activation that arrives")
-    led: float = param(0.85, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
+    arrived: float = param(2.5, doc="log-odds of a memory at which all activation arrives")
+    arrival: float = param(1.15, low=0.0, doc="weight of the logarithm of the activation that arrives")
+    led: float = param(0.65, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
     near: bool = param(
         True, doc="whether words close in meaning to one of the cue count as part of it; names do not"
@@ -84,9 +87,9 @@ class RecallParams(Checked):
         high=1.0,
         doc="minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf",
     )
-    temperature: float = param(0.8, low=0.001, doc="log-odds by which an anchor is e times another")
+    temperature: float = param(1.7, low=0.001, doc="log-odds by which an anchor is e times another")
     continues: float = param(
-        8.0,
+        13.0,
         low=0.0,
         doc="logarithm of what arrives more at a memory that has all of the cue that its anchor lacks",
     )
@@ -112,7 +115,7 @@ class RelevanceParams(Checked):
         0.67, low=0.0, high=1.0, doc="how much the odds of all candidates together take from those of each"
     )
     recall_weight: float = param(
-        40.0,
+        65.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
