@@ -101,8 +101,8 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
 
 def _in_ascii(terms: Sequence[Ints], words: Sequence[str]) -> bool:
     """Whether most words of some texts are in ASCII: a language without small words that are known counts as none."""
-    found = [words[int(code)].isascii() for own in terms for code in own]
-    return sum(found) >= len(found) / 2
+    in_ascii = [words[int(code)].isascii() for own in terms for code in own]
+    return sum(in_ascii) >= len(in_ascii) / 2
 
 
 def _beside_others(values: Floats) -> Floats:

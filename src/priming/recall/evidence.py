@@ -38,8 +38,8 @@ _VERSIONS = 3
 """Versions of one memory may be so many: each has all but one of them nearer than the rest."""
 _RIVALS = 40
 """How many of the best are compared with each other for that."""
-_BEHIND = 3.5
-"""Log-odds by which another has to be behind for it to count half as a rival."""
+_FITS, _BEHIND = 1.0, 3.5
+"""Minus the log-odds of a later version, and log-odds by which it is behind, at which it counts half."""
 _ITSELF = 4.0
 """How many times as much as a heading a key counts that is the whole cue."""
 _DETAIL = 5.0
@@ -229,7 +229,7 @@ class Evidence(CueWords):
         return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
-        """How far a later version of each is among those that fit the cue about as well, one of another conversation.
+        """How far a later version of each is there, one of another conversation that fits the cue, and about as well.
 
         Two are versions of one memory where each is nearer to the other than to all but one of the rest. A cue that
         names a time asks for what was so then.
@@ -244,7 +244,7 @@ class Evidence(CueWords):
         rest = np.sort(near, axis=1)[:, -_VERSIONS] if len(documents) > _VERSIONS else -1.0
         beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
         alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
-        fits = 1.0 / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
+        fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         later = (when > when[:, None]) & (session != session[:, None])

@@ -64,7 +64,7 @@ def among_rivals(odds: Floats, arrived: Floats, leader: Ints, eligible: Bools, w
     """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
 
     ``leader`` is the place of the memory that leads to each most, −1 where none does: it is no rival of its
-    continuation, which is no surer than it is.
+    continuation, which is no surer than what fits better by itself.
     """
     speaks = np.exp(np.minimum(either(odds, arrived), _MOST))
     total = 1.0 + speaks[eligible].sum()
@@ -72,7 +72,7 @@ def among_rivals(odds: Floats, arrived: Floats, leader: Ints, eligible: Bools, w
     others = np.log(np.maximum(1.0, total - np.where(led, speaks[leader], 0.0)))
     follows = probability(np.minimum(arrived, odds.max(initial=-np.inf)) - weight * others)
     chances = np.where(led, 1.0 - (1.0 - own) * (1.0 - follows), own)
-    return np.where(led, np.minimum(chances, chances[leader]), chances)
+    return np.where(led & (odds < odds[leader]), np.minimum(chances, chances[leader]), chances)
 
 
 def by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:

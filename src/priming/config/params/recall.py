@@ -34,9 +34,9 @@ class RecallParams(Checked):
         doc="weight of how far a later version that fits about as well is there",
     )
     other: float = param(
-        -0.9, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
+        -1.4, low=-100.0, high=0.0, doc="weight of a turn by another speaker than the one whom the cue names"
     )
-    asks: float = param(-1.3, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
+    asks: float = param(-2.5, low=-100.0, high=0.0, doc="weight of a turn that ends in a question")
     information: float = param(
         3.0, low=0.0, doc="weight of what a turn tells: names, numbers, times, new words"
     )
@@ -51,7 +51,7 @@ class RecallParams(Checked):
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
     )
-    arrived: float = param(2.5, doc="log-odds of a memory at which all activation arrives")
+    arrived: float = param(2.8, doc="log-odds of a memory at which all activation arrives")
     arrival: float = param(1.15, low=0.0, doc="weight of the logarithm of the activation that arrives")
     led: float = param(0.65, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
@@ -87,9 +87,9 @@ class RecallParams(Checked):
         high=1.0,
         doc="minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf",
     )
-    temperature: float = param(1.7, low=0.001, doc="log-odds by which an anchor is e times another")
+    temperature: float = param(0.8, low=0.001, doc="log-odds by which an anchor is e times another")
     continues: float = param(
-        13.0,
+        10.0,
         low=0.0,
         doc="logarithm of what arrives more at a memory that has all of the cue that its anchor lacks",
     )
@@ -115,7 +115,7 @@ class RelevanceParams(Checked):
         0.67, low=0.0, high=1.0, doc="how much the odds of all candidates together take from those of each"
     )
     recall_weight: float = param(
-        65.0,
+        55.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
