@@ -174,7 +174,7 @@ def test_links_of_a_removed_memory_are_named_by_its_key(two, clock):
     assert links(found, "requires") == [removed]
 
 
-GULLS, PORRIDGE = "gulls nest on cliffs", "porridge eaten on cliffs"
+GULLS, PORRIDGE = "gulls nest on cliffs", "porridge served in a nest on cliffs"
 
 
 def test_the_answers_to_a_question_side_by_side(memory, clock):
@@ -207,7 +207,7 @@ def test_another_text_at_the_same_rank_is_restated(memory, clock):
 
 
 def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
-    memory.remember("terns nest on roofs", key="porridge", session="b")
+    memory.remember("terns nest with gulls on the cliffs of roofs", key="porridge", session="b")
     start = clock.at
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")

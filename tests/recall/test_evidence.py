@@ -128,7 +128,7 @@ SHOWN = {
     "rest": (
         [
             item("top", "Zed paint wall"),
-            item("wrong", "paint a wall of the deep blue sea room"),
+            item("wrong", "paint it"),
             item("right", "oslo tower bridge"),
             *COMMON,
         ],
@@ -293,8 +293,9 @@ def test_words_are_counted_in_nats_over_headings_and_texts_of_the_present_memori
     assert found.idf == pytest.approx([0.788457, 0.788457], abs=1e-6)
     assert found.words == pytest.approx([1.825900, 1.685046, 0.0], abs=1e-5)
     assert found.size == pytest.approx(math.log(2))
+    # Of 2.634217 and 2.431008 that a word in common by chance may give, .4 · (1 − e^(−w/.4)), .399448 and .399083 go.
     figures = found.figures(np.array([0, 1]))
-    assert figures["words"] == pytest.approx([1.825900 / math.log(2), 1.685046 / math.log(2)], abs=1e-5)
+    assert figures["words"] == pytest.approx([2.234769, 2.031925], abs=1e-5)
 
 
 def test_the_meaning_of_a_memory_is_beside_what_the_cue_has_with_anything(open_memory):
@@ -339,10 +340,11 @@ def test_outdated_is_what_has_a_later_version_that_fits_about_as_well(open_memor
     memory.remember("the sea", occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
     found = evidence(memory, "which way")
-    # A cosine of .95 is 2.25 deviations of .2 beyond .1 + 2 · .2, where 1.5 are enough; one as probable counts
-    # 1/(1 + e^−2.5), and one that is 2 ahead 1/(1 + e^−4.5).
-    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.924142, 0.0], abs=1e-5)
-    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.989013, 0.0], abs=1e-5)
+    # A cosine of .95 is 2.25 deviations of .2 beyond .1 + 2 · .2, where 1.9 are enough; one of log-odds 0, as
+    # probable, counts 1/(1 + e^−1) · 1/(1 + e^−3.5), and one of 2 that is 2 ahead 1/(1 + e^−3) · 1/(1 + e^−5.5).
+    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.709630, 0.0], abs=1e-5)
+    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.948697, 0.0], abs=1e-5)
+    assert found.outdated(np.array([0, 1]), np.array([-9.0, -9.0]))[0] < 0.001, "neither fits the cue"
     assert not found.outdated(np.array([0]), np.zeros(1)).any()
 
 

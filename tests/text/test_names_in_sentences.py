@@ -111,7 +111,7 @@ def test_a_component_is_one_name_however_it_is_written():
 
 
 def test_a_question_leads_over_a_machine_to_what_is_said_of_it():
-    with Memory.open("sqlite://") as memory:
+    with Memory.open("sqlite://", embedder="auto") as memory:
         memory.remember("The export ran on worker-3.", key="ran")
         memory.remember("worker-3 has only 40 GB.", key="disk")
         memory.remember("The kitchen gets a new kettle.", key="kettle")

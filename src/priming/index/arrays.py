@@ -234,8 +234,7 @@ class NamespaceArrays:
     @cached_property
     def day_first(self) -> bool | None:
         """Whether the dates of its texts have the day before the month; None where none shows it."""
-        order = int(self.day_order.values[self.living.values].sum())
-        return order > 0 if order else None
+        return order > 0 if (order := int(self.day_order.values[self.living.values].sum())) else None
 
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents

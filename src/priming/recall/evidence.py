@@ -244,7 +244,9 @@ class Evidence(CueWords):
         rest = np.sort(near, axis=1)[:, -_VERSIONS] if len(documents) > _VERSIONS else -1.0
         beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
         alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
-        fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
+        fits = (
+            1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
+        )
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         later = (when > when[:, None]) & (session != session[:, None])

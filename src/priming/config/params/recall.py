@@ -51,8 +51,8 @@ class RecallParams(Checked):
     use: float = param(
         0.3, low=0.0, doc="weight of how often and recently a memory was used, less what of it is forgotten"
     )
-    arrived: float = param(2.8, doc="log-odds of a memory at which all activation arrives")
-    arrival: float = param(1.15, low=0.0, doc="weight of the logarithm of the activation that arrives")
+    arrived: float = param(2.5, doc="log-odds of a memory at which all activation arrives")
+    arrival: float = param(1.0, low=0.0, doc="weight of the logarithm of the activation that arrives")
     led: float = param(0.65, low=0.0, doc="weight of `meaning` for a memory at which activation arrives")
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
     near: bool = param(
@@ -115,7 +115,7 @@ class RelevanceParams(Checked):
         0.67, low=0.0, high=1.0, doc="how much the odds of all candidates together take from those of each"
     )
     recall_weight: float = param(
-        55.0,
+        50.0,
         low=0.0,
         doc="how much more recall counts than precision, β², where an answer ends",
         source="van Rijsbergen's F",
