@@ -15,7 +15,7 @@ from priming import Cue, FixedClock, Memory
 from priming.config import profiles
 from priming.config.params.recall import RelevanceParams
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.recipe import least_probability, probability, rivalry, shares
+from priming.recall.recipe import among_rivals, least_probability, probability, rivalry, shares
 
 from .test_recall import NOW, WORDS, keys, story
 
@@ -44,6 +44,25 @@ def test_an_anchor_has_its_share_beside_the_others_and_none():
     # At a temperature of ½, e² = 7.389056 and e⁰ = 1 beside the 1 for none: 7.389056/9.389056, 1/9.389056.
     assert shares(np.array([1.0, 0.0]), 0.5) == pytest.approx([0.786986, 0.106507], abs=1e-6)
     assert shares(np.array([-40.0]), 0.5)[0] < 1e-30  # where nothing matches nothing spreads
+
+
+@pytest.mark.parametrize(("own", "bounded"), [(-3.0, True), (3.0, False)])
+def test_a_continuation_is_no_surer_than_its_leader_unless_it_fits_better_by_itself(own, bounded):
+    odds, arrived = np.array([1.0, own]), np.array([-9.0, 5.0])
+    lead, led = among_rivals(odds, arrived, np.array([-1, 0]), np.ones(2, np.bool_), 0.67)
+    assert bool(led <= lead) == bounded
+
+
+@pytest.mark.parametrize("vectors", ["wordllama", "auto"])
+def test_the_later_version_of_a_fact_leads_by_far(open_memory, clock, vectors):
+    memory = open_memory(embedder=vectors)
+    memory.remember("The server listens on port 8080.", key="then")
+    memory.remember("We paint the fence in May.", key="other")
+    clock.at += timedelta(minutes=1)
+    memory.remember("The server now listens on port 9090.", key="now")
+    now, then = memory.recall("which port does the server use?").hits[:2]
+    assert (now.memory.key, then.memory.key) == ("now", "then")
+    assert now.score > 2 * then.score
 
 
 def test_from_which_probability_on_a_hit_raises_the_expected_measure():
