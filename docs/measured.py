@@ -29,6 +29,10 @@ KINDS_OF_SETS = {
     "git": "release note to commit",
     "bugs": "bug report to commit",
     "xquad": "passages, other languages",
+    **dict.fromkeys(
+        ("allotment", "assistantchat", "coopminutes", "devnotes", "expenses", "readingnotes", "tenancylog"),
+        "a small store, in other words",
+    ),
 }
 """What the memories and questions of a set are, by the beginning of its name."""
 
