@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
 
-from common import RESULTS, given, machine, of_sets, versions
-from genres import every_set
+from common import RESULTS, given, machine, versions
+from genres import every_set, of_kinds
 from priming.bench.contestants import Shelf
 from priming.bench.sets import BenchSet
 from priming.config.profiles import get
@@ -258,14 +257,7 @@ def _reliability(pairs: Array) -> list[dict[str, float]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = of_sets((__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--genres",
-        type=Path,
-        nargs="*",
-        default=(),
-        help="folders of sets with documents.jsonl and questions.jsonl",
-    )
+    parser = of_kinds((__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "--questions", type=int, default=150, help="at most so many of each set, evenly spaced"
     )

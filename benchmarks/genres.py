@@ -74,6 +74,19 @@ def every_set(options: argparse.Namespace) -> Iterator[tuple[str, BenchSet]]:
                 print(f"{folder.name} is left out: {error}", file=sys.stderr)
 
 
+def of_kinds(description: str) -> argparse.ArgumentParser:
+    """The options of a benchmark on every kind of material."""
+    parser = of_sets(description)
+    parser.add_argument(
+        "--genres",
+        type=Path,
+        nargs="*",
+        default=(),
+        help="folders of sets with documents.jsonl and questions.jsonl",
+    )
+    return parser
+
+
 @contextmanager
 def watch(_: str) -> Iterator[ProgressCallback]:
     """Nothing: a line a set is enough."""
@@ -122,14 +135,7 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = of_sets((__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--genres",
-        type=Path,
-        nargs="*",
-        default=(),
-        help="folders of sets with documents.jsonl and questions.jsonl",
-    )
+    parser = of_kinds((__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "--questions", type=int, default=500, help="at most so many of each set, evenly spaced"
     )
