@@ -98,6 +98,7 @@ class Shelf:
                 "sqlite://", profile=self.profile, embedder=self.embedder, clock=FixedClock(last + _LATER)
             )
             memory.remember_many([item.arguments() for item in part.items])
+            memory.reembed()  # vectors that were to follow are there before the first question
             self._memories[part.name] = memory
         return self._memories[part.name]
 
