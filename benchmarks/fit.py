@@ -26,8 +26,6 @@ from scipy.optimize import minimize
 
 from common import RESULTS, given, machine, versions
 from genres import every_set, of_kinds
-from priming.bench.contestants import Shelf
-from priming.bench.sets import BenchSet
 from priming.config.profiles import get
 from priming.embedding.registry import named
 from priming.recall.candidates import RecallQuery, eligible_candidates
@@ -35,6 +33,8 @@ from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recipe import Scored, among_rivals, arrivals, by_row, either, least_probability
 from priming.types import Cue
+from priming_lab.contestants import Shelf
+from priming_lab.sets import BenchSet
 
 FIGURES = (
     *("size", "words", "meaning", "vocabulary", "date", "named", "rest", "outdated"),

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from common import RESULTS, given, machine, of_sets, versions
-from priming.bench import report, sets
-from priming.bench.genre import is_genre, load_genre
-from priming.bench.run import BenchPlan, ProgressCallback, run
-from priming.bench.sets import BenchSet
 from priming.cli.output import Table, draw
 from priming.embedding.registry import named
 from priming.errors import ParamError
 from priming.recall.terms import TERMS
+from priming_lab import report, sets
+from priming_lab.genre import is_genre, load_genre
+from priming_lab.run import BenchPlan, ProgressCallback, run
+from priming_lab.sets import BenchSet
 
 PLAN = BenchPlan(ablate=("spread",), baselines=("bm25", "cosine", "hybrid"))
 UNTOUCHED = ("context", "feedback", "retention", "base")

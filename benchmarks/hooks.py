@@ -22,7 +22,7 @@ from pathlib import Path
 import common
 import corpus
 from priming import Cue, Memory
-from priming.hooks import background
+from priming_agents import background
 
 HOOK = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")

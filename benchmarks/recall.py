@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 import corpus
 from common import Row, arguments, show, write
 from priming import Memory
-from priming.bench import plots
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall import recall, recipe, traces
@@ -45,6 +44,7 @@ from priming.recall.recall import Stopwatch
 from priming.recall.terms import TERMS
 from priming.storage.sqlite.records import SqliteTraces
 from priming.text import tokens
+from priming_lab import plots
 
 HITS = 10
 PLAIN = ("words", "meaning")

@@ -7,11 +7,11 @@ from pathlib import Path
 from stage import Stage, counted
 
 from priming import Cue, Memory
-from priming.bench.contestants import Plain
-from priming.bench.genre import load_genre
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.formatting import quote_text
 from priming.results import Recall
+from priming_lab.contestants import Plain
+from priming_lab.genre import load_genre
 
 STORY = Path(__file__).resolve().parent / "story"
 WHY = "Why were no tickets printed?"

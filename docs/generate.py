@@ -52,7 +52,7 @@ from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
-from priming.server.mcp import answers
+from priming.mcp import answers
 from priming.storage.sqlite.store import SqliteStore
 
 DOCS = Path(__file__).resolve().parent

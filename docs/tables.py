@@ -21,7 +21,6 @@ from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
 from priming.maintenance import health, verify
-from priming.operations.loop_table import LOOP
 from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
@@ -32,6 +31,7 @@ from priming.text.corrections.text_change import ChangeKind
 from priming.text.name_forms.kinds import DATE
 from priming.text.names import find, normal
 from priming.transfer import git, markdown
+from priming_loop.operations import LOOP
 
 YES, NO = "yes", "no"
 

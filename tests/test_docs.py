@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming import Memory, params
+from priming import Memory, extensions, params
 from priming.cli.app import app
 from priming.graph import layout
 from priming.recall.terms import TERMS
@@ -24,9 +24,14 @@ SOURCE = ROOT / "src" / "priming"
 PAGES = sorted([*ROOT.glob("*.md"), *(page for page in DOCS.rglob("*.md") if "scenario" not in page.parts)])
 README = (ROOT / "README.md").read_text("utf-8")
 VERBS = sorted(
-    name
-    for name in vars(Memory)
-    if callable(getattr(Memory, name)) and name != "open" and not name.startswith("_")
+    {
+        *(
+            name
+            for name in vars(Memory)
+            if callable(getattr(Memory, name)) and name != "open" and name[0] != "_"
+        )
+    }
+    | {name for module in extensions.load(extensions.VERBS) for name in module.__all__}
 )
 PARAMS = sorted(
     {
@@ -129,7 +134,7 @@ HOW_TO_ADD = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## How to add"
     "entry", re.findall(r"^\*\*(?:.+\n)+", HOW_TO_ADD, re.MULTILINE), ids=lambda text: text[2:20]
 )
 def test_the_guide_for_additions_names_files_that_hold_what_it_names(entry):
-    homes = (ROOT / "src" / "priming", ROOT)
+    homes = (ROOT / "src" / "priming", ROOT / "src", ROOT)
     files = re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.(?:py|toml))`", entry)
     paths = [next((home / file for home in homes if (home / file).exists()), None) for file in files]
     assert None not in paths, dict(zip(files, paths, strict=True))
@@ -137,6 +142,12 @@ def test_the_guide_for_additions_names_files_that_hold_what_it_names(entry):
     symbols = re.findall(r"`((?:[A-Z]\w*\.)?_?[A-Za-z]\w*)`", entry)
     for name in (symbol.split(".")[-1] for symbol in symbols if not symbol.islower() or "." in symbol):
         assert any(re.search(rf"\b{name}\b", text) for text in texts), name
+
+
+def verb_of(name):
+    """The function of a verb: of the library's class, or of what is installed beside it."""
+    modules = [Memory, *extensions.load(extensions.VERBS)]
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 LOOP = [verb for verb in VERBS if verb.startswith("loop_")]
@@ -149,7 +160,7 @@ def test_every_verb_of_the_loop_has_a_row_with_its_parameters_and_an_example(ver
     (row,) = re.findall(
         rf"^\| `{verb}` \|(.*)\|.*\|$", page.split("## As operations")[1].split("### ", 1)[1], re.MULTILINE
     )
-    parameters = [name for name in inspect.signature(getattr(Memory, verb)).parameters if name != "memory"]
+    parameters = [name for name in inspect.signature(verb_of(verb)).parameters if name != "memory"]
     assert [name for name in parameters if f"`{name}`" not in row] == []
     assert f"memory.{verb}(" in page
 
@@ -158,7 +169,7 @@ def test_every_verb_of_the_loop_has_a_row_with_its_parameters_and_an_example(ver
 def test_every_verb_has_a_page_that_names_its_parameters(verb):
     page = (DOCS / "verbs" / f"{verb}.md").read_text("utf-8")
     assert page.startswith(f"# {verb}\n")
-    method = inspect.signature(getattr(Memory, verb))
+    method = inspect.signature(verb_of(verb))
     missing = [name for name in method.parameters if name != "memory" and f"`{name}`" not in page]
     assert missing == []
 

@@ -17,11 +17,11 @@ from project import commit, make, passes
 from priming import FixedClock, Memory
 from priming.llm.command import CommandAgent
 from priming.llm.protocol import Answer, Schema
-from priming.loop.environment import LoopEnvironment
-from priming.loop.report import report
-from priming.loop.run import run
-from priming.loop.session_store import Sessions, limits
-from priming.loop.steps.results import SessionReport
+from priming_loop.environment import LoopEnvironment
+from priming_loop.report import report
+from priming_loop.run import run
+from priming_loop.session_store import Sessions, limits
+from priming_loop.steps.results import SessionReport
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 APART = timedelta(hours=7)

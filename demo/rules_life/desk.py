@@ -19,10 +19,10 @@ from work import Step
 
 from priming import FixedClock, Memory
 from priming.config import settings
-from priming.hooks.agents import Event
-from priming.hooks.events import HookCall, handle
-from priming.hooks.session import locked_session
 from priming.operations.service import LocalService
+from priming_agents.agents import Event
+from priming_agents.events import HookCall, handle
+from priming_agents.session import locked_session
 
 NAMESPACE = "default"
 PROFILE = "floop"

@@ -15,8 +15,8 @@ from wishes import State, Wish
 from work import Step
 
 from priming import Cue
-from priming.hooks.events import count_tokens
 from priming.text.quotation import read_line
+from priming_agents.events import count_tokens
 
 NIGHT = 23
 QUIET = "quiet-rule"

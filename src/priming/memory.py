@@ -6,6 +6,7 @@ from importlib import import_module
 from types import MethodType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from priming import extensions
 from priming.config import profiles
 from priming.config.adoption import YES, answer
 from priming.config.environment import locate
@@ -29,31 +30,9 @@ if TYPE_CHECKING:
     from priming.history.rollback import rollback, would_undo
     from priming.history.undo import undo
     from priming.history.weights_over_time import events, normalize_strengths, oscillating, strengths
-    from priming.learning.ablation import ablate
     from priming.learning.feedback import feedback
     from priming.learning.reviews import done, fading
     from priming.learning.runs import run_end, run_list, run_start, run_used
-    from priming.loop.report import loop_list, loop_report
-    from priming.loop.steps.lessons import (
-        loop_chunk,
-        loop_connected,
-        loop_context,
-        loop_feedback,
-        loop_recall,
-        loop_store,
-    )
-    from priming.loop.steps.tasks import (
-        loop_meta_assess,
-        loop_meta_clear,
-        loop_meta_record,
-        loop_meta_summary,
-        loop_task_add,
-        loop_task_block,
-        loop_task_complete,
-        loop_task_get,
-        loop_task_new_session,
-    )
-    from priming.loop.steps.upkeep import loop_consolidate, loop_decay, loop_health, loop_prune
     from priming.maintenance.aliases import aliases
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, restore_backup, stats, status, validate
@@ -83,7 +62,6 @@ _VERBS = {
     "priming.history.rollback": "rollback would_undo",
     "priming.history.undo": "undo",
     "priming.history.weights_over_time": "events normalize_strengths oscillating strengths",
-    "priming.learning.ablation": "ablate",
     "priming.learning.feedback": "feedback",
     "priming.learning.reviews": "done fading",
     "priming.learning.runs": "run_end run_list run_start run_used",
@@ -106,15 +84,6 @@ _VERBS = {
     "priming.rules.packs": "pack_create pack_list pack_remove",
     "priming.sleep.night": "apply sleep",
     "priming.transfer.export": "export import_",
-    "priming.loop.steps.lessons": (
-        "loop_context loop_store loop_chunk loop_recall loop_feedback loop_connected"
-    ),
-    "priming.loop.steps.upkeep": "loop_prune loop_consolidate loop_decay loop_health",
-    "priming.loop.steps.tasks": (
-        "loop_task_new_session loop_task_add loop_task_complete loop_task_block loop_task_get "
-        "loop_meta_record loop_meta_assess loop_meta_summary loop_meta_clear"
-    ),
-    "priming.loop.report": "loop_report loop_list",
 }
 """The verbs by their modules. ``list`` is a verb, too, whose function is ``list_memories``."""
 
@@ -184,6 +153,16 @@ class Memory(Namespace):
     ) -> None:
         self.close()
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a verb that another package adds (``priming.extensions.VERBS``)."""
+            if not name.startswith("_"):
+                for module in extensions.load(extensions.VERBS):
+                    if name in module.__all__:
+                        return MethodType(getattr(module, name), self)
+            raise AttributeError(f"a memory has no {name!r}")
+
     if TYPE_CHECKING:  # bound below, each loaded at its first use
         remember = remember
         remember_many = remember_many
@@ -240,30 +219,6 @@ class Memory(Namespace):
 
         sleep = sleep
         apply = apply
-        ablate = ablate
-
-        loop_context = loop_context
-        loop_store = loop_store
-        loop_chunk = loop_chunk
-        loop_recall = loop_recall
-        loop_feedback = loop_feedback
-        loop_connected = loop_connected
-        loop_prune = loop_prune
-        loop_consolidate = loop_consolidate
-        loop_decay = loop_decay
-        loop_health = loop_health
-        loop_task_new_session = loop_task_new_session
-        loop_task_add = loop_task_add
-        loop_task_complete = loop_task_complete
-        loop_task_block = loop_task_block
-        loop_task_get = loop_task_get
-        loop_meta_record = loop_meta_record
-        loop_meta_assess = loop_meta_assess
-        loop_meta_summary = loop_meta_summary
-        loop_meta_clear = loop_meta_clear
-        loop_report = loop_report
-        loop_list = loop_list
-
         status = status
         stats = stats
         validate = validate

@@ -291,6 +291,18 @@ def error_payload(error: PrimingError) -> dict[str, str]:
     return {"code": error.code, "message": "; ".join([message, *getattr(error, "__notes__", [])])}
 
 
+def outward_message(error: PrimingError) -> str:
+    """Return the message of an error for those who may use one namespace: without other namespaces and files."""
+    if isinstance(error, errors.NotFound):
+        return errors.brief(str(error))
+    if isinstance(error, errors.StoreError):
+        outcome = "nothing was changed"
+        if error.is_unknown:
+            outcome = "nobody knows whether the write was carried out: read before you send it again"
+        return f"the store failed ({error.code}): {outcome}; the server's log says more"
+    return error_payload(error)["message"]
+
+
 def full_error_payload(error: PrimingError) -> dict[str, Any]:
     """An error with its violations in a list as well, so that a client can raise the same error again."""
     payload: dict[str, Any] = {**error_payload(error)}

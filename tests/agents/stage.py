@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priming.hooks import background
+from priming_agents import background
 
 from .clients import Client
 from .protocols import Heard

@@ -88,7 +88,7 @@ def test_without_a_command_the_help_is_shown(shell):
 def test_the_help_lists_the_commands_in_groups_with_no_line_cut(shell):
     lines = shell.run("--help").stdout.splitlines()
     panels = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
-    assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Loop", "Server", "Care"]
+    assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Server", "Care", "Loop"]
     assert not [line for line in lines[1:] if line.endswith(("...", "…"))]
     assert "  purge           Erase a memory for good, with its versions, vectors, links" in lines
     assert "connect " not in shell.run("--help").stdout

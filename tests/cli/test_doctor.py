@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from priming import Memory
-from priming.cli import doctor
 from priming.cli.options import StoreOptions
+from priming_agents import checks
 
 from ..hooks.programs import install
 
@@ -175,7 +175,7 @@ def test_the_program_of_an_agent_that_is_set_up_is_checked_and_no_others(shell, 
     shell.ask("setup", "codex", "--yes")
 
     def program():
-        _, check = doctor.agent_checks(StoreOptions())
+        _, check = checks.agent_checks(StoreOptions())
         return check
 
     missing = "codex: codex is not on the PATH here; Codex 0.154.0 or newer is needed"

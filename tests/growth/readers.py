@@ -21,21 +21,15 @@ from priming.core.arguments import checks, globs, measured, normal_forms
 from priming.embedding import passages
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
-from priming.hooks import agents, context, corrections, events
-from priming.hooks.setup import agent_config, jsonc
 from priming.index.cue_reading import persons
 from priming.learning import lessons
 from priming.llm import prompts
-from priming.loop import acting, codebase, planning, session, subgoals, verification
-from priming.loop import context as loop_context
-from priming.loop.session import TaskPlan
+from priming.mcp import limits
 from priming.operations import schema
 from priming.operations.table import BY_NAME
 from priming.recall.files import law
 from priming.remember import drafts, entity_resolution
 from priming.rules import pack_file
-from priming.server import ethos, responses
-from priming.server.mcp import limits
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
 from priming.storage import mentions
@@ -56,6 +50,12 @@ from priming.text import (
 from priming.text.corrections import change, polarity, small_words
 from priming.text.name_forms import software_kinds
 from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
+from priming_agents import agents, context, corrections, events
+from priming_agents.setup import agent_config, jsonc
+from priming_loop import acting, codebase, planning, session, subgoals, verification
+from priming_loop import context as loop_context
+from priming_loop.session import TaskPlan
+from priming_server import ethos, responses
 
 _NOW = datetime(2024, 5, 16, tzinfo=UTC)
 
@@ -78,7 +78,12 @@ def _reader(name: str, read: Callable[[str], Any], *modules: str, cached: tuple[
                 for _ in result:
                     pass
 
-    return Reader(name, quietly, tuple(f"priming.{module}" for module in modules), cached)
+    return Reader(
+        name,
+        quietly,
+        tuple(module if module.startswith("priming_") else f"priming.{module}" for module in modules),
+        cached,
+    )
 
 
 def _file(read: Callable[[Path], Any], name: str = "x.jsonl") -> Callable[[str], Any]:
@@ -172,13 +177,15 @@ READERS = (
         lambda text: (quotation.quote_text(text), quotation.label(text), quotation.terminal_text(text)),
         "text.quotation",
     ),
-    _reader("output of a commit", lambda text: list(events._COMMITTED.finditer(text)), "hooks.events"),
+    _reader(
+        "output of a commit", lambda text: list(events._COMMITTED.finditer(text)), "priming_agents.events"
+    ),
     _reader(
         "command that destroys",
         lambda text: acting.destructive_reason(TaskPlan("Do it.", (), verify=text)),
-        "loop.acting",
+        "priming_loop.acting",
     ),
-    _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "loop.subgoals"),
+    _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
     _reader(
         "names in any case",
         lambda text: entity_resolution._spans(text),
@@ -195,10 +202,14 @@ READERS = (
         lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
         "serialization",
     ),
-    _reader("id of a message", lambda text: limits.number_of(_bytes(text)), "server.mcp.limits"),
-    _reader("message of an agent", lambda text: limits.refusal_of(_bytes(text)), "server.mcp.limits"),
-    _reader("message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "server.ethos"),
-    _reader("frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "server.ethos"),
+    _reader("id of a message", lambda text: limits.number_of(_bytes(text)), "mcp.limits"),
+    _reader("message of an agent", lambda text: limits.refusal_of(_bytes(text)), "mcp.limits"),
+    _reader(
+        "message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "priming_server.ethos"
+    ),
+    _reader(
+        "frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "priming_server.ethos"
+    ),
     _reader(
         "names",
         names.find,
@@ -283,11 +294,15 @@ READERS = (
         "text.corrections.small_words",
     ),
     _reader("contrast", lambda text: change.contrast(text, text[1:]), "text.corrections.change"),
-    _reader("correction in a prompt", corrections.detect, "hooks.corrections", "hooks.phrases"),
-    _reader("tasks of a command", context.tasks_of, "hooks.context"),
-    _reader("environments of a command", context.environments_of, "hooks.context"),
-    _reader("languages of a command", context.languages_of_command, "hooks.context"),
-    _reader("words of a prompt", lambda text: (context.words(text), context.stems(text)), "hooks.context"),
+    _reader(
+        "correction in a prompt", corrections.detect, "priming_agents.corrections", "priming_agents.phrases"
+    ),
+    _reader("tasks of a command", context.tasks_of, "priming_agents.context"),
+    _reader("environments of a command", context.environments_of, "priming_agents.context"),
+    _reader("languages of a command", context.languages_of_command, "priming_agents.context"),
+    _reader(
+        "words of a prompt", lambda text: (context.words(text), context.stems(text)), "priming_agents.context"
+    ),
     _reader(
         "event of an agent",
         lambda text: agents.parse_event(
@@ -298,14 +313,18 @@ READERS = (
                 "prompt": text,
             }
         ),
-        "hooks.agents",
+        "priming_agents.agents",
     ),
-    _reader("JSON with comments", jsonc.parse, "hooks.setup.jsonc"),
-    _reader("JSON with comments, edited", lambda text: jsonc.put(text, ["a", "b"], 1), "hooks.setup.jsonc"),
+    _reader("JSON with comments", jsonc.parse, "priming_agents.setup.jsonc"),
+    _reader(
+        "JSON with comments, edited",
+        lambda text: jsonc.put(text, ["a", "b"], 1),
+        "priming_agents.setup.jsonc",
+    ),
     _reader(
         "programs of a configuration",
         lambda text: list(agent_config.programs(text)),
-        "hooks.setup.agent_config",
+        "priming_agents.setup.agent_config",
     ),
     _reader(
         "glob",
@@ -456,7 +475,7 @@ READERS = (
     ),
     _reader("raw pack", _file(lambda path: pack_file.read_pack(path) and ()), "rules.pack_file"),
     _reader("source of a pack", pack_file.pack_of, "rules.pack_file"),
-    _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "server.responses"),
+    _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "core.arguments.measured"),
     _reader(
         "size of JSON", lambda text: measured.check_json("body", _bytes(text), 100), "core.arguments.measured"
     ),
@@ -465,14 +484,16 @@ READERS = (
         lambda text: measured.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
         "core.arguments.measured",
     ),
-    _reader("command of a task", verification.needs_shell, "loop.verification"),
-    _reader("objective", session.plain_objective, "loop.session"),
-    _reader("output of a terminal", lambda text: loop_context.plain(text), "loop.context"),
-    _reader("files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "loop.codebase"),
+    _reader("command of a task", verification.needs_shell, "priming_loop.verification"),
+    _reader("objective", session.plain_objective, "priming_loop.session"),
+    _reader("output of a terminal", lambda text: loop_context.plain(text), "priming_loop.context"),
+    _reader(
+        "files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "priming_loop.codebase"
+    ),
     _reader(
         "path of a plan",
         lambda text: (planning.is_rooted(text), planning.project_path("path", text)),
-        "loop.planning",
+        "priming_loop.planning",
     ),
 )
 
@@ -492,12 +513,12 @@ def _raw(path: Path, text: str) -> Path:
 
 
 OF_OUR_OWN = {
-    "priming.bench.rivals": "output of benchmarks",
-    "priming.bench.sets": "names of sets",
+    "priming_lab.rivals": "output of benchmarks",
+    "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",
     "priming.cli.groups.graph": "a drawing of its own",
-    "priming.cli.groups.server": "quotes for a shell",
-    "priming.cli.groups.tasks": "what its user types",
+    "priming_agents.commands": "quotes for a shell",
+    "priming_loop.commands.tasks": "what its user types",
     "priming.config.constants": "settings of its user",
     "priming.config.ids": "ids, matched whole",
     "priming.config.settings_files": "settings of its user",
@@ -506,28 +527,28 @@ OF_OUR_OWN = {
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",
     "priming.graph.export": "its own page",
-    "priming.hooks.background": "messages of its own",
-    "priming.hooks.client": "input of the agent, limited in bytes",
-    "priming.hooks.session": "state of its own",
-    "priming.hooks.setup.clients": "versions that programs print",
-    "priming.hooks.teaching": "a queue of its own",
+    "priming_agents.background": "messages of its own",
+    "priming_agents.client": "input of the agent, limited in bytes",
+    "priming_agents.session": "state of its own",
+    "priming_agents.setup.clients": "versions that programs print",
+    "priming_agents.teaching": "a queue of its own",
     "priming.index.snapshot": "snapshots of its own",
     "priming.llm.answers": "schemas of its own",
     "priming.llm.command": "the command that its user chose",
     "priming.llm.endpoint": "answers of the model that its user chose",
-    "priming.loop.run": "quotes for a shell",
+    "priming_loop.run": "quotes for a shell",
     "priming.maintenance.contradictions": "quotes for a shell",
     "priming.operations.connection": "answers of its own server",
-    "priming.operations.ethos_actions": "its own violations",
-    "priming.operations.fleet.journal": "its own record of a run",
-    "priming.operations.fleet.plan": "patterns that its user chose",
+    "priming_server.ethos_actions": "its own violations",
+    "priming_server.fleet.journal": "its own record of a run",
+    "priming_server.fleet.plan": "patterns that its user chose",
     "priming.recall.files.task_files": "keys, matched at the end",
     "priming.recall.traces": "traces of its own",
-    "priming.server.auth": "ids of requests, matched whole",
-    "priming.server.mcp.beside": "announcements of its own servers",
-    "priming.server.mcp.greeting": "a line, limited in bytes",
-    "priming.server.mcp.stdio": "a line, limited in bytes",
-    "priming.server.openapi": "its own page",
+    "priming_server.auth": "ids of requests, matched whole",
+    "priming.mcp.beside": "announcements of its own servers",
+    "priming.mcp.greeting": "a line, limited in bytes",
+    "priming.mcp.stdio": "a line, limited in bytes",
+    "priming_server.openapi": "its own page",
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",
     "priming.storage.damage.scan": "rows of its own database",

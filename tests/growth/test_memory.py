@@ -12,7 +12,7 @@ BODY = """
 from priming.errors import ParamError
 from priming.operations import schema
 from priming.operations.table import BY_NAME
-from priming.server.responses import parse_body, refusal
+from priming_server.responses import parse_body, refusal
 from priming.config.params.server import SERVER
 body = b'{{"items":[' + b"{{}}," * ({count} - 1) + b"{{}}]}}"
 try:
@@ -24,7 +24,7 @@ except ParamError as error:
 
 MESSAGE = """
 from priming.errors import ParamError
-from priming.server import ethos
+from priming_server import ethos
 count = {count}
 frame = b"\\x82\\xa2op\\xa6recall\\xa4args\\xdd" + count.to_bytes(4, "big") + {item!r} * count
 try:
@@ -35,7 +35,7 @@ except ParamError as error:
 
 LINE = """
 from priming.errors import ParamError
-from priming.server import ethos
+from priming_server import ethos
 try:
     ethos.parse(ethos.JSON, b'{{"op":"recall","args":{{"x":[' + {item!r} * {count} + b"0]}}}}")
 except ParamError as error:

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from priming import Cue, Memory
-from priming.hooks.command import respond
 from priming.storage.sqlite.store import SqliteStore
+from priming_agents.command import respond
 
 PATIENT = """
 from dataclasses import replace
-from priming.hooks import client, command, session, stores
+from priming_agents import client, command, session, stores
 client.HOOK = command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0, answer=600.0)
 stores.SOCKET = replace(stores.SOCKET, knock=600.0)
 from priming.cli.start import main

@@ -3,7 +3,7 @@
 import pytest
 
 from priming.errors import ParamError
-from priming.hooks.agents import AGENTS, EVENTS, accepts_text, agent_of, format_output, parse_event
+from priming_agents.agents import AGENTS, EVENTS, accepts_text, agent_of, format_output, parse_event
 
 CLAUDE = {
     "session_id": "abc123",

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from priming.config.params.hooks import HOOK
-from priming.hooks import background, client
-from priming.hooks.background import HookServer
-from priming.hooks.session import folder_of
-from priming.hooks.stores import Hosts
 from priming.maintenance.adoption import content_of
 from priming.operations.local_socket import socket_path
 from priming.settings import load
+from priming_agents import background, client
+from priming_agents.background import HookServer
+from priming_agents.session import folder_of
+from priming_agents.stores import Hosts
 
 from .project import COMMAND, Project, context, filled
 from .test_command import DEADLINE, HURRIED, locked, until
@@ -306,7 +306,7 @@ def test_a_signal_ends_it_whatever_the_call_that_it_answers_waits_for(session):
     project = session.project
     hurried = [sys.executable, "-c", HURRIED[-1].replace("answer=600.0", "answer=0.2")]
     with locked(project):
-        module = [sys.executable, "-m", "priming.hooks.background", str(project.database), "/", "{}"]
+        module = [sys.executable, "-m", "priming_agents.background", str(project.database), "/", "{}"]
         server = subprocess.Popen(module, env=session.environment)
         session.state()
         data = project.payload(prompt="why?")
@@ -335,9 +335,7 @@ def test_nobody_waits_for_the_server_who_reads_the_pipes_of_the_hook(session):
 @pytest.mark.slow
 def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, tmp_path, monkeypatch):
     project = session.project
-    says = (
-        "from priming.hooks import background\nbackground.launch = lambda *_: print('launched', flush=True)\n"
-    )
+    says = "from priming_agents import background\nbackground.launch = lambda *_: print('launched', flush=True)\n"
     telling = [sys.executable, "-c", f"{says}{COMMAND[-1]}"]
 
     def launches():

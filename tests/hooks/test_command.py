@@ -19,11 +19,11 @@ import pytest
 import priming
 from priming import Cue
 from priming.errors import ParamError
-from priming.hooks import command
-from priming.hooks.client import plain_options
-from priming.hooks.command import failure_line, respond, run
-from priming.hooks.cut import NOTICE
-from priming.hooks.session import locked_session
+from priming_agents import command
+from priming_agents.client import plain_options
+from priming_agents.command import failure_line, respond, run
+from priming_agents.cut import NOTICE
+from priming_agents.session import locked_session
 
 from .project import COMMAND, DEPLOY, Project, context, filled
 
@@ -151,7 +151,7 @@ def top_level_imports(module):
 
 
 def test_the_modules_that_every_hook_loads_load_nothing_heavy():
-    pending = [f"priming.hooks.{path.stem}" for path in Path(command.__file__).parent.glob("*.py")]
+    pending = [f"priming_agents.{path.stem}" for path in Path(command.__file__).parent.glob("*.py")]
     pending += ["priming.cli.start", "priming.settings", "priming"]
     loaded = set()
     while pending:
@@ -161,7 +161,7 @@ def test_the_modules_that_every_hook_loads_load_nothing_heavy():
         loaded.add(module)
         if module.partition(".")[0] == "priming" and source_of(module) is not None:
             pending += top_level_imports(module)
-    assert "priming.hooks.events" in loaded
+    assert "priming_agents.events" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
@@ -204,7 +204,7 @@ def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
         data = served.payload(prompt="why did the deploy fail?", **call)
         done = served.process(event, data, command=[sys.executable, "-c", code])
         modules = done.stderr.decode()
-        assert "priming.hooks.events" in modules
+        assert "priming_agents.events" in modules
         assert [name for name in HEAVY if f"'{name}" in modules] == []
 
 
@@ -223,7 +223,7 @@ def test_a_hook_that_does_the_work_itself_loads_what_it_needs_for_that(tmp_path)
         "priming.history.log'",
         "priming.history.as_of",
         "priming.rules.learn",
-        "priming.loop",
+        "priming_loop",
     )
     assert [name for name in unneeded if f"'{name}" in modules] == []
 

@@ -1,6 +1,6 @@
 import pytest
 
-from priming.hooks import context
+from priming_agents import context
 
 
 @pytest.mark.parametrize(

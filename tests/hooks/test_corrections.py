@@ -1,6 +1,6 @@
 import pytest
 
-from priming.hooks.corrections import detect
+from priming_agents.corrections import detect
 
 SURE = """
 no, don't use tabs, use spaces

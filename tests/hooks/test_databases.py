@@ -15,10 +15,10 @@ from tests.storage.postgres.server import empty
 
 from priming import HashedEmbedder, Memory
 from priming.config.environment import locate
-from priming.hooks import databases
-from priming.hooks.client import database_at
-from priming.hooks.command import respond, run
-from priming.hooks.cut import NOTICE
+from priming_agents import databases
+from priming_agents.client import database_at
+from priming_agents.command import respond, run
+from priming_agents.cut import NOTICE
 
 from .project import COMMAND
 
@@ -101,7 +101,7 @@ def earlier(path):
 def test_a_hook_that_looks_for_its_store_loads_no_driver(monkeypatch):
     monkeypatch.setenv("PRIMING_URL", AWAY)
     code = (
-        "import sys; from priming.hooks.client import database_of; assert database_of(None).is_file();"
+        "import sys; from priming_agents.client import database_of; assert database_of(None).is_file();"
         " assert not {'psycopg', 'numpy', 'priming.memory', 'priming.storage'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

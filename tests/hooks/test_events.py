@@ -10,8 +10,8 @@ from priming import Cue, Memory
 from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
-from priming.hooks.events import ASK, count_tokens
-from priming.hooks.session import folder_of
+from priming_agents.events import ASK, count_tokens
+from priming_agents.session import folder_of
 
 from .project import DEPLOY, Project
 
@@ -293,7 +293,7 @@ def test_a_first_correction_that_waits_makes_the_store_with_the_next_prompt(tmp_
     (project.folder / ".git").mkdir(parents=True)
     home.mkdir()
     with monkeypatch.context() as broken:
-        broken.setattr("priming.hooks.stores.HookStore.create", refused)
+        broken.setattr("priming_agents.stores.HookStore.create", refused)
         with pytest.raises(StoreError):
             project.hook("prompt", prompt="No, use tabs instead of spaces")
     (waiting,) = folder_of(project.database).glob("*.queued")
@@ -346,7 +346,7 @@ def test_the_sessions_of_a_store_take_nothing_from_each_other(project):
     ],
 )
 def test_each_agent_is_answered_in_its_own_format(project, payload, keys):
-    from priming.hooks.command import respond
+    from priming_agents.command import respond
 
     data = json.dumps(payload).replace('"?"', json.dumps(str(project.folder))).encode()
     output = json.loads(respond("session-start", data, server=False))

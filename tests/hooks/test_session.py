@@ -10,14 +10,14 @@ import pytest
 
 from priming.config.params.hooks import HOOK
 from priming.errors import Busy
-from priming.hooks import session as module
-from priming.hooks.session import SessionState, folder_of, locked_session
+from priming_agents import session as module
+from priming_agents.session import SessionState, folder_of, locked_session
 
 COUNT = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from priming.hooks import session
+from priming_agents import session
 session.HOOK = replace(session.HOOK, lock=600.0)
 for _ in range(20):
     with session.locked_session(Path(sys.argv[1]), "s") as state:

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from priming.hooks import client, session, teaching
-from priming.hooks.agents import Event
-from priming.hooks.command import Work, respond
-from priming.hooks.cut import NOTICE
-from priming.hooks.session import folder_of, locked_session
+from priming_agents import client, session, teaching
+from priming_agents.agents import Event
+from priming_agents.command import Work, respond
+from priming_agents.cut import NOTICE
+from priming_agents.session import folder_of, locked_session
 
 from .project import COMMAND, Project, context, filled
 

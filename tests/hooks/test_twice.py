@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from priming.hooks import client, teaching
-from priming.hooks.agents import Event
-from priming.hooks.session import folder_of, locked_session, mark_of
+from priming_agents import client, teaching
+from priming_agents.agents import Event
+from priming_agents.session import folder_of, locked_session, mark_of
 
 from .project import Project
 from .test_teaching import age
@@ -119,7 +119,7 @@ def test_an_event_whose_first_call_failed_is_carried_out_by_the_second(project, 
         raise OSError
 
     with monkeypatch.context() as patch:
-        patch.setattr("priming.hooks.events.handle", fail)
+        patch.setattr("priming_agents.events.handle", fail)
         with pytest.raises(OSError):
             project.hook("prompt", prompt=CORRECTION, prompt_id="1")
     assert "Use uv instead of pip" in project.text("prompt", prompt=CORRECTION, prompt_id="1")

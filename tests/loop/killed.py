@@ -11,10 +11,10 @@ from unittest.mock import patch
 
 from priming import HashedEmbedder, Memory
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.environment import LoopEnvironment
-from priming.loop.run import ResumeOptions, resume, run
-from priming.loop.session_store import Sessions, limits
-from priming.loop.verification import ScriptedVerifier
+from priming_loop.environment import LoopEnvironment
+from priming_loop.run import ResumeOptions, resume, run
+from priming_loop.session_store import Sessions, limits
+from priming_loop.verification import ScriptedVerifier
 
 OBJECTIVE = "Mend the chair and the table"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.environment import LoopEnvironment
-from priming.loop.run import ResumeOptions, resume, run
-from priming.loop.session_store import limits
-from priming.loop.verification import ScriptedVerifier
+from priming_loop.environment import LoopEnvironment
+from priming_loop.run import ResumeOptions, resume, run
+from priming_loop.session_store import limits
+from priming_loop.verification import ScriptedVerifier
 
 LIMITS = limits()
 PASSES, FAILS = "true", "false"

@@ -9,8 +9,8 @@ from priming.config.params.loop import LoopParams
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.acting import SCHEMA, act, acting_prompt, destructive_reason
-from priming.loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
+from priming_loop.acting import SCHEMA, act, acting_prompt, destructive_reason
+from priming_loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
 
 PLAN = TaskPlan("Mend subtract", ("src/calc.py", "src/more.py"), "pytest -q tests && ruff check")
 GATHERED = ObjectiveContext(

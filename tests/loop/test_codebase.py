@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from priming.config.params.loop import CONTEXT
-from priming.loop.codebase import listed, look, named, read
+from priming_loop.codebase import listed, look, named, read
 
 
 def write(folder, **files):

@@ -7,8 +7,8 @@ import pytest
 
 from priming import Cue, Memory
 from priming.config.params.loop import CONTEXT
-from priming.loop.context import complexity, cut, fires, gather, shown_memory
-from priming.loop.learning import lesson
+from priming_loop.context import complexity, cut, fires, gather, shown_memory
+from priming_loop.learning import lesson
 
 OBJECTIVE = "Make the tests of subtract pass"
 

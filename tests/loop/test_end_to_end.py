@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from priming.llm.command import CommandAgent
-from priming.loop.environment import LoopEnvironment
-from priming.loop.report import report, status_of
-from priming.loop.run import ResumeOptions, resume, run
-from priming.loop.session_store import Sessions, limits
+from priming_loop.environment import LoopEnvironment
+from priming_loop.report import report, status_of
+from priming_loop.run import ResumeOptions, resume, run
+from priming_loop.session_store import Sessions, limits
 
 pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("rule_agent.py")

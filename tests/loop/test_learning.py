@@ -8,11 +8,11 @@ import pytest
 
 from priming import Memory
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.acting import act
-from priming.loop.context import gather
-from priming.loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
-from priming.loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
-from priming.loop.verification import ScriptedVerifier, symptom
+from priming_loop.acting import act
+from priming_loop.context import gather
+from priming_loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
+from priming_loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
+from priming_loop.verification import ScriptedVerifier, symptom
 
 from .scripted_runs import delivered, planned
 

@@ -14,8 +14,8 @@ from priming.core.metacognition import assess
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.planning import SCHEMA, plan, planning_prompt, project_path
-from priming.loop.session import Codebase, Complexity, Impasse, ObjectiveContext, ShownMemory, TaskPlan
+from priming_loop.planning import SCHEMA, plan, planning_prompt, project_path
+from priming_loop.session import Codebase, Complexity, Impasse, ObjectiveContext, ShownMemory, TaskPlan
 
 BARE = ObjectiveContext("Make the tests pass")
 FULL = ObjectiveContext(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from priming.loop.report import report, status_of
-from priming.loop.run import ResumeOptions
-from priming.loop.session import TaskPlan
-from priming.loop.session_store import Sessions
-from priming.loop.verification import ScriptedVerifier
+from priming_loop.report import report, status_of
+from priming_loop.run import ResumeOptions
+from priming_loop.session import TaskPlan
+from priming_loop.session_store import Sessions
+from priming_loop.verification import ScriptedVerifier
 
 from .scripted_runs import FAILS, PASSES, REMOVES, blocked, delivered, impasse, planned
 

@@ -7,9 +7,9 @@ import pytest
 from priming import Memory
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming.loop.report import next_command, report, status_of, summarise
-from priming.loop.run import ResumeOptions, resume, run, think
-from priming.loop.session_store import Sessions, limits
+from priming_loop.report import next_command, report, status_of, summarise
+from priming_loop.run import ResumeOptions, resume, run, think
+from priming_loop.session_store import Sessions, limits
 
 from .scripted_runs import (
     LIMITS,

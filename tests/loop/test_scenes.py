@@ -7,10 +7,10 @@ import pytest
 
 from priming import Memory
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.environment import LoopEnvironment
-from priming.loop.run import run
-from priming.loop.session_store import limits
-from priming.loop.verification import ScriptedVerifier
+from priming_loop.environment import LoopEnvironment
+from priming_loop.run import run
+from priming_loop.session_store import limits
+from priming_loop.verification import ScriptedVerifier
 
 from .scripted_runs import delivered, phase, planned
 

@@ -8,7 +8,7 @@ import pytest
 
 from priming import Memory
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming.loop.session import (
+from priming_loop.session import (
     ActionResult,
     Attempt,
     ObjectiveContext,
@@ -19,7 +19,7 @@ from priming.loop.session import (
     dump,
     parse,
 )
-from priming.loop.session_store import Sessions, limits
+from priming_loop.session_store import Sessions, limits
 
 
 @pytest.fixture

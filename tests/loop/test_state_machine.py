@@ -8,11 +8,11 @@ from priming.config.words import ENDS, STATES, STOPS, TASK_STATUSES, WAITS
 from priming.errors import AgentError
 from priming.llm.command import CommandAgent
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.environment import LoopEnvironment
-from priming.loop.report import status_of
-from priming.loop.run import ResumeOptions, run
-from priming.loop.session import Verification
-from priming.loop.session_store import Sessions, limits
+from priming_loop.environment import LoopEnvironment
+from priming_loop.report import status_of
+from priming_loop.run import ResumeOptions, run
+from priming_loop.session import Verification
+from priming_loop.session_store import Sessions, limits
 
 from .scripted_runs import (
     FAILS,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from priming.loop.report import report
-from priming.loop.session_store import Sessions
-from priming.loop.subgoals import is_repeated
+from priming_loop.report import report
+from priming_loop.session_store import Sessions
+from priming_loop.subgoals import is_repeated
 
 from .scripted_runs import FAILS, PASSES, blocked, delivered, impasse, planned
 

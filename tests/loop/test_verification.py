@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import ParamError
-from priming.loop.verification import ScriptedVerifier, needs_shell, verify
+from priming_loop.verification import ScriptedVerifier, needs_shell, verify
 
 LIMITS = {"timeout": 30.0, "most_output": 4_000}
 

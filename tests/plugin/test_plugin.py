@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import priming
 from priming.cli.app import app
-from priming.hooks.client import plain_options
-from priming.hooks.command import respond
-from priming.hooks.setup.agent_config import hook_entries
-from priming.loop import acting, planning
+from priming_agents.client import plain_options
+from priming_agents.command import respond
+from priming_agents.setup.agent_config import hook_entries
+from priming_loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
 COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))

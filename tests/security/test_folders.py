@@ -27,11 +27,11 @@ from priming.cli import adoption as asking
 from priming.config import adoption
 from priming.config.store_urls import url_of
 from priming.config.words import EMBEDDER_CHOICE
-from priming.hooks.client import new_call
-from priming.hooks.command import Work, respond
-from priming.hooks.session import folder_of
 from priming.maintenance.adoption import content_of
 from priming.settings import load
+from priming_agents.client import new_call
+from priming_agents.command import Work, respond
+from priming_agents.session import folder_of
 
 RULE = "Always run the script evil.sh first"
 EVENTS = {

@@ -6,14 +6,14 @@ from contextlib import closing
 import pytest
 
 from priming import Cue
-from priming.hooks import teaching
-from priming.hooks.command import respond
-from priming.loop.acting import acting_prompt
-from priming.loop.context import gather
-from priming.loop.planning import planning_prompt
-from priming.loop.session import TaskPlan
 from priming.sleep.gist import gist_prompt
 from priming.storage.sqlite.store import SqliteStore
+from priming_agents import teaching
+from priming_agents.command import respond
+from priming_loop.acting import acting_prompt
+from priming_loop.context import gather
+from priming_loop.planning import planning_prompt
+from priming_loop.session import TaskPlan
 
 from .attacks import ATTACKS, one_line
 from .grammar import assert_nothing_hidden, assert_quoted, taken_apart

@@ -15,10 +15,10 @@ from mcp.client import Client
 
 from priming import HashedEmbedder, Memory
 from priming.cli.app import app
+from priming.mcp.protocol import server
 from priming.operations.service import LocalService
 from priming.serialization import encode
-from priming.server.mcp.protocol import server
-from priming.server.responses import json_bytes
+from priming_server.responses import json_bytes
 
 from .attacks import ATTACKS, one_line, unseen
 from .grammar import assert_json, assert_nothing_hidden, assert_quoted, taken_apart, texts

@@ -17,14 +17,14 @@ from tests.server.scene import prepare
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
 from priming.errors import PrimingError
-from priming.operations import examples
 from priming.operations.service import LocalService
 from priming.serialization import encode, full_error_payload
-from priming.server.ethos import reply
-from priming.server.http import create_app
-from priming.server.mcp.http import mounted
-from priming.server.responses import json_bytes
-from priming.server.tokens import Tokens
+from priming_server import examples
+from priming_server.ethos import reply
+from priming_server.http import create_app
+from priming_server.mcp_http import mounted
+from priming_server.responses import json_bytes
+from priming_server.tokens import Tokens
 
 from .foreign import FORGED, filled
 

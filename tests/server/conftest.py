@@ -19,11 +19,11 @@ import pytest
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
 from priming.operations.service import LocalService
-from priming.server.http import create_app
-from priming.server.listeners import beside_store, create_store
-from priming.server.mcp.http import mounted
-from priming.server.process import UvicornServer
-from priming.server.tokens import Tokens
+from priming_server.http import create_app
+from priming_server.listeners import beside_store, create_store
+from priming_server.mcp_http import mounted
+from priming_server.process import UvicornServer
+from priming_server.tokens import Tokens
 
 DEADLINE = 30.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from priming.operations import examples
+from priming_server import examples
 
 OPERATIONS = sorted(examples.EXAMPLES)
 

@@ -3,10 +3,10 @@
 import pytest
 
 from priming import HashedEmbedder, ParamError
-from priming.operations.ethos_actions import greet
 from priming.operations.service import LocalService
-from priming.server.ethos import reply
-from priming.server.jobs import Cancelled
+from priming_server.ethos import reply
+from priming_server.ethos_actions import greet
+from priming_server.jobs import Cancelled
 
 
 @pytest.fixture

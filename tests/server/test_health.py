@@ -6,9 +6,9 @@ from threading import Event
 import pytest
 
 from priming.errors import StoreError
-from priming.server.health import MadeOnce, Readiness
-from priming.server.responses import Refused, refusal
 from priming.storage.postgres.translation import lost_commit
+from priming_server.health import MadeOnce, Readiness
+from priming_server.responses import Refused, refusal
 
 
 def test_a_store_that_does_not_answer_makes_the_server_not_ready_and_is_asked_once():

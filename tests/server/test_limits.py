@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from priming.config.params.server import SERVER, ServerParams
-from priming.server.limits import Bodies, RateLimiter
-from priming.server.responses import Refused, parse_body
+from priming_server.limits import Bodies, RateLimiter
+from priming_server.responses import Refused, parse_body
 
 from .conftest import until
 

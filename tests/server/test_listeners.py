@@ -9,7 +9,7 @@ import pytest
 from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations.service import LocalService
-from priming.server.listeners import beside_store, create_store, local_listener
+from priming_server.listeners import beside_store, create_store, local_listener
 
 
 @pytest.fixture

@@ -354,7 +354,7 @@ def test_a_server_that_ends_lets_a_long_call_end_after_its_step(stepping):
 
 
 def test_a_server_ends_though_a_client_does_not_read(serve, monkeypatch):
-    monkeypatch.setattr("priming.server.process.SOCKET", SocketParams(drain=0.0))
+    monkeypatch.setattr("priming_server.process.SOCKET", SocketParams(drain=0.0))
     server = serve()
     server.done("remember", {"content": "word " * 100_000, "key": "long"})
     with server.local_connection() as end:

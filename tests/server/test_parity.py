@@ -14,13 +14,13 @@ from mcp.client import Client
 
 from priming import HashedEmbedder
 from priming.errors import PrimingError
+from priming.mcp.protocol import server
+from priming.mcp.tools import PACKED
 from priming.operations import replies
 from priming.operations.connection import connect
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import error_payload
-from priming.server.mcp.protocol import server
-from priming.server.mcp.tools import PACKED
 
 from .conftest import DEADLINE
 

@@ -10,7 +10,7 @@ from priming import HashedEmbedder
 from priming.config.params.sleep import SLEEP
 from priming.errors import NotFound
 from priming.operations.service import LocalService
-from priming.server.scheduler import Scheduler
+from priming_server.scheduler import Scheduler
 
 from .conftest import until
 

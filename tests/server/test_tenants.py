@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from priming.operations.table import BY_NAME, SERVED
-from priming.server.limits import FairThreads
+from priming_server.limits import FairThreads
 
 from .conftest import bearer, until
 from .scene import example

@@ -22,10 +22,10 @@ from tests.storage.stress.faults import small_disk
 
 from priming import HashedEmbedder, Memory, StoreError
 from priming.config.params.server import ServerParams
-from priming.operations import examples
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME
-from priming.server.tokens import Tokens
+from priming_server import examples
+from priming_server.tokens import Tokens
 
 from .conftest import Process, Served
 from .scene import OPERATIONS, example, prepare

@@ -11,9 +11,9 @@ import pytest
 from priming import HashedEmbedder, Memory
 from priming.config.environment import database_place, locate
 from priming.config.params.store import STORE
-from priming.hooks.agents import Event
-from priming.hooks.session import folder_of, locked_session
-from priming.hooks.teaching import put
+from priming_agents.agents import Event
+from priming_agents.session import folder_of, locked_session
+from priming_agents.teaching import put
 
 from .crashing import everywhere
 from .sqlite.files import contents, make_store

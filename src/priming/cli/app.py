@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from priming.cli import fleet
+from priming import extensions
 from priming.cli.command import create
-from priming.cli.groups import (
-    care,
-    feedback,
-    graph,
-    history,
-    loop,
-    measure,
-    memory,
-    recall,
-    rules,
-    server,
-    sleep,
-    stores,
-)
+from priming.cli.groups import care, feedback, graph, history, mcp, memory, recall, rules, sleep, stores
 
 app = create(
-    recall, memory, feedback, rules, history, graph, loop, server, care, stores, sleep, fleet, measure
+    *(recall, memory, feedback, rules, history, graph, mcp, care, stores, sleep),
+    *extensions.load(extensions.COMMANDS),
 )
 """The modules in the order of the help."""
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 
 QUICK: Mapping[str, str] = {
     "active": "rules",
@@ -13,7 +14,7 @@ QUICK: Mapping[str, str] = {
     "learn": "rules",
     "link": "memory",
     "list": "memory",
-    "mcp": "server",
+    "mcp": "mcp",
     "not-relevant": "feedback",
     "not-useful": "feedback",
     "recall": "recall",
@@ -25,6 +26,9 @@ QUICK: Mapping[str, str] = {
 }
 """Frequent commands, with their modules in ``priming.cli.groups``; for all others every module is loaded."""
 
+
+HOOKS = "priming_agents", "client"
+"""What answers hooks, where it is installed."""
 
 _VALUED = ("--url", "--namespace", "--profile", "--embedder", "--set")
 """The options before a command whose value is the next argument."""
@@ -47,13 +51,13 @@ def command_of(arguments: Sequence[str]) -> str:
 
 def main() -> None:
     """Run the command line."""
-    if sys.argv[1:2] == ["hook"]:
-        from priming.hooks.client import run_plain
-
-        if run_plain(sys.argv[1:]):
-            os._exit(
-                0
-            )  # all is written and closed; to take the interpreter apart would be a tenth of the time
+    # Hooks by their module's name: to look up the entry points would take longer than a hook may.
+    if (
+        sys.argv[1:2] == ["hook"]
+        and find_spec(HOOKS[0])
+        and import_module(".".join(HOOKS)).run_plain(sys.argv[1:])
+    ):
+        os._exit(0)  # all is written: to take the interpreter apart would be a tenth of the time
     module = QUICK.get(command_of(sys.argv[1:]))
     if module is None:
         from priming.cli.app import main as run_any

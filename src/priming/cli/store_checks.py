@@ -103,7 +103,7 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
     with store.open_file() as memory:
         try:
             findings = memory.validate()
-            _ = memory.loop_list(), memory.store.tokens()
+            _ = memory.store.loops(memory.namespace, limit=20), memory.store.tokens()
         except PrimingError as error:
             state = FAIL if isinstance(error, Corrupt) else WARN
             yield Check("validate", state, str(error), "restore a backup, or name another --namespace")

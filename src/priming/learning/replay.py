@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
@@ -16,11 +16,12 @@ from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder
 from priming.history.log_replay import newest_first
 from priming.index.working_set import WorkingSet
 from priming.learning.coactivation import RELATION
-from priming.learning.judged_recalls import JudgedRecall
+from priming.learning.judged_recalls import JudgedRecall, cue_groups, judged_recalls
 from priming.learning.metrics import average_precision
 from priming.namespace import Namespace
 from priming.recall.candidates import (
@@ -32,7 +33,7 @@ from priming.recall.candidates import (
 )
 from priming.recall.designs import rank
 from priming.recall.evidence import Evidence
-from priming.recall.ranking import RankingQuery
+from priming.recall.ranking import RankingQuery, weighted_profile
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
@@ -224,3 +225,42 @@ def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
     text = values.get("text")
     context = recall_context(profile, cue, text)
     return RecallQuery(cue_text(text, cue), cue, profile, limit=ABLATION.depth, context=context)
+
+
+@dataclass(slots=True)
+class JudgedSample:
+    """The judged recalls of a namespace, ready to be replayed; ``groups`` are the positions of like cues."""
+
+    at: datetime
+    now: RecallParams
+    replay: Replay
+    groups: Sequence[Sequence[int]]
+    left_out: Mapping[str, int]
+    tick: Callable[[], None] = lambda: None
+
+    def quality(self, params: RecallParams, off: Collection[str] = ()) -> Floats:
+        """The mean average precision of each group, with the weights ``params`` and without the terms ``off``."""
+        precisions = np.zeros(len(self.replay.cases))
+        # In order along the log, so that each replay moves the learned state as little as possible.
+        places = [i for group in self.groups for i in group]
+        places.sort(key=lambda i: self.replay.cases[i].learned, reverse=self.replay.is_mostly_learned)
+        for i in places:
+            precisions[i] = self.replay.precision(self.replay.cases[i], params, off)
+            self.tick()
+        return np.array([precisions[list(group)].mean() for group in self.groups])
+
+
+def judged_sample(memory: Namespace, profile: Profile, limit: int) -> JudgedSample:
+    """Read everything that replays need from one state of the store; replays then hold no lock."""
+    with memory.lock, memory.store.transaction(write=False):
+        now = memory.now()
+        working = WorkingSet(memory.store, memory.namespace, memory.embedder)
+        working.refresh(now)
+        recalls, left_out = judged_recalls(memory, profile.name, working, limit)
+        steps, steps_known = steps_since(memory, recalls)
+        cases = replay_cases(memory, profile, working, recalls, steps_known)
+        params = weighted_profile(memory, profile).recall
+    replay = Replay(memory.embedder, profile, LearnedState(working, steps), cases)
+    rarity = Evidence(working, memory.embedder, "", params, now).rarity
+    groups = cue_groups(recalls, params.same_cue, rarity)
+    return JudgedSample(now, params, replay, groups, left_out)

@@ -14,8 +14,8 @@ from priming.core.arguments.checks import check_text
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import AUTO, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
-from priming.learning.ablation import AblationQuery, JudgedSample, judged_sample
 from priming.learning.metrics import reciprocal_rank
+from priming.learning.replay import JudgedSample, judged_sample
 from priming.maintenance.vectors import embed_missing
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, Store
@@ -175,8 +175,7 @@ def compare_embedders(memory: Namespace, new: Embedder) -> EmbedderComparison | 
         return None
     other = Namespace(memory.store, memory.namespace, new, memory.clock, memory.profile, memory.profiles)
     other.lock = memory.lock
-    query = AblationQuery((), memory.profile, ABLATION.recalls, False, False, lambda _done, _total: None)
-    samples = [judged_sample(each, query) for each in (memory, other)]
+    samples = [judged_sample(each, memory.profile, ABLATION.recalls) for each in (memory, other)]
     if not samples[0].replay.cases:
         return None
     ranks = [_reciprocal_ranks(sample) for sample in samples]

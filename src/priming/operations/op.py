@@ -17,19 +17,8 @@ _HOMES = {
     "Path": "pathlib",
     **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Version"), "priming.types"),
     **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
-    **dict.fromkeys(
-        ("Ablation", "Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"
-    ),
+    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
     "Proposal": "priming.sleep.plan",
-    **dict.fromkeys(
-        (
-            *("ChunkReply", "ConnectedMemory", "ConsolidateReply", "DormantLessons", "FeedbackReply"),
-            *("LessonReply", "LoopContext", "LoopHealth", "OutcomeRecorded", "OutcomesCleared", "PruneReply"),
-            *("RecalledLesson", "SessionAssessment", "SessionBegun", "SessionOutcomes", "SessionReport"),
-            *("SessionSummary", "SessionTask", "TaskAdded", "TaskReply", "Thought"),
-        ),
-        "priming.loop.steps.results",
-    ),
 }
 """The modules of the types of answers; the others are in ``priming.results``."""
 
@@ -45,7 +34,8 @@ class Op:
     an agent. ``group`` is the group of tools that it belongs to in MCP; ``other_names`` are other words that callers
     use for the arguments. ``own`` are arguments that name a folder or a command of this machine: only the user's own
     processes may send them. ``local`` is the reason why an operation is for this machine only; servers do not offer
-    it. ``stands_for`` is such an operation in whose place this one is served.
+    it. ``stands_for`` is such an operation in whose place this one is served. ``home`` is the module of the type of
+    its answer, where that is not the library's.
     """
 
     name: str
@@ -63,6 +53,7 @@ class Op:
     stands_for: str = ""
     local: str = ""
     at: str = ""
+    home: str = ""
 
     @property
     def needs(self) -> str:
@@ -73,7 +64,7 @@ class Op:
     def answer(self) -> Any:
         """The type of its answer, loaded when first needed: most commands need only a few."""
         inner = self.answers.removeprefix("list[").removesuffix("]")
-        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.results")), inner)
+        answer_type: Any = getattr(import_module(self.home or _HOMES.get(inner, "priming.results")), inner)
         return answer_type if inner == self.answers else list[answer_type]
 
     @property

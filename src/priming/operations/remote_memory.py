@@ -13,7 +13,7 @@ from priming.errors import NotFound
 from priming.operations.client import Client, reach
 from priming.operations.op import Op
 from priming.operations.service import may_be_empty
-from priming.operations.table import BY_NAME
+from priming.operations.table import find, named
 from priming.results import Listing, Status
 from priming.serialization import decode, encode
 from priming.types import Cue
@@ -67,7 +67,7 @@ class RemoteMemory:
         self._client.close()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = BY_NAME.get(name)
+        op = find(name)
         if op is None:
             raise AttributeError(f"a memory behind a server has no {name!r}")
         return partial(self._call, op)
@@ -76,11 +76,11 @@ class RemoteMemory:
         """Apply a proposal: by its id while the server that made it runs, else by its items."""
         proposal_id = proposal if isinstance(proposal, str) else proposal.id
         try:
-            return self._call(BY_NAME["apply"], proposal_id, **options)
+            return self._call(named("apply"), proposal_id, **options)
         except NotFound:
             if proposal_id is proposal:
                 raise
-            return self._on_file(BY_NAME["apply"], (proposal,), options)
+            return self._on_file(named("apply"), (proposal,), options)
 
     def _call(self, op: Op, *positional: Any, **named: Any) -> Any:
         values = {name: value for name, value in named.items() if value or name not in _NO_VALUES}
@@ -100,7 +100,7 @@ class RemoteMemory:
 
     def _empty_reason(self) -> str | None:
         """Why a list is empty, as the file itself would say."""
-        status: Status = self._call(BY_NAME["status"])
+        status: Status = self._call(named("status"))
         return status.reason
 
     def _on_file(self, op: Op, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:

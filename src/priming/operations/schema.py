@@ -33,7 +33,7 @@ from priming.core.arguments.measured import check_json
 from priming.errors import MOST_VIOLATIONS, ParamError, shown, violation
 from priming.operations.local_socket import MESSAGE_VALUES
 from priming.operations.op import Op
-from priming.operations.table import BY_NAME
+from priming.operations.table import named
 from priming.types import Cue
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
@@ -177,7 +177,7 @@ def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
     """The JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
-    return TypeAdapter(BY_NAME[name].answer).json_schema(mode="serialization")
+    return TypeAdapter(named(name).answer).json_schema(mode="serialization")
 
 
 def refuse_own(op: Op, request: Any) -> None:
@@ -236,7 +236,7 @@ def _signature(op: Op) -> dict[str, Any]:
         if name in NOT_SENT:
             continue
         if parameter.kind is Parameter.VAR_KEYWORD:  # what supersede changes: arguments of remember
-            changes = _signature(BY_NAME["remember"])
+            changes = _signature(named("remember"))
             carried |= {field: changes[field] for field in changes if field not in (*carried, "kind", "key")}
         else:
             carried[name] = hints[name]
@@ -245,7 +245,7 @@ def _signature(op: Op) -> dict[str, Any]:
 
 @cache
 def _model(name: str) -> type[BaseModel]:
-    op = BY_NAME[name]
+    op = named(name)
     parameters = inspect.signature(op.function).parameters
     meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **_documented(op)}
     fields: dict[str, Any] = {}

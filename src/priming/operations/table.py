@@ -8,11 +8,13 @@ no engine.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
+from priming import extensions
 from priming.config.params.checked import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
-from priming.operations.loop_table import LOOP
 from priming.operations.op import CALLS, Op
 
 _KEY = {"id": "key", "name": "key", "memory": "key", "memory_id": "key", "memory_key": "key"}
@@ -29,7 +31,7 @@ _ENDS = {
 }
 _FILE = "it reads or writes a file that the caller names"
 
-OPS: tuple[Op, ...] = (
+_OWN: tuple[Op, ...] = (
     Op(
         "remember",
         "Remembered",
@@ -238,7 +240,6 @@ OPS: tuple[Op, ...] = (
         other_names={"id": "proposal"},
         group="care",
     ),
-    Op("ablate", "Ablation", ("terms",), writes=True, long=True, other_names={"term": "terms"}, group="care"),
     Op("reembed", "int", writes=True, idempotent=True, long=True, group="care"),
     Op("pack_list", "list[Pack]", group="rules"),
     Op("pack_remove", "Operation", ("name",), writes=True, group="rules"),
@@ -255,7 +256,6 @@ OPS: tuple[Op, ...] = (
         at=f"{CALLS}:import_lines",
         group="care",
     ),
-    *LOOP,
     Op("pack_create", "Pack", ("path",), local=_FILE),
     Op("pack_install", "Pack", ("path",), writes=True, local=_FILE),
     Op("export", "int", ("path",), long=True, local=_FILE),
@@ -271,9 +271,41 @@ OPS: tuple[Op, ...] = (
     ),
 )
 
-BY_NAME: Mapping[str, Op] = {op.name: op for op in OPS}
-SERVED: tuple[Op, ...] = tuple(op for op in OPS if not op.local)
+_OWN_NAMES: Mapping[str, Op] = {op.name: op for op in _OWN}
+
+OPS: tuple[Op, ...]
+"""Every operation: those of the library, and of what is installed beside it."""
+BY_NAME: Mapping[str, Op]
+SERVED: tuple[Op, ...]
 """Those that a server offers."""
+
+
+@cache
+def _all() -> Mapping[str, Op]:
+    beside = (op for more in extensions.load(extensions.OPERATIONS) for op in more)
+    return {op.name: op for op in (*_OWN, *beside)}
+
+
+def __getattr__(name: str) -> Any:
+    """Return ``BY_NAME``, ``OPS`` or ``SERVED``, for which what is installed is looked up when first needed."""
+    match name:
+        case "BY_NAME":
+            return _all()
+        case "OPS":
+            return tuple(_all().values())
+        case "SERVED":
+            return tuple(op for op in _all().values() if not op.local)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def find(name: str) -> Op | None:
+    """Return the operation of that name; the library's own are found without looking for others."""
+    return _OWN_NAMES.get(name) or _all().get(name)
+
+
+def named(name: str) -> Op:
+    """Return the operation of a name that there is."""
+    return _OWN_NAMES.get(name) or _all()[name]
 
 
 def group_names(groups: str) -> set[str]:
@@ -289,18 +321,18 @@ def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, .
     words = group_names(groups)
     if not words or words - {*TOOL_GROUPS}:
         raise ParamError(name, groups, f"must be {rule_of({'members': TOOL_GROUPS})}")
-    offered = [op for op in OPS if op.group in words or (op.group and "all" in words)]
+    offered = [op for op in _all().values() if op.group in words or (op.group and "all" in words)]
     return tuple(op for op in offered if not (op.stands_for if own else op.local))
 
 
 def served(name: str) -> Op:
     """The operation of that name that a server offers, or ``ParamError`` with the names there are."""
-    op = BY_NAME.get(name)
+    op = find(name)
     if op is None or op.local:
         why = (
             f"is not served: {op.local}"
             if op
-            else f"must be one of {', '.join(each.name for each in SERVED)}"
+            else f"must be one of {', '.join(each.name for each in _all().values() if not each.local)}"
         )
         raise ParamError("operation", name, why)
     return op

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from priming.config import private_files
 from priming.errors import NotFound, ParamError
-from priming.loop.steps.results import TaskReply
-from priming.loop.steps.tasks import check_no_gate
 from priming.memory import Memory
 from priming.results import Exported
 from priming.rules.results import Pack
@@ -109,24 +107,3 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
             raise ParamError.of(
                 [violation.replace(str(path), "lines") for violation in error.violations]
             ) from None
-
-
-def loop_task_close(
-    memory: Memory, session: str, seq: int, delivered: str, *, utilized: Sequence[str] = ()
-) -> TaskReply:
-    """Report a task without a gate as done: it ends as ``unverified``.
-
-    A gate is a command, which is run on the machine of the session only, by ``priming loop task complete``.
-
-    Args:
-        session: the session.
-        seq: the number of the task.
-        delivered: what was done.
-        utilized: the names of the memories that were used.
-
-    Raises:
-        Conflict: the task has a gate.
-
-    """
-    check_no_gate(memory, session, seq)
-    return memory.loop_task_complete(session, seq, delivered, utilized=utilized)

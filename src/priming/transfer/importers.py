@@ -17,8 +17,9 @@ from functools import partial
 from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.types import ImportedState, Progress
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from priming.memory import Memory
     from priming.results import Remembered
 
-GROUP = "priming.importers"
 OWN = "priming"
 """The name of Priming's own export format, which ``Memory.import_`` reads."""
 
@@ -150,22 +150,14 @@ def progress_summary(report: Report) -> str:
 
 
 def names() -> list[str]:
-    """The names of the installed importers, without Priming's own format."""
-    from importlib.metadata import entry_points
-
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    """Return the names of the installed importers, without Priming's own format."""
+    return extensions.names(extensions.IMPORTERS)
 
 
 def find(name: str) -> Importer:
-    """The importer of a name; for an unknown name, ``ParamError`` lists the installed ones."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            importer: Importer = point.load()
-        except (ImportError, AttributeError) as error:
-            raise PrimingError(f"the importer {name!r} ({point.value}) cannot be loaded: {error}") from error
-        return importer
+    """Return the importer of a name; for an unknown name, ``ParamError`` lists the installed ones."""
+    for importer in extensions.load(extensions.IMPORTERS, name):
+        return cast("Importer", importer)
     raise ParamError("source", name, f"must be one of {', '.join([OWN, *names()])}")
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from priming.errors import Conflict
-from priming.hooks.agents import AGENTS
-from priming.hooks.setup import clients, work
+from priming_agents.agents import AGENTS
+from priming_agents.setup import clients, work
 
 from ..programs import install
 

@@ -7,9 +7,9 @@ import tomllib
 import pytest
 
 from priming.errors import Conflict
-from priming.hooks.agents import AGENTS
-from priming.hooks.setup import agent_config, jsonc
-from priming.hooks.setup import files as setup
+from priming_agents.agents import AGENTS
+from priming_agents.setup import agent_config, jsonc
+from priming_agents.setup import files as setup
 
 PROJECT = {
     "claude-code": (".mcp.json", ".claude/settings.json"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.hooks.setup.jsonc import JsonSyntaxError, append, find, parse, put, remove
+from priming_agents.setup.jsonc import JsonSyntaxError, append, find, parse, put, remove
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

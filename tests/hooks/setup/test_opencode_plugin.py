@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from priming.hooks.client import plain_options
-from priming.hooks.command import respond
-from priming.hooks.setup import files
+from priming_agents.client import plain_options
+from priming_agents.command import respond
+from priming_agents.setup import files
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import pytest
 
 from priming import Memory
 from priming.config.settings import load
-from priming.hooks.setup import files, work
+from priming_agents.setup import files, work
 
 
 @pytest.fixture(autouse=True)

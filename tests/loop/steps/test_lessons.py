@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from priming.errors import ParamError
-from priming.loop.steps.lessons import memory_shape
 from priming.types import Cue
+from priming_loop.steps.lessons import memory_shape
 
 TRIGGER, RESOLUTION = "The gate hangs on grandchildren", "Kill the whole process group"
 

@@ -6,10 +6,10 @@ import pytest
 
 from priming.config.params.loop import LOOP
 from priming.errors import Conflict, NotFound, ParamError
-from priming.loop.run import ResumeOptions, resume
-from priming.loop.session_store import Sessions
-from priming.loop.steps.results import SessionAssessment, SessionBegun, TaskAdded
-from priming.operations.wire_calls import loop_task_close
+from priming_loop.run import ResumeOptions, resume
+from priming_loop.session_store import Sessions
+from priming_loop.steps.results import SessionAssessment, SessionBegun, TaskAdded
+from priming_loop.steps.tasks import loop_task_close
 
 from ..scripted_runs import PASSES, Runs, delivered, planned, statuses
 

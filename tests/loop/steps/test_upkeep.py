@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming.loop.steps.results import ConsolidateReply, PruneReply
+from priming_loop.steps.results import ConsolidateReply, PruneReply
 
 TRIGGER, RESOLUTION = "The gate hangs on grandchildren", "Kill the whole process group"
 

@@ -12,7 +12,7 @@ import pytest
 from priming import Memory
 from priming.errors import ParamError
 from priming.maintenance.generations import latest_choice
-from priming.operations.fleet.cluster import check_reach, is_local_server
+from priming_server.fleet.cluster import check_reach, is_local_server
 
 from .scene import EMBEDDER, command, environment, fill, picture, records, run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.operations.fleet.task import LOST, FleetTask
-from priming.operations.fleet.workers import LocalWorkers
+from priming_server.fleet.task import LOST, FleetTask
+from priming_server.fleet.workers import LocalWorkers
 
 from .scene import command, environment, fill, picture, records, run
 

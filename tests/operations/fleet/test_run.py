@@ -9,11 +9,11 @@ import pytest
 from priming import Conflict, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.params.fleet import FleetParams
 from priming.config.settings import load
-from priming.operations.fleet import plan
-from priming.operations.fleet.journal import unfinished
-from priming.operations.fleet.plan import FleetRequest
-from priming.operations.fleet.run import run_fleet
-from priming.operations.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
+from priming_server.fleet import plan
+from priming_server.fleet.journal import unfinished
+from priming_server.fleet.plan import FleetRequest
+from priming_server.fleet.run import run_fleet
+from priming_server.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 
 
 class WorkersHere:

@@ -12,9 +12,9 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from priming.server.mcp import answers
-from priming.server.mcp.greeting import FILE, LISTS, VERSIONS, Greeting
-from priming.server.mcp.protocol import server
+from priming.mcp import answers
+from priming.mcp.greeting import FILE, LISTS, VERSIONS, Greeting
+from priming.mcp.protocol import server
 
 
 def initialize(version: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def of_library(groups: str, messages: list[dict[str, Any]]) -> list[Any]:
 
 
 def test_the_file_is_up_to_date() -> None:
-    remedy = "run python -m priming.server.mcp.answers"
+    remedy = "run python -m priming.mcp.answers"
     assert FILE.read_text("utf-8") == answers.text(), remedy
 
 

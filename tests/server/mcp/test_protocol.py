@@ -16,10 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from priming import HashedEmbedder, Memory
 from priming.llm.scripted import ScriptedAgent
+from priming.mcp.protocol import server
 from priming.operations.schema import argument_names
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
-from priming.server.mcp.protocol import server
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 NINE = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]

@@ -156,7 +156,7 @@ def test_an_interruption_ends_it_in_silence(tmp_path: Any, calls: int) -> None:
 
 def test_a_stray_print_stays_off_the_wire(tmp_path: Any) -> None:
     before = "import threading\nthreading.excepthook = print\nimport sys\n"
-    shout = "import priming.server.mcp.stdio as s\nold = s._load\ns._load = lambda: (print('stray'), old())\n"
+    shout = "import priming.mcp.stdio as s\nold = s._load\ns._load = lambda: (print('stray'), old())\n"
     with started(tmp_path, before + shout) as talk:
         talk.begin()
         talk.ask("tools/list", number=2)

@@ -11,8 +11,8 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.environment import locate
 from priming.errors import StoreError
-from priming.server.tokens import Tokens
 from priming.storage.opening import database_check
+from priming_server.tokens import Tokens
 
 from ..making import NOW
 from .server import OWNER, as_role, as_superuser, empty

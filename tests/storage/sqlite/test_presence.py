@@ -14,9 +14,9 @@ import pytest
 
 from priming import HashedEmbedder, Memory, StoreError
 from priming.config import adoption
-from priming.hooks.session import folder_of, locked_session
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.store import SqliteStore
+from priming_agents.session import folder_of, locked_session
 
 from ..making import remember, whole
 from ..processes import without_rights

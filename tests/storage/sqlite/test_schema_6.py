@@ -9,9 +9,9 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.core.arguments.vectors import unpacked
 from priming.embedding.passages import passage_ends
-from priming.loop.session_store import Sessions
-from priming.server.tokens import Tokens
 from priming.storage.sqlite.store import newest
+from priming_loop.session_store import Sessions
+from priming_server.tokens import Tokens
 
 from .files import check_text_index, make_store, schema
 

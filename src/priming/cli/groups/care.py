@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,8 +44,11 @@ def status(store: StoreOptions) -> Answer:
 
 def _hook_server(store: StoreOptions) -> str | None:
     """The server that an agent's session started for its hooks, in a few words, or None."""
-    from priming.hooks import background
     from priming.operations import local_socket
+
+    if find_spec("priming_agents") is None:
+        return None
+    background = import_module("priming_agents.background")
 
     where = local_socket.real(store.location())
     if where is None or where.path is None or not local_socket.available():

@@ -1,1 +1,0 @@
-"""Benchmarks of retrieval: sets with gold labels, contestants, scores and reports."""

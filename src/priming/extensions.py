@@ -1,0 +1,48 @@
+"""What other packages add to the library, found by their entry points; where none is installed, nothing is added.
+
+To look them up takes as long as a recall, so whatever has to be quick asks the library's own names first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from priming.errors import PrimingError
+
+COMMANDS = "priming.commands"
+"""Modules with ``GROUPS`` of commands for the command line, in the order of their names."""
+OPERATIONS = "priming.operations"
+"""Tuples of ``Op``: what servers offer beside the library's verbs."""
+VERBS = "priming.verbs"
+"""Functions that become methods of ``Memory``."""
+CHECKS = "priming.checks"
+"""Functions that ``priming doctor`` calls, each with the options of the store."""
+IMPORTERS = "priming.importers"
+"""Functions that read a format."""
+
+
+def names(group: str) -> list[str]:
+    """Return the names of a group, in order."""
+    from importlib.metadata import entry_points
+
+    return sorted({point.name for point in entry_points(group=group)})
+
+
+def load(group: str, name: str | None = None) -> Iterator[Any]:
+    """Load what is registered in a group, or under one name of it, in the order of the names.
+
+    Raises:
+        PrimingError: it cannot be loaded.
+
+    """
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=group) if name is None else entry_points(group=group, name=name)
+    for point in sorted(points, key=lambda point: point.name):
+        try:
+            yield point.load()
+        except (ImportError, AttributeError) as error:
+            kind = group.removeprefix("priming.").removesuffix("s")
+            message = f"the {kind} {point.name!r} ({point.value}) cannot be loaded: {error}"
+            raise PrimingError(message) from error

@@ -1,1 +1,0 @@
-"""Servers of a store: HTTP, its Unix socket, MCP."""

@@ -1,0 +1,1 @@
+"""Priming in coding agents: their hooks, what sets them up, and the capture of sessions."""

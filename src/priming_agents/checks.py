@@ -1,0 +1,81 @@
+"""The checks of ``priming doctor`` on agents: whether they are set up, and whether their hooks are answered."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from priming.cli.options import StoreOptions
+from priming.cli.store_checks import FAIL, OK, WARN, Check
+from priming.config.environment import VERSION
+from priming.errors import PrimingError
+from priming_agents.agents import AGENTS
+from priming_agents.setup import agent_config, clients, files
+
+
+def hook_server(store: StoreOptions) -> Iterator[Check]:
+    """Whether the server that a session left behind answers, and is of this version."""
+    from priming.operations import local_socket as places
+    from priming_agents import background
+
+    where = places.real(store.location())
+    if where is None or where.path is None or not places.available() or not background.is_running(where.path):
+        return
+    answer = background.state(where.path)
+    if answer is None:
+        process = background.process_of(where.path)
+        problem = f"a session's server, process {process}, does not answer: hooks do the work themselves"
+        yield Check("hooks", WARN, problem, f"priming serve --stop, or end process {process}")
+    elif answer["version"] != VERSION:
+        problem = f"a session's server of version {answer['version']} runs, process {answer['pid']}"
+        yield Check("hooks", WARN, problem, "priming serve --stop")
+    else:
+        yield Check("hooks", OK, f"a session's server answers, process {answer['pid']}")
+
+
+def agent_checks(_store: StoreOptions) -> Iterator[Check]:
+    """Agents that Priming is set up for, whether they can load it, and whether the programs they run exist."""
+    is_any = False
+    for agent in AGENTS:
+        scopes = []
+        for scope in (files.PROJECT, files.USER):
+            try:
+                paths = files.configured_files(agent, scope)
+            except PrimingError as error:
+                yield Check("agents", WARN, f"{agent}: {error}", "repair the file")
+                continue
+            if paths:
+                scopes.append(scope)
+                yield _agent(agent, scope, paths)
+        if scopes:
+            yield _client(agent)
+        is_any = is_any or bool(scopes)
+    if not is_any:
+        names = ", ".join(AGENTS)
+        yield Check("agents", OK, f"none is set up; 'priming setup AGENT' does that for {names}")
+
+
+def _agent(agent: str, scope: str, paths: list[Path]) -> Check:
+    expected = [file.path for file in files.config_files(agent, scope, [agent_config.NAME])]
+    missing = [path for path in expected if path not in paths]
+    if missing:
+        problem = f"{agent} ({scope}): not set up in {', '.join(map(str, missing))}"
+        return Check("agents", WARN, problem, f"priming setup {agent} --{scope}")
+    programs = {name for path in paths for name in agent_config.programs(path.read_text("utf-8"))}
+    lost = sorted(name for name in programs if shutil.which(name) is None)
+    if lost:
+        problem = f"{agent} ({scope}) runs {', '.join(lost)}, which does not exist"
+        return Check("agents", FAIL, problem, f"priming setup {agent} --{scope}, which writes its path")
+    return Check("agents", OK, f"{agent} ({scope}): {', '.join(map(str, paths))}")
+
+
+def _client(agent: str) -> Check:
+    """Whether the agent's own program can load what setup wrote."""
+    client, installation = clients.CLIENTS[agent], clients.installed(agent)
+    if installation is None:
+        return Check("agents", OK, f"{agent}: {client.program} is not on the PATH here; {client.needed}")
+    if installation.problem is not None:
+        problem = f"{agent}: {installation.label}: {installation.problem}"
+        return Check("agents", WARN if installation.version is None else FAIL, problem, client.upgrade)
+    return Check("agents", OK, f"{agent}: {installation.label}")

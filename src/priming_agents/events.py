@@ -1,0 +1,400 @@
+"""The text that each event injects, rules and memories within a budget, each once; and what it writes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from priming.config.params.hooks import HOOK
+from priming.errors import Conflict, NotFound, StoreError
+from priming.text.languages import language_of
+from priming.text.quotation import bracketed
+from priming_agents import context
+from priming_agents.context import Candidate
+from priming_agents.session import HookCall, count_tokens
+from priming_agents.stores import HookStore
+
+if TYPE_CHECKING:
+    from priming_agents.phrases import Correction
+
+KINDS = ("episode", "fact", "procedure", "failure", "pattern")
+"""The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
+
+ASK = (
+    "The user seems to be correcting you. If this is a rule that will apply again, call Priming's tool `learn`"
+    " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
+)
+UNLEARNED = "Priming's store cannot be written now, and does not have the user's correction: tell the user."
+REMINDER = (
+    "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
+    " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
+)
+_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
+_LINE_TOKENS = 64
+"""Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
+
+
+def handle(name: str, call: HookCall) -> str:
+    """Carry out an event; the text to inject, empty if there is none."""
+    _HANDLERS[name](call)
+    return "\n".join(call.lines)
+
+
+def _session_start(call: HookCall) -> None:
+    """A session begins, or its context was cleared: inject the rules of the project and recent important memories."""
+    from datetime import UTC, datetime, timedelta
+
+    if call.event.context_cleared:
+        call.session.shown.clear()
+        call.session.named.clear()
+    _start_run(call)
+    _inject_rules(call, call.cue(language=context.languages_of(call.project)))
+    topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
+    since = datetime.now(UTC) - timedelta(days=HOOK.recent_days)
+    filters = {"importance": {"gte": HOOK.important}, "recorded_at": {"gte": since.isoformat()}}
+    _inject_memories(call, topic, filters, HOOK.first, min_words=1)
+
+
+def _prompt(call: HookCall) -> None:
+    """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
+    from priming_agents import corrections
+
+    session = call.session
+    correction = corrections.detect(call.event.prompt)
+    if correction is None:
+        _confirm_rules(call)
+    session.prompts += 1
+    session.logs.clear()
+    context.note_logs(
+        "", call.folder, session.logs
+    )  # Gemini CLI runs a command before the hook for it has ended
+    _start_run(call)
+    reminder = _reminder(call)
+    if correction is not None and call.learns:
+        _learn(call, correction)
+    text = call.event.prompt[: HOOK.read]
+    if context.words(text):
+        language = language_of(session.file) if session.file and session.is_new_file else None
+        cue = call.cue(language=language or context.languages_of(call.project))
+        _inject_rules(call, {**cue, "text": text})
+        _remind(call, reminder)
+        _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        _inject_files(call, text)
+    session.is_new_file, session.task = False, None
+
+
+def _pre_tool(call: HookCall) -> None:
+    """A file is about to be changed, or a command to run: inject the rules that apply to it."""
+    files = context.project_paths(call.event.files, call.folder, call.project)
+    tasks = context.tasks_of(call.event.command)
+    environments = context.environments_of(call.event.command)
+    context.note_logs(call.event.command, call.folder, call.session.logs)
+    if files:
+        call.session.file, call.session.is_new_file = files[0], True
+    elif tasks:
+        call.session.task = tasks[0]
+    if files or tasks or environments:
+        languages = context.languages_of_files(files) or context.languages_of_command(call.event.command)
+        _inject_rules(call, call.cue(file=files, language=languages, task=tasks, environment=environments))
+
+
+def _post_tool(call: HookCall) -> None:
+    """A tool has run. A commit marks the session's runs as used: what they were shown led to a result."""
+    event, session = call.event, call.session
+    in_log = context.has_committed(event.command, call.folder, session.logs, session.since)
+    is_printed = "commit" in context.tasks_of(event.command) and _COMMITTED.search(event.output)
+    if not (event.committed or in_log or is_printed):
+        return
+    runs, session.waiting = session.waiting, []
+    if session.run and session.busy:
+        runs.append(session.run)
+        session.run, session.busy = None, False
+    for run in runs:
+        _call(call.own_store, "run_used", {"run_id": run}, writes=True)
+
+
+def _stop(call: HookCall) -> None:
+    """The agent stops: end its run. Its answer is left as it is, so nothing is asked."""
+    _end_run(call)
+
+
+def _reminder(call: HookCall) -> str:
+    """What asks for feedback on the memories of earlier prompts: once a session, if enough have none; else empty.
+
+    Where nobody reads the answers, as in a script or in the loop, nothing is asked: the answer itself is the result.
+    """
+    session = call.session
+    shown = [
+        f"{bracketed(key)} (recall {recall_id})"
+        for _, _, key, recall_id, _ in session.shown.values()
+        if recall_id
+    ]
+    if not call.attended or session.reminded or session.prompts < 2 or len(shown) < HOOK.remind:
+        return ""
+    session.reminded = _has_feedback(call)
+    return "" if session.reminded else REMINDER + "; ".join(shown[-HOOK.named :])
+
+
+def _remind(call: HookCall, reminder: str) -> None:
+    """Ask for feedback, if that fits beside the rules; otherwise a later prompt asks."""
+    if reminder and count_tokens(f"{reminder}\n") <= call.tokens_left:
+        call.session.reminded = True
+        call.add(reminder)
+
+
+_HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
+    "session-start": _session_start,
+    "prompt": _prompt,
+    "pre-tool": _pre_tool,
+    "post-tool": _post_tool,
+    "stop": _stop,
+}
+
+
+def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
+    """Inject the rules that apply, constraints first, without those shown and not due again."""
+    shown = {key for _, _, key, _, _ in call.session.shown.values()}
+    request = {"cue": cue, "session": call.event.session}
+    header, contents, candidates, left_out = "", set[str](), list[Candidate](), list[str]()
+    for store in call.stores:
+        active = _call(store, "active", {**request, "tokens": call.tokens_left + _LINE_TOKENS * len(shown)})
+        if not active or not active["hits"]:
+            continue
+        head, rules = _candidates(active)
+        header = head.rpartition("\n")[2]
+        left_out += [item["key"] for item in active["omitted"] if "constraint" in item["reason"]]
+        for rule in rules:
+            content = rule.memory["content"]
+            is_due = call.session.is_due(rule.memory["id"], by_name=rule.is_name)
+            if is_due and content not in contents:
+                contents.add(content)
+                candidates.append(rule)
+                call.session.place(rule.memory["id"], elsewhere=store is not call.own_store)
+    missing = [key for key in left_out if key not in shown]
+    rules = sorted(candidates, key=_is_preference)
+    _inject(call, header, rules, rule=True, left_out=missing)
+
+
+def _is_preference(rule: Candidate) -> bool:
+    """Whether a rule is anything but a constraint."""
+    return not rule.is_constraint
+
+
+def _inject_memories(
+    call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int
+) -> None:
+    """Inject the memories recalled for a text that share words with it, without those shown and not due again."""
+    if not text or call.tokens_left <= 0:
+        return
+    hidden = [memory_id for memory_id in call.session.shown if not call.session.is_due(memory_id)]
+    filters = {**filters, **({"id": {"nin": hidden}} if hidden else {})}
+    request = {
+        "text": text,
+        "cue": call.cue(),
+        "kinds": list(KINDS),
+        "limit": limit,
+        "session": call.event.session,
+        **({"filters": filters} if filters else {}),
+    }
+    for store in call.stores:
+        if not (recall := _call(store, "recall", {**request, "tokens": call.tokens_left})):
+            continue
+        if any(hit["passages"] for hit in recall["hits"]):  # a long one takes the room that others leave
+            header, relevant = context.packed(recall, text, call.tokens_left, min_words)
+        else:
+            header, memories = _candidates(recall)
+            relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
+        _inject(call, header, relevant, rule=False)
+
+
+def _inject_files(call: HookCall, task: str) -> None:
+    """Inject the files that a task is likely to touch, with the history that says so, if it shares words with it."""
+    request = {"task": task, "limit": HOOK.files, "reasons": HOOK.reasons, "session": call.event.session}
+    answer = _call(call.own_store, "files", request) if call.tokens_left > 0 else None
+    if answer and answer["files"]:
+        header, *lines = answer["text"].splitlines()
+        due = {
+            file["key"]: line
+            for file, line in zip(answer["files"], lines, strict=True)
+            if call.session.is_due(file["key"]) and context.is_about(task, file, HOOK.shared)
+        }
+        candidates = [
+            Candidate(line, {"id": key, "key": key, "kind": "entity"}, answer["recall_id"])
+            for key, line in zip(due, context.without_repeats(due.values()), strict=True)
+        ]
+        _inject(call, header, candidates, rule=False)
+
+
+def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
+    """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
+    lines = result["text"].splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("- [")), len(lines))
+    shown = _pairs(lines[first:], result["hits"])
+    return "\n".join(lines[:first]), [
+        Candidate(line, hit["memory"], result["recall_id"]) for line, hit in shown
+    ]
+
+
+def _pairs(
+    lines: Sequence[str], hits: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    remaining = iter(hits)
+    for line in lines:
+        for hit in remaining:
+            if line.startswith(f"- {bracketed(hit['memory']['key'])}"):
+                yield line, hit
+                break
+
+
+def _inject(
+    call: HookCall,
+    header: str,
+    candidates: Sequence[Candidate],
+    *,
+    rule: bool,
+    left_out: Sequence[str] = (),
+) -> None:
+    """Inject a header and the lines below it that fit the budget, and note their memories as shown.
+
+    Where constraints do not fit, which ``left_out`` names in part, the first line says so, and no other rule is told.
+    """
+    first = [header]
+    fitting = _fitting(call, first, candidates)
+    missing = [*left_out, *_missing_constraints(candidates, fitting)] if rule else []
+    if missing:
+        constraints = [candidate for candidate in candidates if not _is_preference(candidate)]
+        first = [_notice(missing), header]
+        fitting = _fitting(call, first, constraints)
+        first[0] = _notice([*left_out, *_missing_constraints(constraints, fitting)])
+    if not fitting and not missing:
+        return
+    lines = [*first, *(candidate.line for candidate in fitting)] if fitting else first[:1]
+    if count_tokens("\n".join([*lines, ""])) > call.tokens_left:
+        return
+    call.add(*lines)
+    for candidate in fitting:
+        memory = candidate.memory
+        if candidate.is_name:
+            call.session.named.append(memory["id"])
+        else:
+            call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
+
+
+def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates whose lines fit below the first ones."""
+    lines, fitting = [*first], []
+    for candidate in candidates:
+        if count_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
+            lines.append(candidate.line)
+            fitting.append(candidate)
+    return fitting
+
+
+def _missing_constraints(candidates: Iterable[Candidate], fitting: Sequence[Candidate]) -> list[str]:
+    return [rule.memory["key"] for rule in candidates if rule not in fitting and not _is_preference(rule)]
+
+
+def _notice(missing: Sequence[str]) -> str:
+    """How many constraints do not fit."""
+    which = (
+        "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
+    )
+    return (
+        f"{which} left out for lack of space; `priming active` lists {'it' if len(missing) == 1 else 'them'}."
+    )
+
+
+def _learn(call: HookCall, correction: Correction) -> None:
+    """Learn a correction that is certain; ask the agent about any other."""
+    if not correction.certain:
+        call.add(ASK)
+        return
+    from priming_agents import teaching
+
+    try:
+        _tell(call, teaching.learn(call.own_store, correction.right, correction.wrong, call.session))
+    except StoreError:
+        call.add(UNLEARNED)
+
+
+def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
+    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
+    from priming_agents import teaching
+
+    learned = set[str | None]()
+    for queued in teaching.left_behind(database, present):
+        if queued.event is not None and queued.event in learned:
+            teaching.remove(database, queued.call)
+            continue
+        with suppress(StoreError):  # it stays in the queue
+            _tell(call, teaching.learn_late(call.own_store, database, queued))
+            learned.add(queued.event)
+
+
+def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
+    """Tell the agent a rule that was learned, as it is stored."""
+    if rule:
+        from priming_agents import teaching
+
+        if teaching.is_in_force(rule):
+            call.session.show(rule["id"], rule["key"], "", rule=True)
+        call.add(teaching.reply(rule))
+
+
+def _start_run(call: HookCall) -> None:
+    """Start a run unless an idle one is under way; end a busy one first, for agents that never call ``stop``."""
+    _end_run(call)
+    if call.session.run is None:
+        run = _call(call.own_store, "run_start", {"session": call.event.session}, writes=True)
+        call.session.run = run["id"] if run else None
+
+
+def _end_run(call: HookCall) -> None:
+    """End the run if it was shown anything; an idle run goes on, so that the log has no empty runs."""
+    session = call.session
+    if session.run is None or not session.busy:
+        return
+    run, session.run, session.busy = session.run, None, False
+    if _call(call.own_store, "run_end", {"run_id": run}, writes=True):
+        session.waiting = [*session.waiting, run][-HOOK.waiting :]
+
+
+def _confirm_rules(call: HookCall) -> None:
+    """Confirm, once a session, each rule that was shown before and to which the user did not object."""
+    session = call.session
+    rules = [
+        (memory_id, key)
+        for memory_id, (_, prompt, key, recall_id, rule) in session.shown.items()
+        if rule and recall_id and memory_id not in session.confirmed and prompt <= session.prompts
+    ]
+    if rules and session.prompts:
+        for store in call.stores:
+            is_own = store is call.own_store
+            here = {name: key for name, key in rules if (name not in session.elsewhere) is is_own}
+            session.confirmed += here
+            request = {"confirmed": [*here.values()], "tier": "automatic", "session": call.event.session}
+            if here:
+                _call(store, "feedback", request, writes=True)
+
+
+def _has_feedback(call: HookCall) -> bool:
+    """Whether anybody gave feedback since the session began."""
+    from datetime import UTC, datetime
+
+    since = datetime.fromtimestamp(call.session.since or time.time(), UTC)
+    request = {"since": since.isoformat(), "source": "conscious", "limit": 50}
+    return any(entry["kind"] == "feedback" for entry in _call(call.own_store, "log", request) or ())
+
+
+def _call(store: HookStore, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
+    """The result of a call; None where the namespace does not exist yet, the run ended long ago, or a write fails."""
+    try:
+        return store.call(operation, request, writes=writes)
+    except (Conflict, NotFound, StoreError) as error:
+        if isinstance(error, StoreError) and not writes:
+            raise
+        return None

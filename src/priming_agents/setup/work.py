@@ -1,0 +1,106 @@
+"""What a setup, or its removal, would do: planned first, shown, and then carried out as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from priming.config.store_urls import Location
+from priming.config.values import dataclass
+from priming_agents.setup import clients, files, store
+
+if TYPE_CHECKING:
+    from priming.config.settings import Settings
+    from priming_agents.setup.clients import Installation
+    from priming_agents.setup.files import FileChange
+
+CREATE, DELETE = "create", "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class SetupWork:
+    """A planned setup: the files to change, the store to create or to delete, and the program that it is for.
+
+    ``database`` is the project's store, if it has one or gets one. ``new_store`` is where one is to be created.
+    """
+
+    agent: str
+    scope: str
+    command: tuple[str, ...]
+    changes: tuple[FileChange, ...]
+    installation: Installation | None
+    database: Path | None
+    new_store: Location | None = None
+    deletes_store: bool = False
+
+    @property
+    def store_action(self) -> str | None:
+        """What happens to the store."""
+        return CREATE if self.new_store is not None else DELETE if self.deletes_store else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all is as it should be."""
+        return not self.changes and self.store_action is None
+
+    def carry_out(self) -> None:
+        """Write the files, and create or delete the store.
+
+        Raises:
+            Conflict: a file was changed since the plan; nothing is written.
+            StoreError: a file cannot be written.
+
+        """
+        files.write(self.changes)
+        if self.new_store is not None:
+            store.create(self.new_store)
+        elif self.deletes_store and self.database is not None:
+            store.remove(self.database)
+
+    def report(self) -> dict[str, Any]:
+        """The work as JSON, the changes of files as diffs."""
+        installation = self.installation
+        return {
+            "agent": self.agent,
+            "scope": self.scope,
+            "command": [*self.command],
+            "client": installation
+            and {
+                "path": installation.path,
+                "version": installation.version and clients.dotted(installation.version),
+            },
+            "files": [
+                {"path": str(change.path), "diff": files.difference(change)} for change in self.changes
+            ],
+            "store": {"path": self.database and str(self.database), "action": self.store_action},
+        }
+
+
+def plan_setup(
+    agent: str, settings: Settings, *, user: bool, shared: bool = False, tools: str | None = None
+) -> SetupWork:
+    """What would set an agent up.
+
+    Raises:
+        Conflict: the agent's program cannot load what would be written, or a file cannot be changed.
+
+    """
+    installation = clients.installed(agent)
+    clients.require_loadable(installation)
+    command = files.launcher(shared=shared)
+    scope = files.USER if user else files.PROJECT
+    changes = files.plan(agent, scope, remove=False, tools=tools, command=command)
+    new_store = None if user else store.missing(settings)
+    database = new_store.path if new_store is not None else None if user else store.present(settings)
+    return SetupWork(agent, scope, tuple(command), tuple(changes), installation, database, new_store)
+
+
+def plan_removal(agent: str, settings: Settings, *, user: bool) -> SetupWork:
+    """What would take a setup away: the entries in the files, and a store in which nothing was ever stored."""
+    scope = files.USER if user else files.PROJECT
+    changes = files.plan(agent, scope, remove=True)
+    database = None if user else store.present(settings)
+    deletes = bool(changes) and database is not None and store.unused(settings) is not None
+    return SetupWork(
+        agent, scope, tuple(files.launcher()), tuple(changes), None, database, deletes_store=deletes
+    )

@@ -1,0 +1,180 @@
+"""ablate: measures the worth of each term of recall on judged recalls, and proposes better weights.
+
+Judged recalls are replayed without each term in turn; the difference in average precision is its worth. ``replay``
+repeats a recall, ``tuning`` searches for weights, and ``metrics`` holds the measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile, get
+from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats
+from priming.core.arguments.checks import check_choice, check_count
+from priming.errors import ParamError
+from priming.learning.metrics import paired_difference
+from priming.learning.replay import judged_sample
+from priming.namespace import Namespace
+from priming.recall.terms import TERMS, current_terms, write_weights
+from priming.types import Progress
+from priming_lab.results import Ablation, Reweighing, Worth
+from priming_lab.tuning import WEIGHTS, WeightSearch, propose_weights
+
+MEASURE = f"average precision at {ABLATION.depth}"
+
+
+@dataclass(frozen=True, slots=True)
+class AblationQuery:
+    """The checked arguments of ``ablate``."""
+
+    terms: tuple[str, ...]
+    profile: Profile
+    limit: int
+    propose: bool
+    apply: bool
+    progress: Progress
+
+
+def ablate(
+    memory: Namespace,
+    terms: Collection[str] | None = None,
+    *,
+    profile: str | None = None,
+    limit: int = ABLATION.recalls,
+    propose: bool = True,
+    apply: bool = False,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Replay judged recalls without each term in turn: report the worth of each term, and propose better weights.
+
+    Args:
+        terms: names of terms (``priming.recall.terms.TERMS``); None: all.
+        profile: the profile whose recalls are replayed and whose weights are tuned; it must follow
+            ``docs/recall.md``. None: the memory's own.
+        limit: the maximum number of judged recalls, the latest first.
+        propose: whether to search for better weights, which takes the most time.
+        apply: whether to set the proposed weights if the gain is certain, as one operation. Otherwise nothing
+            changes.
+        progress: called with (done, total or None) after each replay.
+
+    Raises:
+        ParamError: an argument outside its range, or a profile without such terms.
+        Conflict: the weights were changed during the search.
+
+    """
+    for name, value in (("propose", propose), ("apply", apply)):
+        if not isinstance(value, bool):
+            raise ParamError(name, value, "must be true or false")
+    if apply and not propose:
+        raise ParamError("apply", True, "needs propose: set propose too, or leave apply out")
+    query = AblationQuery(
+        terms=_terms(terms),
+        profile=_weighed_profile(memory, profile),
+        limit=check_count("limit", limit, 1, STORE.trace_count),
+        propose=propose,
+        apply=apply,
+        progress=progress or (lambda _done, _total: None),
+    )
+    return _ablate(memory, query)
+
+
+def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
+    """The profile of that name, by default the memory's own; ``ParamError`` if it has no terms."""
+    profile = get(name, memory.profiles) if name is not None else memory.profile
+    if profile.anchors is not None:
+        rule = "has no terms to weigh: name one that follows docs/recall.md, such as priming"
+        raise ParamError("profile", profile.name, rule)
+    return profile
+
+
+def _terms(value: Any) -> tuple[str, ...]:
+    """The checked terms, in the order of ``TERMS``; None: all."""
+    if value is None:
+        return TERMS
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Collection) or not names:
+        raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
+    chosen = {check_choice("terms", name, TERMS) for name in current_terms(names)}
+    return tuple(name for name in TERMS if name in chosen)
+
+
+def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
+    """Replay the judged recalls without each term; only ``apply`` with a certain gain writes."""
+    sample = judged_sample(memory, query.profile, query.limit)
+    sample.tick = _progress_counter(query, len(sample.replay.cases))
+    result = Ablation(
+        at=sample.at,
+        namespace=memory.namespace,
+        profile=query.profile.name,
+        measure=MEASURE,
+        recalls=len(sample.replay.cases),
+        cues=len(sample.groups),
+        left_out=sample.left_out,
+        quality=None,
+    )
+    if not sample.groups:
+        return replace(result, reason=_too_few(0))
+    base = sample.quality(sample.now)
+    without = {term: sample.quality(sample.now, (term,)) for term in query.terms}
+    result = replace(
+        result,
+        quality=float(base.mean()),
+        terms=tuple(_worth(sample.now, term, base, without[term]) for term in query.terms),
+    )
+    if not query.propose:
+        return result
+    if len(sample.groups) < ABLATION.least:
+        return replace(result, reason=_too_few(len(sample.groups)))
+    offer = propose_weights(WeightSearch(query.profile.recall, sample.now, sample.quality))
+    if offer is None:
+        return replace(result, reason="no other weights serve the judged cues better")
+    result = replace(result, proposal=offer)
+    if not (query.apply and offer.stands):
+        return result
+    return replace(result, operation=_apply(memory, query.profile, offer))
+
+
+def _too_few(cues: int) -> str:
+    return (
+        f"{cues} judged {'cue' if cues == 1 else 'cues'}, of those alike only one counted: weights are proposed from"
+        f" {ABLATION.least} on, so judge more recalls (priming used KEY)"
+    )
+
+
+def _progress_counter(query: AblationQuery, recalls: int) -> Callable[[], None]:
+    """A function that reports one more replay; the total is None once weights are searched."""
+    done, total = 0, recalls * (1 + len(query.terms))
+    query.progress(done, total)
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        query.progress(done, total if done <= total else None)
+
+    return tick
+
+
+def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth:
+    difference = paired_difference(base, without, np.random.default_rng(ABLATION.seed))
+    return Worth(
+        term=term,
+        worth=difference.mean,
+        low=difference.low,
+        high=difference.high,
+        better=int(np.count_nonzero(base > without)),
+        worse=int(np.count_nonzero(base < without)),
+        weights={name: getattr(now, name) for name in WEIGHTS.get(term, ())},
+    )
+
+
+def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
+    with memory.changing() as now:
+        return write_weights(memory, profile, offer.weights, offer.before, now).id

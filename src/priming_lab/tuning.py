@@ -1,0 +1,116 @@
+"""Tuning: a search for the weights of terms that rank judged recalls best, validated on held-out cues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
+from priming.core.arguments.arrays import Floats, Ints
+from priming.errors import ParamError
+from priming.learning.metrics import paired_difference
+from priming.recall.terms import NAMES, TERMS, with_weights
+from priming_lab.results import Reweighing
+
+TermWeights = Mapping[str, float]
+Score = Callable[[RecallParams], Floats]
+"""The quality of each cue with the given weights."""
+
+WEIGHTS: Mapping[str, tuple[str, ...]] = {term: (term,) for term in TERMS if term in NAMES}
+"""The weights of each term that has one, in the order of the terms."""
+
+
+class WeightSearch:
+    """A coordinate search for weights: one term after the other, by factors of the profile's own weight."""
+
+    def __init__(self, own: RecallParams, now: RecallParams, score: Score) -> None:
+        """``own`` is the recipe of the profile, ``now`` the recipe in force."""
+        self._own, self.now = own, now
+        self._score = score
+        self._qualities: dict[tuple[tuple[str, float], ...], Floats] = {}
+        self.base = self.quality({})
+        self._terms = self._sensitive_terms()
+
+    def _sensitive_terms(self) -> Sequence[str]:
+        """The terms whose smallest or largest weight makes a difference, those with the largest difference first."""
+        ends = min(ABLATION.factors), max(ABLATION.factors)
+        difference = {
+            term: max(
+                (
+                    float(np.abs(self.quality(weights) - self.base).mean())
+                    for weights in self._candidates(term, {}, ends)
+                ),
+                default=0.0,
+            )
+            for term in WEIGHTS
+        }
+        return sorted((term for term in WEIGHTS if difference[term]), key=lambda term: -difference[term])
+
+    def quality(self, weights: TermWeights) -> Floats:
+        """The quality of each cue with ``weights`` in place of the weights in force."""
+        name = tuple(sorted(weights.items()))
+        if name not in self._qualities:
+            self._qualities[name] = self._score(with_weights(self.now, weights))
+        return self._qualities[name]
+
+    def best(self, cues: Ints) -> TermWeights:
+        """The weights with the best mean quality over ``cues`` by which no cue loses more than the margin."""
+        best: TermWeights = {}
+        reached = float(self.base[cues].mean())
+        for term in self._terms:
+            for weights in self._candidates(term, best, ABLATION.factors):
+                quality = self.quality(weights)[cues]
+                is_tolerable = float((self.base[cues] - quality).max()) <= ABLATION.margin
+                if is_tolerable and float(quality.mean()) > reached + ABLATION.step:
+                    best, reached = weights, float(quality.mean())
+        return best
+
+    def _candidates(self, term: str, best: TermWeights, factors: Sequence[float]) -> list[TermWeights]:
+        """The best weights so far with other weights for one term, as far as they are in range."""
+        tried = list[TermWeights]()
+        for factor in factors:
+            changed = {name: factor * getattr(self._own, name) for name in WEIGHTS[term]}
+            weights = {
+                name: value for name, value in {**best, **changed}.items() if value != getattr(self.now, name)
+            }
+            try:
+                with_weights(self.now, weights)
+            except ParamError:
+                continue
+            tried.append(weights)
+        return tried
+
+
+def propose_weights(search: WeightSearch) -> Reweighing | None:
+    """The weights with the best quality over all cues, and their gain by cross-validation; None if none are better.
+
+    Each fold of the cues is held out once, and scored with the weights that are best for the other folds.
+    """
+    rng = np.random.default_rng(ABLATION.seed)
+    order = rng.permutation(len(search.base))
+    held_out = search.base.copy()
+    for fold in (order[i :: ABLATION.folds] for i in range(ABLATION.folds)):
+        held_out[fold] = search.quality(search.best(np.setdiff1d(order, fold)))[fold]
+    weights = search.best(np.sort(order))
+    if not weights:
+        return None
+    gain = paired_difference(held_out, search.base, rng)
+    stands = gain.mean > 0.0 and gain.low > 0.0
+    return Reweighing(
+        weights=dict(sorted(weights.items())),
+        before={name: getattr(search.now, name) for name in sorted(weights)},
+        gain=gain.mean,
+        low=gain.low,
+        high=gain.high,
+        worst=max(0.0, float((search.base - search.quality(weights)).max())),
+        worse=int(np.count_nonzero(held_out < search.base)),
+        stands=stands,
+        reason=_STANDS if stands else _NO_GAIN if gain.mean <= 0.0 else _UNSURE,
+    )
+
+
+_STANDS = "held-out cues gained on average, and the interval excludes a loss"
+_NO_GAIN = "held-out cues gained nothing on average"
+_UNSURE = "held-out cues gained on average, but the interval does not exclude a loss"

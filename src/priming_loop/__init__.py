@@ -1,0 +1,1 @@
+"""The loop above the memory: reason, act behind verification gates, learn, pivot."""

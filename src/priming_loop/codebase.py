@@ -1,0 +1,262 @@
+"""The files of a folder, and which of them an objective is about: chosen by name, and by the text of a few.
+
+In a git repository the list of git counts, without the files that it ignores. Symbolic links are not followed, and
+binary files are not read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from priming.config.params.loop import CONTEXT, ContextParams
+from priming.text.languages import code_language_of
+from priming.text.tokens import terms
+from priming_loop.session import Codebase
+
+_MANIFESTS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
+    *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs"),
+)
+"""Files that name a project's dependencies."""
+_FRAMEWORKS = (
+    *(
+        "django",
+        "flask",
+        "fastapi",
+        "starlette",
+        "sqlalchemy",
+        "pydantic",
+        "numpy",
+        "pandas",
+        "pytorch",
+        "torch",
+    ),
+    *(
+        "pytest",
+        "tox",
+        "hypothesis",
+        "typer",
+        "react",
+        "vue",
+        "svelte",
+        "angular",
+        "next",
+        "express",
+        "nestjs",
+    ),
+    *("jest", "vitest", "mocha", "playwright", "rails", "sinatra", "rspec", "laravel", "symfony", "phpunit"),
+    *("spring", "junit", "gin", "echo", "actix-web", "axum", "tokio", "phoenix"),
+)
+_TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs", "__tests__"))
+_TEST_FILE = re.compile(r"^(?:test_.+|.+_test|.+[.-](?:test|spec)|.+_spec|.+Tests?)\.\w+$")
+_PASSED_OVER = frozenset(
+    ("node_modules", "__pycache__", "venv", "env", "build", "dist", "target", "vendor", "site-packages")
+)
+"""Folders that are not part of a project without git; hidden folders are not either."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+_PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+_ANY_PROGRAM = frozenset(
+    terms(
+        "add build call change check class code compile config create data def default error false file fix function"
+        " get import init line list load main make method module name new none null number object open package pass"
+        " print program project public read remove return run save script set start stop string test text true type"
+        " update use value version work write"
+    )
+)
+"""Words that say nothing about the subject of a program."""
+_OWN_FOLDER = ".priming"
+_UNTRACKED = ("--others", "--exclude-standard")
+_GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
+"""Without the file system monitor, which is a command that the repository names."""
+
+
+def look(
+    folder: Path,
+    objective: str,
+    *,
+    mentions: Sequence[str] = (),
+    store: Path | None = None,
+    params: ContextParams = CONTEXT,
+) -> Codebase:
+    """The languages, tests and frameworks of a folder, and the files that an objective is about, best first.
+
+    ``mentions`` are texts of memories and deliveries about the objective: the files that they name rank higher.
+    ``store`` is the file of the memory itself, which is no part of the project.
+    """
+    files = listed(folder, params, store=store)
+    return Codebase(
+        languages=_most(code_language_of(path) for path in files)[: params.kinds],
+        tests=_most(map(_tests_in, files))[: params.kinds],
+        frameworks=_frameworks(folder, files, params)[: params.kinds],
+        relevant=relevant(folder, files, objective, mentions, params),
+        files=len(files),
+    )
+
+
+def listed(folder: Path, params: ContextParams = CONTEXT, *, store: Path | None = None) -> list[str]:
+    """The files of a folder by their paths in it, sorted: in a repository those that git knows.
+
+    Before anything was added to a repository, and in a folder that git ignores, the files that are there count. The
+    memory's own files never do.
+    """
+    paths = _by_git(folder, params, "--cached") or _by_git(folder, params, *_UNTRACKED)
+    own = _own_prefix(folder, store)
+    paths = paths or _by_walking(folder, params.listed)
+    return sorted(path for path in paths if not _is_own(path, own))[: params.listed]
+
+
+def _own_prefix(folder: Path, store: Path | None) -> str | None:
+    """The common prefixes of the memory's own files in a folder."""
+    try:
+        return None if store is None else store.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return None
+
+
+def _is_own(path: str, prefix: str | None) -> bool:
+    """Whether a file belongs to a memory: it is in a folder of memories, or has the name of the store."""
+    return _OWN_FOLDER in path.split("/") or (prefix is not None and path.startswith(prefix))
+
+
+def named(text: str, files: Collection[str]) -> frozenset[str]:
+    """The files that a text names: by their path, by its end, or by a unique name.
+
+    >>> sorted(named("see app/util.py, and main.go", ["src/app/util.py", "main.go", "cmd/main.go"]))
+    ['main.go', 'src/app/util.py']
+    """
+    paths, by_name = set(files), dict[str, list[str]]()
+    for path in files:
+        by_name.setdefault(PurePosixPath(path).name, []).append(path)
+    matches = set()
+    for match in _PATH.finditer(text):
+        word = match[0].removeprefix("./").rstrip(".")
+        if word in paths:
+            matches.add(word)
+            continue
+        same_name = by_name.get(PurePosixPath(word).name, ())
+        ending = [path for path in same_name if f"/{path}".endswith(f"/{word}")]
+        if len(ending) == 1 and "." in word:
+            matches.add(ending[0])
+    return frozenset(matches)
+
+
+def relevant(
+    folder: Path,
+    files: Sequence[str],
+    objective: str,
+    mentions: Sequence[str],
+    params: ContextParams = CONTEXT,
+) -> tuple[str, ...]:
+    """The files that an objective is about: named by it or by a memory, or with words in common."""
+    words = frozenset(terms(_split(objective)))
+    worth = {path: params.in_path * len(words & set(terms(_split(path)))) for path in files}
+    for path in named(objective, files):
+        worth[path] += params.named
+    for path in named("\n".join(mentions), files):
+        worth[path] += params.remembered
+    ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
+    shared = {path: words & _terms_in(folder / path, params.read_bytes) for path in ranked[: params.read]}
+    frequency = Counter(term for file_terms in shared.values() for term in file_terms)
+    for path, file_terms in shared.items():
+        # A term that every file has distinguishes none, and words of any program are no subject.
+        if worth[path] or not file_terms <= _ANY_PROGRAM:
+            worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
+    best = sorted((path for path in files if worth[path] > 0), key=lambda path: (-worth[path], path))
+    return tuple(best[: params.relevant])
+
+
+def read(path: Path, most: int) -> str:
+    """The beginning of a text file; "" for a binary file, a link, or a file that cannot be read."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            data = file.read(most)
+    except (OSError, ValueError):
+        return ""
+    return "" if b"\x00" in data else data.decode("utf-8", "replace")
+
+
+def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
+    """The files that git lists and that exist; none outside a repository, or if the folder itself is ignored."""
+    if not _in_repository(folder):
+        return []
+    try:
+        listing = subprocess.run(
+            (*_GIT, *which),
+            cwd=folder,
+            capture_output=True,
+            timeout=params.list_seconds,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.SubprocessError):
+        return []
+    paths = [path for path in dict.fromkeys(listing.split("\x00")) if path and _is_shown(path)]
+    return [path for path in paths if os.path.lexists(folder / path)]
+
+
+def _in_repository(folder: Path) -> bool:
+    """Whether git may have a list of the folder's files: otherwise no process is started."""
+    place = folder.absolute()
+    return "GIT_DIR" in os.environ or any((parent / ".git").exists() for parent in (place, *place.parents))
+
+
+def _by_walking(folder: Path, most: int) -> list[str]:
+    paths: list[str] = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
+        inside = Path(root).relative_to(folder)
+        paths += [path for name in sorted(files) if _is_shown(path := (inside / name).as_posix())]
+        if len(paths) >= most:
+            break
+    return paths[:most]
+
+
+def _is_shown(path: str) -> bool:
+    """Whether a path can be written in a prompt unchanged."""
+    return path.isprintable()
+
+
+def _terms_in(path: Path, most: int) -> frozenset[str]:
+    return frozenset(terms(_split(read(path, most))))
+
+
+def _split(text: str) -> str:
+    """A text with its names split into words, such as ``parseHeader`` and ``parse_header``."""
+    return _HUMP.sub(" ", text)
+
+
+def _tests_in(path: str) -> str | None:
+    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is not a test."""
+    parts = PurePosixPath(path).parts
+    for depth, name in enumerate(parts[:-1], start=1):
+        if name.lower() in _TEST_FOLDERS:
+            return "/".join(parts[:depth])
+    if _TEST_FILE.match(parts[-1]) and code_language_of(path) is not None:
+        return "/".join(parts[:-1]) or parts[-1]
+    return None
+
+
+def _frameworks(folder: Path, files: Collection[str], params: ContextParams) -> tuple[str, ...]:
+    """The frameworks that the project's manifests name, at its root and one folder below."""
+    manifests = [path for path in files if PurePosixPath(path).name in _MANIFESTS and path.count("/") <= 1]
+    counts: Mapping[str, int] = Counter(
+        name
+        for path in manifests
+        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, params.read_bytes).lower()))
+        if name in _FRAMEWORKS
+    )
+    return tuple(sorted(counts, key=lambda name: (-counts[name], _FRAMEWORKS.index(name))))
+
+
+def _most(names: Iterable[str | None]) -> tuple[str, ...]:
+    """Names by frequency, the most frequent first."""
+    counts = Counter(name for name in names if name is not None)
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))

@@ -1,0 +1,384 @@
+"""The commands of the loop: run an objective, resume it, and report on it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse
+from priming.cli.command import Answer, command, group, respond
+from priming.cli.options import AgentOptions, Limit, StoreOptions
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, lines, names
+from priming.errors import ParamError
+from priming.text.quotation import label, terminal_text
+from priming_loop.commands import arc, tasks
+from priming_loop.commands.tasks import opened
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from priming.llm.protocol import Agent
+    from priming.memory import Memory
+    from priming_loop.environment import LoopEnvironment
+    from priming_loop.session import Session, Task, Wait
+    from priming_loop.steps.results import SessionReport, SessionSummary, Thought
+
+FORMATS = ("text", "markdown", "json")
+_COLOURS = {"delivered": OK, "blocked": ERROR}
+_YES = ("y", "yes")
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_RESUME = "finished work is kept: 'priming loop resume' continues"
+
+app = group(
+    "Loop", "loop", "Reason, act and learn: pursue an objective with an agent.", cls=tasks.ValuesFromFile
+)
+app.add_typer(arc.app)
+app.add_typer(tasks.app)
+app.add_typer(tasks.meta_app)
+GROUPS = (app,)
+
+Objective = Annotated[str, Argument(metavar="OBJECTIVE", help="What is to be done; - reads it from stdin")]
+SessionId = Annotated[str, Argument(metavar="SESSION", help="A session of the loop, see 'loop list'")]
+Minutes = Annotated[
+    float | None,
+    Option("--budget-minutes", metavar="M", help="Stop after this many minutes; the session can be resumed"),
+]
+
+
+@command(app)
+def run(
+    store: StoreOptions,
+    objective: Objective,
+    yes: Annotated[bool, Option("--yes", help="Act without asking, except for destructive actions")] = False,
+    max_attempts: Annotated[
+        int | None, Option("--max-attempts", metavar="N", help="Maximum attempts per task; 3 by default")
+    ] = None,
+    budget_minutes: Minutes = None,
+    fresh_context: Annotated[
+        bool,
+        Option("--fresh-context", help="Give each attempt only the gate's output of the attempts before"),
+    ] = False,
+    deliberate: Annotated[
+        bool, Option("--deliberate", help="Reason even where the same plan was delivered three times")
+    ] = False,
+    max_tasks: Annotated[
+        int | None, Option("--max-tasks", metavar="N", help="Maximum tasks of a plan; 20 by default")
+    ] = None,
+    depth: Annotated[
+        int | None, Option("--depth", metavar="N", help="Maximum depth of subgoals; 2 by default")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        Option("--timeout", metavar="S", help="Seconds for an answer, and for a gate; 600 by default"),
+    ] = None,
+    *,
+    options: AgentOptions,
+) -> Answer:
+    """Reason about an objective, act task by task until each gate passes, and learn from it."""
+    from priming_loop.run import run as run_loop
+    from priming_loop.session_store import limits
+
+    bounds = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
+    agent = _agent(options, bounds.timeout)
+    text = parse.text_or_stdin(objective, "objective")
+    with store.open_file() as memory, _work(store, memory, agent, yes=yes) as work:
+        session = run_loop(work, text, Path.cwd(), bounds, fresh_context=fresh_context, deliberate=deliberate)
+        return _result(memory, session)
+
+
+@command(app)
+def resume(
+    store: StoreOptions,
+    session: SessionId,
+    yes: Annotated[
+        bool, Option("--yes", help="Approve what it waits for, and act without asking from then on")
+    ] = False,
+    answer: Annotated[
+        str | None,
+        Option("--answer", metavar="TEXT", help="The answer to its question, or another approach"),
+    ] = None,
+    budget_minutes: Minutes = None,
+    *,
+    options: AgentOptions,
+) -> Answer:
+    """Resume a session that stopped, was killed, or ended without success."""
+    from priming_loop.run import ResumeOptions
+    from priming_loop.run import resume as resume_loop
+    from priming_loop.session_store import Sessions
+
+    with store.open_file() as memory:
+        agent = _agent(options, Sessions(memory).root(session).limits.timeout)
+        with _work(store, memory, agent, yes=yes) as work:
+            return _result(memory, resume_loop(work, session, ResumeOptions(yes, answer, budget_minutes)))
+
+
+@command(app)
+def think(store: StoreOptions, objective: Objective, *, options: AgentOptions) -> Answer:
+    """Gather the context and reason, without acting, learning or storing."""
+    from priming.config.params.loop import LOOP
+    from priming_loop.run import think as think_about
+
+    agent = _agent(options, LOOP.timeout)
+    text = parse.text_or_stdin(objective, "objective")
+    with store.open_file() as memory, interrupts():
+        thought = think_about(memory, agent, text, Path.cwd())
+    return Answer(thought, _thought(thought))
+
+
+def _thought(thought: Thought) -> Iterator[Part]:
+    """The result of reasoning, and the memories it was shown."""
+    context, reasoned = thought.context, thought.reasoned
+    yield line((reasoned.assessment, KEY), f"  {reasoned.reasoning}")
+    for number, plan in enumerate(reasoned.tasks, 1):
+        yield line(f"{number}. {plan.objective}")
+        yield line((f"files {', '.join(plan.delta) or '-'}; gate {plan.verify or 'none'}", DIM), indent=3)
+    if reasoned.question is not None:
+        yield line(("question: ", WARN), reasoned.question)
+    if reasoned.impasse is not None:
+        yield line(("impasse: ", WARN), f"{reasoned.impasse.type}: {reasoned.impasse.subgoal}")
+    if context.injected:
+        yield line(("shown: ", DIM), *names(context.injected))
+
+
+@command(app)
+def status(
+    store: StoreOptions,
+    session: Annotated[
+        str | None, Argument(metavar="[SESSION]", help="A session; the latest by default")
+    ] = None,
+) -> Answer:
+    """Show the state of a session and its tasks."""
+    with opened(store) as memory:
+        current = memory.loop_report(session)
+    return Answer(current, _state(current))
+
+
+def _state(report: SessionReport) -> Iterator[Part]:
+    from priming_loop.report import describe_state
+
+    yield line((report.session, KEY), f"  {describe_state(report)}")
+    yield line(report.objective, indent=2)
+    yield from (_task(task) for task in report.tasks)
+    yield from _next_step(report)
+
+
+@command(app, "list")
+def list_(store: StoreOptions, limit: Limit = 20) -> Answer:
+    """List sessions, latest first."""
+    with opened(store) as memory:
+        rows = memory.loop_list(limit=limit)
+    return Answer(rows, _sessions(rows))
+
+
+def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
+    if not sessions:
+        yield line(("no sessions yet", DIM))
+        return
+    rows = tuple(
+        (
+            label(session.session),
+            session.created_at.astimezone().strftime("%Y-%m-%d %H:%M"),
+            f"{session.delivered}/{session.tasks}",
+            session.stands,
+            session.objective,
+        )
+        for session in sessions
+    )
+    yield Table(("session", "started", "tasks", "", "objective"), rows, cut=True)
+
+
+@command(app)
+def report(
+    store: StoreOptions,
+    session: Annotated[
+        str | None, Argument(metavar="[SESSION]", help="A session of the loop; default: the latest")
+    ] = None,
+    *,
+    form: Annotated[
+        str,
+        Option("--format", metavar="NAME", help=", ".join(FORMATS), autocompletion=parse.complete(FORMATS)),
+    ] = "text",
+) -> Answer:
+    """Report what was tried, what was learned, and which memories helped."""
+    from priming_loop.report import markdown
+
+    if form not in FORMATS:
+        raise ParamError("format", form, f"must be one of {', '.join(FORMATS)}")
+    with opened(store) as memory:
+        current = memory.loop_report(session)
+    if form == "json":
+        respond(replace(store, as_json=True), Answer(current, ()))
+        raise typer.Exit
+    return Answer(current, lines(markdown(current)) if form == "markdown" else _report(current))
+
+
+def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
+    """The report of a session and of its subgoals."""
+    from priming_loop.report import describe_attempt, describe_state, learnt_by_effect
+
+    yield line(
+        (describe_state(report), _COLOURS.get(report.ended or "", WARN)),
+        f"  {report.objective}",
+        indent=indent,
+    )
+    yield line((f"session {report.session}", DIM), indent=indent)
+    if report.proven:
+        times = f"{report.proven} earlier runs"
+        yield line((f"planned as {times} delivered it; --deliberate reasons anew", DIM), indent=indent)
+    for task in report.tasks:
+        yield _task(task, indent)
+        yield from (line((describe_attempt(attempt), DIM), indent=indent + 3) for attempt in task.attempts)
+    for lesson, keys in learnt_by_effect(report):
+        yield line((f"{lesson}: ", DIM), *names(keys), indent=indent)
+    yield from _next_step(report, indent)
+    for other in report.alternatives:
+        yield line(("alternative: ", DIM), (other.key, KEY), f"  {other.text}", indent=indent)
+    yield line((report.line, DIM), indent=indent)
+    for child in report.children:
+        yield from _report(child, indent + 2)
+
+
+def _task(task: Task, indent: int = 0) -> Part:
+    status = (task.status, _COLOURS.get(task.status, WARN))
+    return line(f"{task.seq}. ", status, f"  {task.plan.objective}", indent=indent)
+
+
+def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
+    """What the session waits for or why it stopped, and how to resume it."""
+    if report.waits is not None:
+        yield line((report.waits.about, WARN), indent=indent + 2)
+    elif report.why is not None:
+        yield line((report.why, WARN), indent=indent + 2)
+    if report.next_command is not None and not (indent and report.waits is None):
+        unless = report.waits is None and report.stopped is None and report.state != "SUMMARY"
+        condition = "if no process works on it, " if unless else ""
+        yield line((f"{condition}to continue: {report.next_command}", DIM), indent=indent)
+
+
+def _agent(options: AgentOptions, timeout: float) -> Agent:
+    """The agent, with a time limit for an answer."""
+    from priming.llm.agents import with_timeout
+
+    agent = options.load()
+    if agent is None:
+        rule = "must be given: --agent 'claude -p', --model URL,NAME, or PRIMING_AGENT"
+        raise ParamError("agent", None, rule)
+    return with_timeout(agent, timeout)
+
+
+@contextmanager
+def _work(
+    store: StoreOptions, memory: Memory, agent: Agent, *, yes: bool = False
+) -> Iterator[LoopEnvironment]:
+    """What a run works with: questions go to a person if a person is at the terminal and reads the answer."""
+    from priming_loop.environment import LoopEnvironment
+
+    with interrupts() as handler:
+        has_person = not store.as_json and sys.stdin.isatty()
+        person = Terminal(handler) if has_person else None
+        yield LoopEnvironment(
+            memory, agent, person, yes, handler.stop, _no_report if store.as_json else _report_step
+        )
+
+
+def _no_report(_session: Session) -> None:
+    """Report nothing: programs read only the answer."""
+
+
+def _report_step(session: Session) -> None:
+    """Print the current step, on a terminal."""
+    if sys.stderr.isatty():
+        typer.echo(clean(_step(session)), err=True)
+
+
+def _step(session: Session) -> str:
+    """The state of a session, in a few words."""
+    task = next((task for task in session.tasks[session.earlier :] if task.status == "pending"), None)
+    if session.state != "ACT" or task is None:
+        return session.state
+    return f"{session.state} {task.seq}: {task.plan.objective} (attempt {max(1, len(task.attempts))})"
+
+
+def _result(memory: Memory, session: Session) -> Answer:
+    """The report of a run, with its exit status."""
+    from priming_loop.report import FAILED
+    from priming_loop.report import report as report_of
+    from priming_loop.session_store import Sessions
+
+    current = report_of(Sessions(memory), session)
+    return Answer(current, _report(current), FAILED if current.status is None else current.status)
+
+
+class Interrupts:
+    """Ctrl-C: the first finishes the step, the second ends it; during a question the first ends it."""
+
+    def __init__(self) -> None:
+        self.stop_requested = False
+        self.is_asking = False
+
+    def stop(self) -> bool:
+        """Whether to stop after this step."""
+        return self.stop_requested
+
+    def interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        """Handle Ctrl-C."""
+        if self.stop_requested or self.is_asking:
+            raise KeyboardInterrupt(f"interrupted; {_RESUME}")
+        self.stop_requested = True
+        typer.echo("stopping after this step; Ctrl-C again stops at once", err=True)
+
+    @staticmethod
+    def end(number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that ends the process: processes it started end too."""
+        raise KeyboardInterrupt(f"ended by {signal.Signals(number).name}; {_RESUME}")
+
+
+@contextmanager
+def interrupts() -> Iterator[Interrupts]:
+    """Handle signals while the block runs."""
+    handler = Interrupts()
+    handlers = {**dict.fromkeys(_ENDING_SIGNALS, handler.end), signal.SIGINT: handler.interrupt}
+    # Ignored signals stay ignored: nohup and the background of a shell rely on it.
+    active = {
+        number: function
+        for number, function in handlers.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    before = {number: signal.signal(number, function) for number, function in active.items()}
+    try:
+        yield handler
+    finally:
+        for number, function in before.items():
+            signal.signal(number, function)
+
+
+class Terminal:
+    """Asks the person at the terminal: questions on stderr, answers from stdin."""
+
+    def __init__(self, handler: Interrupts) -> None:
+        self._handler = handler
+
+    def answer(self, _session: Session, question: str) -> str | None:
+        """Their answer; None at the end of the input."""
+        return self._ask(f"{clean(question)}\n> ") or None
+
+    def allow(self, _session: Session, wait: Wait) -> bool:
+        """Whether they say yes."""
+        question = "Act on this plan?" if wait.what == "approval" else "This may be irreversible. Do it?"
+        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
+
+    def _ask(self, text: str) -> str:
+        typer.echo(text, nl=False, err=True)
+        self._handler.is_asking = True
+        try:
+            return sys.stdin.readline().strip()
+        finally:
+            self._handler.is_asking = False

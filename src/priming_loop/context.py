@@ -1,0 +1,381 @@
+"""The context of an objective before anything is done, and its form in prompts: short quoted data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from priming.config.params.laws import FORGETTING
+from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.values import dataclass
+from priming.core.forgetting import recency_half_life
+from priming.core.metacognition import Assessment
+from priming.core.score import arc, effectiveness
+from priming.core.when import evaluate
+from priming.errors import NotFound
+from priming.graph.traversal import neighbors
+from priming.learning.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
+from priming.llm.prompts import fenced
+from priming.namespace import Namespace
+from priming.recall.recall import recall
+from priming.results import Hit
+from priming.rules.trust import source_note
+from priming.sleep.procedures.occasions import asks_for, covers, names_other_target, rejects_trigger, warns_of
+from priming.text.quotation import bracketed, label, quote_text, visible
+from priming.text.tokens import terms
+from priming.types import Cue, MemoryRecord, days_between
+from priming_loop.codebase import look
+from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
+
+PACKAGE = "priming_loop"
+"""Where the prompts are."""
+PROFILE = "arc"
+"""The loop recalls by relevance, effectiveness and recency."""
+DELTA = "delta"
+"""The metadata of a failure or a pattern that lists the files that it concerned."""
+PARTS = ("and", "then", "also", "plus")
+"""Words that indicate several things to do."""
+PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
+"""Words that name parts of a program."""
+
+_CUT = "…"
+_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+"""Control sequences of terminals: colours, titles and the like."""
+_ADVICE = {
+    "pivot_now": "The previous tasks failed one after the other: this approach does not work. Take another.",
+    "consider_pivot": "Most tasks so far failed: consider another approach.",
+    "slow_down": "The last task failed: take smaller steps, and check each.",
+}
+
+
+def gather(
+    memory: Namespace,
+    objective: str,
+    folder: Path | str | None,
+    *,
+    session: str | None,
+    cue: Cue | None = None,
+    lineage: Sequence[str] = (),
+    within: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> ObjectiveContext:
+    """Gather the context of an objective, or of one task of it. Prompts show nothing else of the memory.
+
+    Args:
+        memory: the memory, which is only read.
+        objective: what is to be done.
+        folder: the project; None: none is looked at.
+        session: the session of the recalls, so that verdicts can refer to them.
+        cue: what surrounds the objective, where the folder does not show it.
+        lineage: the tasks delivered before, in words.
+        within: the objective that this is a task of: its lessons are shown too, after those of the task.
+        params: limits of what is gathered.
+
+    """
+    related = _related(memory, objective, session, params)
+    mentions = [*map(_file_mentions, related), *lineage]
+    codebase = Codebase()
+    if folder is not None:
+        codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory), params=params)
+    cue = _cue(objective, folder, codebase, cue)
+    failures, patterns = (
+        _lessons(memory, kind, objective, within, cue, session, params) for kind in ("failure", "pattern")
+    )
+    chosen = (*failures[: params.failures], *patterns[: params.patterns])
+    shown = [match.record.key for match in chosen]
+    return ObjectiveContext(
+        objective=objective,
+        failures=tuple(shown_memory(match.record, params) for match in failures[: params.failures]),
+        patterns=tuple(shown_memory(match.record, params) for match in patterns[: params.patterns]),
+        connected=tuple(shown_memory(record, params) for record in _connected(memory, shown, params)),
+        fired=tuple(match.record.key for match in chosen if match.fires),
+        matched=tuple(match.record.key for match in chosen if match.is_direct),
+        codebase=codebase,
+        complexity=complexity(objective, params),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A lesson that may be shown: whether it applies exactly here, and whether it claims to be about the task itself.
+
+    ``own`` is the cosine of its nearest text.
+    """
+
+    record: MemoryRecord
+    fires: bool
+    is_direct: bool
+    own: float
+    score: float
+
+
+def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
+    """The level of an objective by its whole words ("standard" does not contain "and"), and its signals (Arc).
+
+    More than 40 words, or several parts that name places in a program, are complex; more than 20 words, or several
+    parts, moderate; anything else is simple.
+
+    >>> complexity("Standardise the plush handler")
+    Complexity(level='simple', signals=())
+    >>> complexity("Fix the parser and then the printer")
+    Complexity(level='moderate', signals=('and', 'then'))
+    """
+    words = [word.casefold() for word in _WORD.findall(objective)]
+    parts = [word for word in PARTS if word in words]
+    places = [word for word in PLACES if word in words]
+    signals = [*parts, *places]
+    if len(words) > params.many_words:
+        signals.append(f"{len(words)} words")
+    if len(words) > params.most_words or (parts and places):
+        return Complexity("complex", tuple(signals))
+    if len(words) > params.many_words or parts:
+        return Complexity("moderate", tuple(signals))
+    return Complexity("simple", tuple(signals))
+
+
+def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
+    """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
+
+    A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
+    least two, and asks for the action of the other: not where it only mentions or rejects it, where both name
+    versions that differ, or where one names another thing of the same name ("the other registry"). A trigger that
+    tells what failed ("it does not compile") is about that action. The trigger of a memory without such a text is its
+    conditions, of which all must hold.
+    """
+    confirmed, contradicted, unknown = evaluate(record.when, cue.context())
+    if contradicted:
+        return False
+    texts = triggers(record)
+    if not texts:
+        return bool(confirmed) and not unknown
+    return any(
+        covers(text, objective) and not names_other_target(text, objective) and asks_for(text, objective)
+        for text in texts
+    )
+
+
+def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
+    """A memory as a prompt shows it: when it applies and what to do, in one short line."""
+    trigger, resolution = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
+    if isinstance(trigger, str) and isinstance(resolution, str):
+        half = params.memory_length // 2
+        text = f"{cut(trigger, half)} → {cut(resolution, params.memory_length - half)}"
+    else:
+        text = cut(record.content, params.memory_length)
+    return ShownMemory(record.key, record.kind, text, record.trust)
+
+
+def cut(text: str, most: int) -> str:
+    r"""A text on one line, shortened at its end.
+
+    >>> cut("a long\nline", 8)
+    'a long…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}{_CUT}"
+
+
+def _file_mentions(record: MemoryRecord) -> str:
+    """The text of a memory in which files may be named; it is not shown."""
+    return "\n".join((record.heading or "", record.content, *_texts(record.metadata.get(DELTA))))
+
+
+def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue | None) -> Cue:
+    """The cue of an objective, with the values of the conditions under which memories apply.
+
+    What the caller says of the surroundings comes before what the folder shows.
+    """
+    surroundings: dict[str, Any] = {
+        "file": list(codebase.relevant) or None,
+        "language": list(codebase.languages) or None,
+        "task": objective,
+        "project": None if folder is None else Path(folder).resolve().name or None,
+    }
+    if cue is not None:
+        surroundings |= {**cue.context(), "at": cue.at}
+    return Cue(objective, **surroundings)
+
+
+def _lessons(
+    memory: Namespace,
+    kind: str,
+    objective: str,
+    within: str | None,
+    cue: Cue,
+    session: str | None,
+    params: ContextParams,
+) -> list[_Match]:
+    """The memories of a kind that match the objective, those that apply exactly here first, then the best.
+
+    Candidates are the nearest by words and by meaning. Each of their texts is matched on its own. After those that
+    match come the lessons of the whole objective that this is a task of.
+    """
+    texts = [objective] if within is None else [objective, within]
+    candidates: dict[str, MemoryRecord] = {}
+    for text in dict.fromkeys(texts):
+        options = {"cue": cue, "kinds": [kind], "limit": params.pool, "session": session}
+        for profile in (None, PROFILE):
+            hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
+            candidates.update((hit.memory.id, hit.memory) for hit in hits)
+    records = list(candidates.values())
+    near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    about = closeness(memory, objective, [triggers(record) or lesson_texts(record) for record in records])
+    whole = [0.0] * len(records)
+    if within is not None:
+        whole = closeness(memory, within, [_objective_of(record) for record in records])
+    now = memory.now()
+    matches = []
+    for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
+        applies = fires(record, objective, cue)
+        covering = [text for text in triggers(record) if covers(text, objective)]
+        rejected = [text for text in covering if rejects_trigger(objective, text)]
+        warns = kind == "failure" and any(warns_of(text, objective) for text in rejected)
+        if rejected and not applies and not warns:
+            continue
+        is_near = trigger >= params.answerable and not covering
+        is_direct = is_near or (applies and bool(triggers(record)))
+        if own < params.answerable and not applies:
+            own = min(own, _beyond_names(memory, objective, lesson_texts(record)))
+        best = max(own, of_objective)
+        if is_direct or applies or best >= params.relevance:
+            matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
+    return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
+
+
+def _beyond_names(memory: Namespace, objective: str, texts: Sequence[str]) -> float:
+    """The cosine of an objective and the nearest of some texts, without the names that are all that the two share."""
+    nearest = [0.0]
+    for text in texts:
+        names = set(_NAME.findall(objective)) & set(_NAME.findall(text))
+        only_names = set(terms(objective)) & set(terms(text)) <= {
+            term for name in names for term in terms(name)
+        }
+        pair = [objective, text]
+        if names and only_names:
+            pattern = rf"\b(?:{'|'.join(map(re.escape, names))})\b"
+            pair = [re.sub(pattern, " ", each) for each in pair]
+        nearest += closeness(memory, pair[0], [[pair[1]]])
+    return max(nearest)
+
+
+def _objective_of(record: MemoryRecord) -> tuple[str, ...]:
+    text = record.metadata.get(OBJECTIVE)
+    return (text,) if isinstance(text, str) else ()
+
+
+def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
+    """Arc's score of a memory, by the best match of its texts."""
+    since = record.use.last_used_at or record.recorded_at or now
+    recency = recency_half_life(days_between(since, now), FORGETTING.half_life)
+    worth = effectiveness(record.use.helped, record.use.failed)
+    return float(arc(min(1.0, relevance), worth, recency).total)
+
+
+def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...]:
+    """The hits of a recall; none in a namespace that does not exist yet."""
+    try:
+        return recall(memory, objective, **arguments).hits
+    except NotFound:
+        return ()
+
+
+def _related(
+    memory: Namespace, objective: str, session: str | None, params: ContextParams
+) -> list[MemoryRecord]:
+    """Memories about the objective: near to it in one of their texts, or with two of its words."""
+    hits = _hits(memory, objective, limit=params.around, session=session)
+    records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
+    near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    words = set(terms(objective))
+    return [
+        record
+        for record, cosine in zip(records, near, strict=True)
+        if cosine >= params.relevance or len(words & set(terms(record.content))) >= params.fires_terms
+    ]
+
+
+def _store_file(memory: Namespace) -> Path | None:
+    """The file of the store, which is not part of a project; nor are the files beside it with its name."""
+    scratch = memory.store.scratch
+    return None if scratch is None else scratch.with_suffix("")
+
+
+def _connected(memory: Namespace, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
+    """The memories that strong links connect with those that are shown: links that were made or learned."""
+    if not keys:
+        return []
+    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight, automatic=False)
+    return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
+
+
+def _texts(value: Any) -> frozenset[str]:
+    """A text or a list of texts as a set."""
+    values = (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    return frozenset(text for text in values if isinstance(text, str))
+
+
+def sections(texts: Iterable[str | None]) -> str:
+    """The sections of a prompt, empty ones left out."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def advice(assessment: Assessment | None) -> str | None:
+    """The advice of metacognition for the next step; None if all goes well."""
+    if assessment is None or assessment.advice not in _ADVICE:
+        return None
+    failures = assessment.consecutive_failures
+    counted = f" Failures in a row: {failures}." if failures > 1 else ""
+    return f"{_ADVICE[assessment.advice]}{counted}"
+
+
+def memories_section(gathered: ObjectiveContext) -> str:
+    """Each memory on a line with its key, those that fire first."""
+    if not gathered.shown:
+        return "There are no memories about this."
+    lines = []
+    for memory in gathered.shown:
+        fires = "applies here, " if memory.key in gathered.fired else ""
+        source = f" {note}" if (note := source_note(memory.trust)) else ""
+        lines.append(f"{bracketed(memory.key)} {fires}{memory.kind}{source}: {quote_text(memory.text)}")
+    return "Memories of earlier work, by key:\n" + fenced("\n".join(lines))
+
+
+def codebase_section(codebase: Codebase) -> str | None:
+    """The files of the project; None if there is nothing to report."""
+    named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
+    lines = [f"{title}: {', '.join(map(label, names))}" for title, names in named.items() if names]
+    lines += ["files about it:", *map(quote_text, codebase.relevant)] if codebase.relevant else []
+    return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
+
+
+def lineage_section(lineage: Sequence[str], params: ContextParams = CONTEXT) -> str | None:
+    """The latest tasks and attempts."""
+    latest = lineage[len(lineage) - params.lineage :] if len(lineage) > params.lineage else lineage
+    lines = [quote_text(cut(text, params.memory_length)) for text in latest]
+    return "Earlier tasks and attempts:\n" + fenced("\n".join(lines)) if lines else None
+
+
+def verification_section(failed: Verification, params: ContextParams = CONTEXT) -> str:
+    """The result of the previous attempt's gate: how its command ended, and the end of what it printed."""
+    how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
+    output = shortened(plain(failed.output), params.gate_length) or "(it printed nothing)"
+    return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)
+
+
+def plain(text: str) -> str:
+    """A text line by line as a terminal shows it, with hidden characters written out."""
+    lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
+    return "\n".join(map(visible, lines))
+
+
+def shortened(text: str, most: int) -> str:
+    """A text shortened in its middle: the end of a failure says more than its beginning."""
+    if len(text) <= most:
+        return text
+    head = most // 4
+    return f"{text[:head]}\n… {len(text) - most:,} characters left out …\n{text[head - most :]}"

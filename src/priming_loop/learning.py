@@ -1,0 +1,397 @@
+"""The learn phase: the result of a task as verdicts on the memories that were shown, and as lessons for later tasks.
+
+Each part is an operation whose id is made of the session, the task and the part: after a process was killed, the
+operation is recognised in the log, and nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.values import dataclass
+from priming.errors import NotFound, ParamError
+from priming.history.log import operation
+from priming.history.requested_ids import identified
+from priming.learning import lessons
+from priming.learning.feedback import VerdictBatch, record_verdicts
+from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming.namespace import Namespace
+from priming.recall.records import get
+from priming.remember.drafts import draft
+from priming.remember.links import link_many
+from priming.types import Operation
+from priming_loop.context import DELTA, cut
+from priming_loop.session import (
+    BLOCKED,
+    DELIVERED,
+    ActionResult,
+    Attempt,
+    LearningResult,
+    Session,
+    Task,
+    TaskPlan,
+)
+from priming_loop.verification import symptom
+
+FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
+_TRUST = "agent"
+"""The trust in a lesson: that of its author."""
+_QUOTES = "[]`\"' "
+
+
+@dataclass(frozen=True, slots=True)
+class _ClosedTask:
+    """A closed task, and the ids of the operations that learn from it."""
+
+    memory: Namespace
+    session: Session
+    task: Task
+
+    def id(self, part: str) -> str:
+        """The id of an operation: always the same for a part of a task."""
+        name = f"priming:{self.memory.namespace}:{self.session.id}:{self.task.seq}:{part}"
+        return str(uuid5(NAMESPACE_OID, name))
+
+    def operation(self, part: str) -> Operation | None:
+        """The operation of a part, if it was carried out."""
+        return operation(self.memory, self.id(part))
+
+    @property
+    def reason(self) -> str:
+        """The reason of an operation, for the log."""
+        return f"task {self.task.seq} of session {self.session.id} was {self.task.status}"
+
+
+def learn_from_task(
+    memory: Namespace,
+    session: Session,
+    task: Task,
+    *,
+    project: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> LearningResult:
+    """Learn from a closed task: credit the memories that were used, and store what the task taught.
+
+    A memory that was used helped; a memory that was shown for what it says and not used did not. A blocked task
+    leaves a failure; a delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson
+    that is already stored is strengthened instead; a failure that recurs although it was shown has not helped,
+    whatever the report says. An unverified task teaches nothing.
+    """
+    closed = _ClosedTask(memory, session, task)
+    wrong_lesson = failure(session, task, project, params)
+    recurred = _recurred(closed, wrong_lesson, params)
+    right_lesson = pattern(session, task, project, params)
+    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params), params)
+    wrong = _stored(closed, FAILURE, wrong_lesson, params, (*credit.helped, *recurred))
+    right = _stored(closed, PATTERN, right_lesson, params, credit.helped)
+    stored = _summed(
+        [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
+    )
+    linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
+    return replace(
+        credit,
+        stored=stored.stored,
+        strengthened=stored.strengthened,
+        operations=(*credit.operations, *stored.operations, *linked),
+        patterns=() if right is None else (right.key,),
+    )
+
+
+def store_patterns(
+    memory: Namespace, session: Session, *, project: str | None = None, params: ContextParams = CONTEXT
+) -> LearningResult:
+    """Store a pattern for each delivered task of a session that has none yet."""
+    stored = []
+    for task in session.tasks:
+        credited = () if task.learnt is None else task.learnt.helped
+        arguments = pattern(session, task, project, params)
+        stored.append(_stored(_ClosedTask(memory, session, task), PATTERN, arguments, params, credited))
+    return _summed([lesson for lesson in stored if lesson is not None])
+
+
+def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
+    """The combined result of storing several lessons."""
+    return LearningResult(
+        stored=tuple(result.key for result in results if result.status != lessons.STRENGTHENED),
+        strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
+        operations=tuple(result.operation for result in results if result.operation),
+    )
+
+
+def failed_approach(session: Session, now: datetime) -> Task:
+    """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
+    failures = "; ".join(task.summary for task in session.tasks if task.status == BLOCKED) or session.why
+    advice = f"take another approach than this: {failures}"
+    result = ActionResult(BLOCKED, "", (), session.why, advice)
+    attempt = Attempt(1, now, acted=result)
+    return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
+
+
+def lesson(
+    kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
+) -> dict[str, Any]:
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
+
+    Its content has a line for each of its texts, so that each can be matched.
+    """
+    when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
+    for name in (OBJECTIVE, TASK, FAILED):
+        if metadata.get(name):
+            metadata[name] = cut(metadata[name], params.lesson)
+    own = {
+        name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
+    }
+    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    lines = [when, what]
+    for name in (OBJECTIVE, TASK, FAILED):
+        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
+            lines.append(text)
+    return {
+        "content": "\n".join(lines),
+        "kind": kind,
+        "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
+        **own,
+    }
+
+
+def failure(
+    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
+) -> dict[str, Any] | None:
+    """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
+    failed = [
+        attempt
+        for attempt in task.attempts
+        if attempt.verified is not None and attempt.verified.status in ("failed", "late")
+    ]
+    if task.status == BLOCKED:
+        attempt = task.attempts[-1] if task.attempts else None
+        cause = _obstacle(attempt) if attempt else None
+        learning = _learning(task.attempts)
+        resolution = learning or f"not solved; tried: {_details(attempt) or 'nothing'}"
+    elif task.status == DELIVERED and failed:
+        attempt, cause = failed[0], None
+        learning = resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
+    else:
+        return None
+    cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
+    if not resolution or (cause is None and not task.attempts):
+        return None
+    trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
+    tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
+    outcome = {FAILED: tried, SOLVED: task.status == DELIVERED or bool(learning)}
+    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
+
+
+def pattern(
+    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
+) -> dict[str, Any] | None:
+    """The lesson of a delivered task: what worked, if its result says how."""
+    if task.status != DELIVERED or not task.attempts:
+        return None
+    how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
+    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
+
+
+def _lesson_of(
+    kind: str,
+    trigger: str,
+    resolution: str,
+    session: Session,
+    task: Task,
+    project: str | None,
+    params: ContextParams,
+    **outcome: Any,
+) -> dict[str, Any]:
+    return lesson(
+        kind,
+        trigger,
+        resolution,
+        params=params,
+        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
+        **outcome,
+        session=session.id,
+        source=f"{session.id}-{task.seq}",
+        trust=_TRUST,
+        **{DELTA: list(task.plan.delta)},
+        verify=task.plan.verify,
+        attempts=len(task.attempts),
+        project=project,
+    )
+
+
+def _obstacle(attempt: Attempt) -> str | None:
+    if attempt.error is not None:
+        return attempt.error
+    return attempt.acted.obstacle if attempt.acted else None
+
+
+def _learning(attempts: Sequence[Attempt]) -> str | None:
+    """The latest lesson that a result states."""
+    learnings = (attempt.acted.learning for attempt in reversed(attempts) if attempt.acted)
+    return next((learning for learning in learnings if learning), None)
+
+
+def _details(attempt: Attempt | None) -> str | None:
+    return attempt.acted.details or None if attempt and attempt.acted else None
+
+
+def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
+    """The failures that happened again although an attempt that did not pass was shown them."""
+    if failed is None:
+        return ()
+    task = closed.task
+    attempts = task.attempts[:-1] if task.status == DELIVERED else task.attempts
+    shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
+    keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
+    trigger = failed["metadata"][TRIGGER]
+    return tuple(lessons.recurring(closed.memory, trigger, keys, least=params.similar))
+
+
+def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:
+    """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
+    if succeeded is None:
+        return None
+    near = lessons.repeated_lesson(closed.memory, draft(succeeded), least=params.similar)
+    return None if near is None else near[0].key
+
+
+def _not_told_by(
+    memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
+) -> list[str]:
+    """The keys without lessons that repeat the resolution of a lesson that helped."""
+    advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
+    if not advice or not keys:
+        return list(keys)
+    texts = {key: lessons.resolution_of(get(memory, key)) for key in keys}
+    least = params.similar
+    return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
+
+
+def _credited(
+    closed: _ClosedTask,
+    recurred: Sequence[str] = (),
+    repeated: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> LearningResult:
+    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
+
+    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective, nor
+    those about another task of the session.
+    """
+    task = closed.task
+    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
+    keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
+    names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
+    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
+    answerable = keys.keys() if task.gathered is None else task.gathered.answerable
+    rest = [key for name, key in keys.items() if key not in used and name in answerable]
+    others = [other.plan.objective for other in closed.session.tasks if other.seq != task.seq]
+    records = [get(closed.memory, key) for key in rest]
+    elsewhere = lessons.nearer_elsewhere(closed.memory, records, task.plan.objective, others)
+    unused = [key for key, other in zip(rest, elsewhere, strict=True) if key != repeated and not other]
+    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
+    unused = list(dict.fromkeys((*unused, *recurred)))
+    return LearningResult(
+        helped=used,
+        unused=tuple(unused),
+        unknown=tuple(name for name in names if name not in keys),
+        operations=tuple(operation.id for operation in _verdicts(closed, used, unused)),
+        recurred=tuple(recurred),
+    )
+
+
+def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -> list[Operation]:
+    """The operations of the verdicts: two if the same recall already has some of them.
+
+    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task are then
+    about the memories themselves.
+    """
+    first = closed.operation("verdicts")
+    if first is None:
+        fresh = (_fresh(closed, used, "used"), _fresh(closed, unused, "not-useful"))
+        first = _judge(closed, "verdicts", *fresh)
+    covered = {change.key for change in first.changes if change.table == "memories"} if first else set()
+    second = closed.operation("again")
+    if second is None:
+        rest = [[key for key in keys if key not in covered] for keys in (used, unused)]
+        second = _judge(closed, "again", *rest, recalled=False)
+    return [operation for operation in (first, second) if operation is not None]
+
+
+def _unquoted(name: str, shown: Collection[str]) -> str:
+    """A name without the brackets or quotes that an agent may write around it."""
+    return name if name in shown else name.strip(_QUOTES)
+
+
+def is_in_use(memory: Namespace, name: str) -> bool:
+    """Whether the memory of a key is active."""
+    try:
+        return get(memory, name).status == "active"
+    except NotFound:
+        return False
+
+
+def _key(memory: Namespace, name: str) -> str | None:
+    """The key of a memory by its key or id; None if there is none."""
+    try:
+        return get(memory, name).key
+    except (NotFound, ParamError):
+        return None
+
+
+def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
+    judged = lessons.judged_keys(closed.memory, keys, verdict, closed.session.id)
+    return [key for key in keys if key not in judged]
+
+
+def _judge(
+    closed: _ClosedTask, part: str, used: Sequence[str], unused: Sequence[str], *, recalled: bool = True
+) -> Operation | None:
+    """One operation of verdicts, on the recalls of the session or on none; None without verdicts."""
+    if not used and not unused:
+        return None
+    verdicts = {"used": tuple(used), "not-useful": tuple(unused)}
+    batch = VerdictBatch(verdicts, session=closed.session.id, reason=closed.reason, recalled=recalled)
+    with identified(closed.memory, closed.id(part)):
+        return record_verdicts(closed.memory, batch)
+
+
+def _stored(
+    closed: _ClosedTask,
+    kind: str,
+    arguments: dict[str, Any] | None,
+    params: ContextParams,
+    credited: Collection[str],
+) -> lessons.StoredLesson | None:
+    """Store a lesson of a task, once: if it was stored before, the result of that."""
+    if arguments is None:
+        return None
+    earlier = closed.operation(kind)
+    if earlier is not None:
+        status = lessons.STORED if earlier.kind == "remember" else lessons.STRENGTHENED
+        rows = [change for change in earlier.changes if change.table == "memories"]
+        keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
+        return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
+    with identified(closed.memory, closed.id(kind)):
+        return lessons.store_lesson(
+            closed.memory,
+            arguments,
+            least=params.similar,
+            reason=closed.reason,
+            credited=credited,
+            has_helped=kind == PATTERN,
+        )
+
+
+def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
+    """Link the pattern with the failure before it, unless they are linked already."""
+    if closed.operation(LEARNED_FROM) is None:
+        with identified(closed.memory, closed.id(LEARNED_FROM)):
+            link_many(closed.memory, [{"source": source, "target": target, "relation": LEARNED_FROM}])
+    operation = closed.operation(LEARNED_FROM)
+    return () if operation is None else (operation.id,)

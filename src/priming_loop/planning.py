@@ -1,0 +1,264 @@
+"""The reason phase: from an objective and its context to tasks, a question, or an impasse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.words import ASSESSMENTS, IMPASSES
+from priming.core.metacognition import Assessment
+from priming.errors import ParamError
+from priming.llm.answers import text_field, validated_answer
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Answer, Schema
+from priming.text.quotation import quote_text
+from priming_loop import context
+from priming_loop.session import (
+    DELIVERED,
+    Impasse,
+    ObjectiveContext,
+    PlanningResult,
+    Session,
+    TaskPlan,
+    plain_objective,
+)
+
+PHASE = "reason"
+UNCLEAR, IMPASSE = "unclear", "impasse"
+
+_ROOTED = re.compile(
+    r"\s*(?:[/~\\]|\$\w+(?:[/\\]|$)|\$[{(]|`|%\w+%|[a-z][a-z\d+.-]+:(?:[/\\]|$))", re.IGNORECASE
+)
+_TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_TASK = _object({"objective": _TEXT, "delta": {"type": "array", "items": _TEXT}, "verify": _OPTIONAL})
+_STUCK = {**_object({"type": {"enum": list(IMPASSES)}, "subgoal": _TEXT}), "type": ["object", "null"]}
+SCHEMA: Schema = _object(
+    {
+        "assessment": {"enum": list(ASSESSMENTS)},
+        "tasks": {"type": "array", "items": _TASK},
+        "question": _OPTIONAL,
+        "impasse": _STUCK,
+        "reasoning": _TEXT,
+    }
+)
+"""The schema of the answer."""
+
+
+def plan(
+    agent: Agent,
+    gathered: ObjectiveContext,
+    assessment: Assessment | None,
+    *,
+    answered: Sequence[tuple[str, str]] = (),
+    lineage: Sequence[str] = (),
+    subgoal: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> PlanningResult:
+    """Ask an agent for a plan.
+
+    Args:
+        agent: the agent.
+        gathered: the objective and its context.
+        assessment: how the session is going: its advice is part of the prompt.
+        answered: questions that a person answered, with the answers.
+        lineage: the tasks delivered before, in words.
+        subgoal: the objective above, if this one is a step out of its impasse.
+        params: limits of what the prompt shows and of what the answer may contain.
+
+    Raises:
+        AgentError: the agent gives no answer, or none that makes sense.
+
+    """
+    text = planning_prompt(
+        gathered, assessment, answered=answered, lineage=lineage, subgoal=subgoal, params=params
+    )
+    return validated_answer(agent, text, SCHEMA, lambda answer: parse_plan(answer, params), params.repairs)
+
+
+def planning_prompt(
+    gathered: ObjectiveContext,
+    assessment: Assessment | None = None,
+    *,
+    answered: Sequence[tuple[str, str]] = (),
+    lineage: Sequence[str] = (),
+    subgoal: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> str:
+    """The prompt of the reason phase."""
+    complexity = gathered.complexity
+    signs = f" (by its words: {', '.join(complexity.signals)})" if complexity.signals else ""
+    sections = context.sections(
+        (
+            _subgoal_section(subgoal, params),
+            context.advice(assessment),
+            f"It looks {complexity.level}{signs}.",
+            _answers_section(answered, params),
+            context.memories_section(gathered),
+            context.lineage_section(lineage, params),
+            context.codebase_section(gathered.codebase),
+        )
+    )
+    places = {"objective": fenced(context.plain(gathered.objective)), "context": sections}
+    return prompt(context.PACKAGE, PHASE, places, SCHEMA)
+
+
+def proven_plan(
+    sessions: Sequence[Session], is_active: Callable[[str], bool], least: int
+) -> tuple[PlanningResult, int] | None:
+    """The plan with which an objective succeeded again and again, and how often; None if it is not proven.
+
+    Slow reasoning becomes a rule that fires (the seed's chunking): the latest run of the objective has delivered
+    all its tasks, and so have at least ``least`` runs in all, by the same patterns, which are still in use.
+
+    Args:
+        sessions: earlier sessions of the same objective, the latest first.
+        is_active: whether the memory of a key is in use.
+        least: the fewest runs.
+
+    """
+    closed = [session for session in sessions if session.tasks and session.next_task is None]
+    ways = [_way(session) for session in closed]
+    if not ways or ways[0] is None or not all(map(is_active, ways[0])):
+        return None
+    count = ways.count(ways[0])
+    if count < least:
+        return None
+    plans = tuple(task.plan for task in closed[0].tasks)
+    return PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}"), count
+
+
+def _way(session: Session) -> tuple[str, ...] | None:
+    """The patterns that record how a session delivered each task; None if it did not, or without a record."""
+    if any(task.status != DELIVERED or task.learnt is None for task in session.tasks):
+        return None
+    patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]
+    return tuple(keys[0] for keys in patterns) if all(patterns) else None
+
+
+def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
+    if objective is None:
+        return None
+    text = quote_text(context.cut(objective, params.memory_length))
+    return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
+
+
+def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams) -> str | None:
+    if not answered:
+        return None
+    most = params.text_length
+    lines = [
+        f"{quote_text(context.cut(question, most))} → {quote_text(context.cut(answer, most))}"
+        for question, answer in answered
+    ]
+    return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
+
+
+def parse_plan(answer: Answer, params: ContextParams = CONTEXT) -> PlanningResult:
+    """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
+    assessment = answer["assessment"]
+    tasks = [_task(number, task, params) for number, task in enumerate(answer["tasks"])]
+    question = text_field("question", answer["question"], params.answer_length)
+    _check(assessment, tasks, question, answer["impasse"], params)
+    reasoning = text_field("reasoning", answer["reasoning"], params.answer_length) or ""
+    return PlanningResult(
+        assessment,
+        tuple(tasks),
+        question if assessment == UNCLEAR else None,
+        _impasse(answer["impasse"], params),
+        reasoning,
+    )
+
+
+def _impasse(answer: Mapping[str, Any] | None, params: ContextParams) -> Impasse | None:
+    if answer is None:
+        return None
+    subgoal = text_field("impasse.subgoal", answer["subgoal"], params.answer_length)
+    if subgoal is None:
+        raise ParamError("impasse.subgoal", answer["subgoal"], "must say what to find out or make first")
+    return Impasse(answer["type"], subgoal)
+
+
+def _check(
+    assessment: str,
+    tasks: Sequence[TaskPlan],
+    question: str | None,
+    impasse: Mapping[str, Any] | None,
+    params: ContextParams,
+) -> None:
+    """Check that the parts of an answer agree with one another."""
+    has_plan = assessment not in (UNCLEAR, IMPASSE)
+    objectives = [task.objective for task in tasks]
+    if has_plan and not tasks:
+        raise ParamError("tasks", [], f"must have at least one where the assessment is {assessment}")
+    if not has_plan and tasks:
+        raise ParamError("tasks", objectives, f"must be empty where the assessment is {assessment}")
+    if len(tasks) > params.tasks:
+        raise ParamError("tasks", len(tasks), f"must be at most {params.tasks}: make them larger")
+    if assessment == UNCLEAR and question is None:
+        raise ParamError("question", question, "must be asked where the assessment is unclear")
+    if (assessment == IMPASSE) != (impasse is not None):
+        rule = "must have a type and a subgoal" if impasse is None else "must be null"
+        raise ParamError("impasse", impasse, f"{rule} where the assessment is {assessment}")
+    plain = [plain_objective(objective) for objective in objectives]
+    for number, text in enumerate(plain):
+        if text in plain[:number]:
+            raise ParamError(
+                f"tasks[{number}].objective", objectives[number], "must differ from those before it"
+            )
+
+
+def _task(number: int, answer: Mapping[str, Any], params: ContextParams) -> TaskPlan:
+    where = f"tasks[{number}]"
+    objective = text_field(f"{where}.objective", answer["objective"], params.answer_length)
+    if objective is None:
+        raise ParamError(f"{where}.objective", answer["objective"], "must say what to do")
+    if len(answer["delta"]) > params.delta:
+        raise ParamError(f"{where}.delta", len(answer["delta"]), f"must be at most {params.delta} files")
+    delta = dict.fromkeys(project_path(f"{where}.delta", path) for path in answer["delta"])
+    return TaskPlan(
+        objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], params.answer_length)
+    )
+
+
+def project_path(name: str, path: str) -> str:
+    """A path in the project, without detours; a path that leaves the project is refused.
+
+    >>> project_path("delta", "./src/../src/app.py")
+    'src/app.py'
+    >>> project_path("delta", "src/../../../etc/passwd")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    priming.errors.ParamError: delta = ...: must be the path of a file in the project, such as src/app.py
+    """
+    parts: list[str] = []
+    for part in PurePosixPath(path.replace("\\", "/")).parts:
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    if not parts or is_rooted(path) or ".." in parts or not path.isprintable():
+        raise ParamError(name, path, "must be the path of a file in the project, such as src/app.py")
+    return "/".join(parts)
+
+
+def is_rooted(path: str) -> bool:
+    """Whether a path does not begin in the project: it begins at a root, a drive, a home, a variable or an address.
+
+    >>> [is_rooted(path) for path in ("$HOME/x", "file:///etc/passwd", "~/x", "app/routes/$user.tsx")]
+    [True, True, True, False]
+    """
+    return bool(_ROOTED.match(path) or PureWindowsPath(path).drive)

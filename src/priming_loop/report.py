@@ -1,0 +1,269 @@
+"""The report of a session: what was tried and learnt, which memories helped, and how the session is going."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from priming.core.metacognition import Assessment
+from priming.errors import NotFound
+from priming.namespace import Namespace
+from priming_loop.session import Attempt, LearningResult, Session, Task, assessment_of
+from priming_loop.session_store import Sessions
+from priming_loop.steps.results import SessionReport, SessionSummary
+
+DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
+"""Exit statuses of a run; 2 is bad input."""
+_WAITS = {"approval": "approval of its plan", "destructive": "approval of a task", "answer": "an answer"}
+_STOPS = {
+    "interrupt": "interrupted",
+    "minutes": "the minutes are over",
+    "agent": "the agent gave no usable answer",
+}
+_AT = {
+    "INIT": "beginning",
+    "CONTEXT": "gathering the context",
+    "REASON": "planning",
+    "UNCLEAR": "asking",
+    "ASK": "asking",
+    "ACT": "acting",
+    "NEXT": "acting",
+    "DONE": "ending",
+    "LEARN": "learning",
+    "SUMMARY": "ended",
+}
+"""The steps of a session, for people."""
+_STATES = {
+    "no_data": "no task has ended yet",
+    "healthy": "the approach works",
+    "struggling": "the approach struggles",
+    "failing": "the approach fails",
+}
+_ADVICE = {
+    "keep_going": "keep going",
+    "slow_down": "slow down",
+    "consider_pivot": "consider another",
+    "pivot_now": "take another",
+}
+"""The states and advice of metacognition, for people."""
+_STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
+
+
+def status_of(session: Session) -> int | None:
+    """The exit status of a run that left a session in this state; None if it is still running, or was killed."""
+    if session.waits is not None:
+        return WAITING
+    if session.stopped is not None:
+        return _STOPPED[session.stopped]
+    if session.ended is None or session.state != "SUMMARY":
+        return None
+    return DELIVERED if session.ended == "delivered" else NOT_DELIVERED
+
+
+def loop_report(memory: Namespace, session: str | None = None) -> SessionReport:
+    """What a session tried and learnt, which memories helped, how it is going, and which command continues it.
+
+    Args:
+        session: the session; null: the one that began last.
+
+    """
+    sessions = Sessions(memory)
+    return report(sessions, sessions.latest() if session is None else sessions.get(session))
+
+
+def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
+    """The sessions of the loop, the latest first.
+
+    Args:
+        limit: at most so many.
+
+    """
+    return memory.listed(summarise(session) for session in Sessions(memory).list(limit))
+
+
+def report(sessions: Sessions, session: Session) -> SessionReport:
+    """The report of a session, with the reports of its subgoals."""
+    learnt = [task.learnt for task in session.tasks if task.learnt is not None]
+    learnt += [session.learnt] if session.learnt is not None else []
+    assessment = assessment_of(session)
+    return SessionReport(
+        session=session.id,
+        objective=session.objective,
+        state=session.state,
+        ended=session.ended,
+        stopped=session.stopped,
+        why=session.why,
+        status=status_of(session),
+        tasks=session.tasks,
+        helped=_all(learnt, "helped"),
+        unused=_all(learnt, "unused"),
+        unknown=_all(learnt, "unknown"),
+        stored=_all(learnt, "stored"),
+        strengthened=_all(learnt, "strengthened"),
+        recurred=_all(learnt, "recurred"),
+        alternatives=session.alternatives,
+        waits=session.waits,
+        advice=assessment.advice,
+        line=_progress(session, assessment),
+        seconds=session.seconds,
+        children=tuple(report(sessions, child) for child in _children(sessions, session)),
+        proven=session.proven,
+        next_command=next_command(session),
+    )
+
+
+def _progress(session: Session, assessment: Assessment) -> str:
+    """The assessment of a session, with its share of delivered tasks, those of all its plans counted once."""
+    since = " since the approach changed" if session.begun_with else ""
+    advice = f"{_STATES[assessment.state]}{since}: {_ADVICE[assessment.advice]}"
+    if not session.tasks:
+        return advice
+    delivered, total = session.tally
+    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})"
+    return f"{advice}; {share}{_failures(assessment)}"
+
+
+def _failures(assessment: Assessment) -> str:
+    """The failures at the end, as a part of a sentence; empty without one."""
+    number = assessment.consecutive_failures
+    return (
+        ""
+        if not number
+        else ", and the last one failed"
+        if number == 1
+        else f", and the last {number} failed"
+    )
+
+
+def next_command(session: Session) -> str | None:
+    """The command that continues a session; None if nothing is left to do."""
+    command = f"priming loop resume {session.id}"
+    if session.waits is not None:
+        return f"{command} --answer TEXT" if session.waits.what == "answer" else f"{command} --yes"
+    if session.state == "SUMMARY":
+        if session.ended == "delivered":
+            return None
+        answer = session.ended in ("pivot", "impasse", "unverified")
+        return f"{command} --answer TEXT" if answer else command
+    return f"{command} --budget-minutes M" if session.stopped == "minutes" else command
+
+
+def _all(results: list[LearningResult], field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for result in results for key in getattr(result, field)))
+
+
+def _children(sessions: Sessions, session: Session) -> Iterator[Session]:
+    for child_id in session.children:
+        try:
+            yield sessions.get(child_id)
+        except NotFound:  # it had not begun yet, or was erased with a memory
+            continue
+
+
+def describe_assessment(assessment: Assessment) -> str:
+    """A metacognitive assessment in words.
+
+    >>> from priming.core.metacognition import assess
+    >>> describe_assessment(assess([True, False]))
+    'the approach struggles: slow down; 50% of tasks succeeded, and the last one failed'
+    """
+    if assessment.success_rate is None:
+        return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}"
+    rate = f"{assessment.success_rate:.0%} of tasks succeeded"
+    return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}; {rate}{_failures(assessment)}"
+
+
+def describe_state(session: SessionReport | Session) -> str:
+    """The state of a session, in words."""
+    if session.waits is not None:
+        return f"waits for {_WAITS[session.waits.what]}"
+    if session.ended is not None and session.state == "SUMMARY":
+        return session.ended
+    if session.stopped is not None:
+        return f"stopped: {_STOPS[session.stopped]}"
+    return _AT.get(session.state, session.state.lower())
+
+
+def summarise(session: Session) -> SessionSummary:
+    """A session as a row of a list."""
+    delivered, total = session.tally
+    return SessionSummary(
+        session.id,
+        session.parent,
+        session.objective,
+        session.state,
+        describe_state(session),
+        total,
+        delivered,
+        session.created_at,
+        session.updated_at,
+    )
+
+
+def describe_attempt(attempt: Attempt) -> str:
+    """An attempt and its result, on one line."""
+    if attempt.error is not None:
+        return f"{attempt.number}, no usable answer: {_line(attempt.error)}"
+    if attempt.acted is None:
+        return f"{attempt.number}, not finished"
+    gate = "" if attempt.verified is None else f", gate {attempt.verified.status}"
+    details = attempt.acted.obstacle or attempt.acted.details
+    return f"{attempt.number}, {attempt.acted.status}{gate}" + (f": {_line(details)}" if details else "")
+
+
+def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The keys of the memories that a session affected, by effect; effects without keys are left out."""
+    effects = {
+        "helped": result.helped,
+        "shown but not used": tuple(key for key in result.unused if key not in result.recurred),
+        "repeated although shown": result.recurred,
+        "stored": result.stored,
+        "strengthened": result.strengthened,
+        "named, but unknown": result.unknown,
+    }
+    yield from ((effect, keys) for effect, keys in effects.items() if keys)
+
+
+def markdown(result: SessionReport, level: int = 1) -> str:
+    """A report as Markdown."""
+    heading = "#" * level
+    parts = [
+        f"{heading} {_escaped(result.objective)}",
+        f"Session `{result.session}`: **{describe_state(result)}**.",
+    ]
+    parts += [f"> {_escaped(result.why)}"] if result.why else []
+    parts += [f"> {_escaped(result.waits.about)}"] if result.waits is not None else []
+    if result.tasks:
+        parts += [f"{heading}# What was tried", "\n".join(_task_lines(result.tasks))]
+    effects = [f"- {effect}: {', '.join(map(_code, keys))}" for effect, keys in learnt_by_effect(result)]
+    if effects:
+        parts += [f"{heading}# What was learnt", "\n".join(effects)]
+    if result.alternatives:
+        listed = [f"- {_code(memory.key)}: {_escaped(memory.text)}" for memory in result.alternatives]
+        parts += [f"{heading}# Other knowledge", "\n".join(listed)]
+    parts += [f"To continue: {_code(result.next_command)}"] if result.next_command else []
+    parts += [f"Metacognition: {result.line}."]
+    parts += [markdown(child, level + 1) for child in result.children]
+    return "\n\n".join(parts)
+
+
+def _task_lines(tasks: tuple[Task, ...]) -> Iterator[str]:
+    for task in tasks:
+        gate = "no gate" if task.plan.verify is None else _code(task.plan.verify)
+        yield f"{task.seq}. **{task.status}** {_escaped(task.plan.objective)} ({gate})"
+        yield from (f"   - attempt {_escaped(describe_attempt(attempt))}" for attempt in task.attempts)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _escaped(text: str) -> str:
+    """A text that Markdown shows literally, on one line."""
+    return "".join(f"\\{char}" if char in r"\`*_[]<>#|!" else char for char in _line(text))
+
+
+def _code(text: str) -> str:
+    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
+    ticks = "`" * (longest + 1)
+    gap = " " if longest else ""
+    return f"{ticks}{gap}{_line(text)}{gap}{ticks}"

@@ -1,0 +1,262 @@
+"""Runs of the loop: an agent pursues an objective, step by step."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from priming.config.params.loop import LOOP
+from priming.config.values import dataclass
+from priming.core.metacognition import assess
+from priming.errors import Conflict, NotFound, ParamError
+from priming.llm.agents import with_timeout
+from priming.llm.protocol import Agent
+from priming.namespace import Namespace
+from priming.types import Progress
+from priming_loop.context import gather
+from priming_loop.environment import SECONDS, LoopEnvironment
+from priming_loop.planning import plan
+from priming_loop.report import report
+from priming_loop.session import (
+    DELIVERED,
+    UNVERIFIED,
+    Limits,
+    Session,
+)
+from priming_loop.session_store import Sessions, check_folder, limits
+from priming_loop.state_machine import LAST, go_on, with_answer
+from priming_loop.steps.results import SessionReport, Thought
+
+_DIFFERENTLY = "What should be done differently?"
+
+
+def run(
+    environment: LoopEnvironment,
+    objective: str,
+    folder: Path | str,
+    limits: Limits,
+    *,
+    fresh_context: bool = False,
+    deliberate: bool = False,
+) -> Session:
+    """Pursue an objective until it is reached, a limit is reached, or a person is needed.
+
+    An objective whose plan is proven is not reasoned about, unless ``deliberate``.
+
+    Raises:
+        ParamError: an invalid objective or folder.
+
+    """
+    sessions = Sessions(environment.memory)
+    session = sessions.begin(
+        objective,
+        folder,
+        limits,
+        fresh_context=fresh_context,
+        yes=environment.yes,
+        deliberate=deliberate,
+        params=environment.params,
+    )
+    with sessions.lock(session.id):
+        return go_on(environment, session)
+
+
+def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -> Thought:
+    """Gather the context of an objective and plan; nothing is done, learnt or saved."""
+    gathered = gather(memory, objective, folder, session=None)
+    return Thought(gathered, plan(agent, gathered, assess(())))
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions:
+    """A person's contribution to a resumed session: approval, an answer, more minutes."""
+
+    yes: bool = False
+    answer: str | None = None
+    minutes: float | None = None
+
+
+def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions) -> Session:
+    """Resume a session where it stopped. A session that ended without success begins a new round.
+
+    The session of a subgoal is resumed from the session at the top.
+
+    Raises:
+        NotFound: no such session.
+        Conflict: an answer to a session that waits for none, or is delivered.
+        Busy: another process works on the session.
+
+    """
+    sessions = Sessions(environment.memory)
+    top = sessions.root(session_id)
+    with sessions.lock(top.id):
+        session = sessions.get(top.id)
+        if not session.folder:
+            rule = "has no folder to work in: the program that began it drives it, task by task"
+            raise ParamError("session", session_id, rule)
+        if not Path(session.folder).is_dir():
+            raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
+        if session.state == LAST and session.ended == DELIVERED:
+            if options.answer is not None:
+                command = f"priming loop run {shlex.quote(session.objective)} --deliberate"
+                raise Conflict(
+                    f"the session {session.id} is delivered, and takes no answer; begin another with {command}"
+                )
+            return session
+        if session.state == LAST and session.ended == UNVERIFIED and options.answer is None:
+            return session  # the same plan would end the same way
+        active = _active(sessions, session)
+        resumed = _resumed(active, options)
+        if active.id != session.id:
+            sessions.save(resumed)
+            resumed = replace(session, waits=None, stopped=None)
+        if options.minutes is not None:
+            limits = replace(session.limits, minutes=session.seconds / SECONDS + options.minutes)
+            resumed = replace(resumed, limits=limits)
+        return go_on(environment, sessions.save(resumed))
+
+
+def _active(sessions: Sessions, session: Session) -> Session:
+    """The session in progress: the last in the chain of subgoals."""
+    if session.below is None:
+        return session
+    try:
+        child = sessions.get(session.below)
+    except NotFound:  # killed before the child began
+        return session
+    # A child may have ended before its parent could read its outcome.
+    return session if child.state == LAST else _active(sessions, child)
+
+
+def _resumed(session: Session, options: ResumeOptions) -> Session:
+    """The session with a person's contribution; a session that ended begins a new round."""
+    wait = session.waits
+    fresh = replace(session, waits=None, stopped=None, why=None, yes=session.yes or options.yes)
+    if session.state == LAST:
+        return _new_round(fresh, options)
+    if options.answer is not None:
+        if wait is None or wait.what != "answer":
+            raise Conflict(
+                f"the session {session.id} awaits no answer: 'priming loop resume {session.id}' continues it"
+            )
+        return with_answer(fresh, wait.about, options.answer)
+    if wait is not None and options.yes:
+        if wait.what == "approval":
+            return replace(fresh, approved=True)
+        if wait.what == "destructive" and wait.seq is not None:
+            return replace(fresh, allowed=(*fresh.allowed, wait.seq))
+    return fresh
+
+
+def _new_round(session: Session, options: ResumeOptions) -> Session:
+    """A session that ended, at the beginning of another round; an answer means another approach."""
+    fresh = replace(
+        session,
+        state="INIT",
+        ended=None,
+        reasoned=None,
+        gates_requested=False,
+        approved=False,
+        left_out=0,
+        proven=0,
+        alternatives=(),
+        earlier=len(session.tasks),
+    )
+    if options.answer is None:
+        return fresh
+    if not options.answer.strip():
+        raise ParamError("answer", options.answer, "must not be blank")
+    answered = (*fresh.answered, (_DIFFERENTLY, options.answer))
+    return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
+
+
+def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent | None = None) -> Thought:
+    """Gather the context of an objective and have the agent reason about it; nothing is done, learnt or saved.
+
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the project.
+        agent: the agent.
+
+    """
+    return think(memory, _timed(agent, LOOP.timeout), objective, _folder(folder))
+
+
+def loop_run(
+    memory: Namespace,
+    objective: str,
+    folder: str,
+    *,
+    yes: bool = False,
+    deliberate: bool = False,
+    max_attempts: int | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Have the agent pursue an objective: it reasons, acts task by task until each gate passes, and learns from it.
+
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the folder to work in.
+        yes: whether to act on the plan without asking; otherwise the session waits, and ``loop_resume`` goes on.
+        deliberate: whether to reason even where the same plan was delivered three times.
+        max_attempts: most attempts at a task; null: 3.
+        budget_minutes: stop after so many minutes; the session can be resumed.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    bounds = limits(max_attempts, minutes=budget_minutes)
+    environment = _environment(memory, _timed(agent, bounds.timeout), yes, progress)
+    session = run(environment, objective, _folder(folder), bounds, deliberate=deliberate)
+    return report(Sessions(memory), session)
+
+
+def loop_resume(
+    memory: Namespace,
+    session: str,
+    *,
+    yes: bool = False,
+    answer: str | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Resume a session that waits, stopped, or ended without success.
+
+    Args:
+        session: the session.
+        yes: whether a person approves what it waits for.
+        answer: a person's answer to its question, or another approach.
+        budget_minutes: minutes more.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    timeout = Sessions(memory).root(session).limits.timeout
+    environment = _environment(memory, _timed(agent, timeout), yes, progress)
+    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes))
+    return report(Sessions(memory), resumed)
+
+
+def _timed(agent: Agent | None, timeout: float) -> Agent:
+    """The agent with a time limit for an answer."""
+    if agent is None:
+        raise ParamError("agent", None, "must be named: set PRIMING_AGENT, or agent.command in the settings")
+    return with_timeout(agent, timeout)
+
+
+def _folder(folder: str) -> Path:
+    path = check_folder(folder)
+    assert path is not None, "a folder was named"
+    return path
+
+
+def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
+    """The environment of a run by another program, without a person at a terminal."""
+    steps = count(1)
+    on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
+    return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

@@ -1,0 +1,211 @@
+"""Sessions of the loop in a memory's store: begun, saved after every step, loaded, and locked by one process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from priming.config.ids import uuid7
+from priming.config.params.loop import LOOP, LoopParams
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
+from priming.errors import Corrupt, NotFound, ParamError
+from priming.history.sessions import nearest_first
+from priming.maintenance.alone import alone
+from priming.namespace import Namespace
+from priming.storage.damage.naming import UNREADABLE
+from priming.storage.rows import LoopSessionRow
+from priming_loop.session import Limits, Session, dump, parse, plain_objective
+
+_LISTED = 5
+"""How many sessions an error lists."""
+_DEEPEST = 10
+"""Maximum depth of subgoals, whatever is requested: each is a session within a session."""
+
+
+class Sessions:
+    """The sessions of a memory's namespace."""
+
+    def __init__(self, memory: Namespace) -> None:
+        self.memory = memory
+
+    def now(self) -> datetime:
+        """The present, by the memory's clock."""
+        return check_time("clock.now()", self.memory.now())
+
+    def begin(
+        self,
+        objective: str,
+        folder: Path | str | None,
+        limits: Limits,
+        *,
+        parent: Session | None = None,
+        session_id: str | None = None,
+        state: str = "INIT",
+        approved: bool = False,
+        fresh_context: bool = False,
+        yes: bool = False,
+        deliberate: bool = False,
+        params: LoopParams = LOOP,
+    ) -> Session:
+        """Begin a session, and save it. Without a folder, no command can be run in it."""
+        now = self.now()
+        path = None if folder is None else Path(folder).absolute()
+        if path is not None and not path.is_dir():
+            raise ParamError("folder", str(folder), "must be an existing folder")
+        session = Session(
+            id=session_id or uuid7(now),
+            objective=_objective(objective, params),
+            folder="" if path is None else str(path),
+            limits=limits,
+            created_at=now,
+            updated_at=now,
+            state=state,
+            parent=None if parent is None else parent.id,
+            depth=0 if parent is None else parent.depth + 1,
+            project=None if path is None else path.name or None,
+            fresh_context=fresh_context,
+            approved=approved,
+            yes=yes,
+            deliberate=deliberate,
+        )
+        with self.memory.lock:
+            self.memory.store.add_loop(self.memory.namespace, _row(session))
+        return session
+
+    def save(self, session: Session) -> Session:
+        """Save a session as it is now; ``NotFound`` if it was erased in the meantime."""
+        session = replace(session, updated_at=self.now())
+        with self.memory.lock:
+            if not self.memory.store.keep_loop(self.memory.namespace, _row(session)):
+                raise NotFound(
+                    f"the session {session.id} no longer exists: a memory that it names was purged, or a backup"
+                    " was restored; begin another session"
+                )
+        return session
+
+    def get(self, session_id: str) -> Session:
+        """The session of an id."""
+        with self.memory.lock:
+            row = self.memory.store.loop(self.memory.namespace, check_text("session", session_id))
+        if row is None:
+            listed = nearest_first(session_id, [other.id for other in self._rows(PAGE_LIMIT)])[:_LISTED]
+            latest = f" (there are {', '.join(listed)})" if listed else ""
+            raise NotFound(
+                f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}{latest}:"
+                " 'priming loop list' shows them"
+            )
+        return _parsed(row)
+
+    def has(self, session_id: str) -> bool:
+        """Whether there is a session of this id."""
+        with self.memory.lock:
+            return self.memory.store.loop(self.memory.namespace, session_id) is not None
+
+    def root(self, session_id: str) -> Session:
+        """The session at the top, of which a session is a subgoal, or the session itself."""
+        session = self.get(session_id)
+        return session if session.parent is None else self.root(session.parent)
+
+    def latest(self) -> Session:
+        """The session that began last, subgoals aside."""
+        row = next((row for row in self._rows(PAGE_LIMIT) if row.parent is None), None)
+        if row is None:
+            raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
+        return _parsed(row)
+
+    def list(self, limit: int) -> list[Session]:
+        """Sessions, the latest first."""
+        return [_parsed(row) for row in self._rows(limit)]
+
+    def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
+        """Sessions with this objective, the latest first; subgoals aside. Capitals of names count."""
+        bare, plain = objective.rstrip(" .!"), plain_objective(objective)
+        with self.memory.lock:
+            rows = [
+                row
+                for text in (bare, f"{bare}.", f"{bare}!")
+                for row in self.memory.store.loops(self.memory.namespace, limit=limit, objective=text)
+                if row.parent is None and plain_objective(row.objective) == plain
+            ]
+        latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
+        return [_parsed(row) for row in latest]
+
+    def lock(self, session_id: str) -> AbstractContextManager[None]:
+        """Work on a session alone: ``Busy`` if another process works on it."""
+        name, doing = f"{self.memory.namespace}\n{session_id}", "works on this session"
+        return alone(self.memory.store, name, "loop", self.memory.now(), doing)
+
+    def _rows(self, limit: int) -> Sequence[LoopSessionRow]:
+        with self.memory.lock:
+            return self.memory.store.loops(
+                self.memory.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
+            )
+
+
+def _parsed(row: LoopSessionRow) -> Session:
+    try:
+        return parse(row.body)
+    except UNREADABLE as error:
+        raise Corrupt(
+            f'session "{row.id}" of the loop is damaged, its state cannot be read ({str(error)[:80]}):'
+            " restore a backup, or begin another session"
+        ) from error
+
+
+def limits(
+    attempts: int | None = None,
+    tasks: int | None = None,
+    depth: int | None = None,
+    timeout: float | None = None,
+    minutes: float | None = None,
+    params: LoopParams = LOOP,
+) -> Limits:
+    """Limits, with the defaults of ``params`` for None; ``minutes`` None means no limit."""
+    for name, value in (("timeout", timeout), ("budget_minutes", minutes)):
+        if value is not None and not 0 < value < math.inf:
+            raise ParamError(name, value, "must be a number > 0")
+    return Limits(
+        attempts=params.attempts
+        if attempts is None
+        else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
+        tasks=params.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
+        depth=params.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
+        timeout=params.timeout if timeout is None else timeout,
+        minutes=minutes,
+    )
+
+
+def check_folder(folder: str | None) -> Path | None:
+    """The folder of a project, which must be there; its path must not depend on where a server runs."""
+    if folder is None:
+        return None
+    path = Path(check_text("folder", folder))
+    if not path.is_absolute() or not path.is_dir():
+        raise ParamError("folder", folder, "must be the absolute path of an existing folder")
+    return path
+
+
+def _row(session: Session) -> LoopSessionRow:
+    return LoopSessionRow(
+        session.id,
+        session.parent,
+        session.state,
+        session.objective,
+        session.created_at,
+        session.updated_at,
+        dump(session),
+    )
+
+
+def _objective(text: str, params: LoopParams) -> str:
+    if not check_text("objective", text).strip():
+        raise ParamError("objective", text, "must say what is to be done")
+    if len(text) > params.objective:
+        raise ParamError(
+            "objective", text, f"must have at most {params.objective:,} characters: shorten the text"
+        )
+    return text.strip()

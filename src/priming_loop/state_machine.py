@@ -1,0 +1,342 @@
+"""The state machine of a session. Every step is saved before the next begins, so that a killed run can be resumed.
+
+INIT → CONTEXT → REASON → ACT ⇄ NEXT → DONE → LEARN → SUMMARY
+                 REASON → UNCLEAR → ASK → REASON
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, replace
+from functools import partial
+from operator import add
+
+from priming.errors import AgentError, ParamError
+from priming.llm.agents import DeadlineExceeded
+from priming.recall.recall import recall
+from priming_loop.acting import AgentDriver, advance, destructive_reason, open_attempt
+from priming_loop.context import PROFILE, gather, shown_memory
+from priming_loop.environment import LoopEnvironment, Turn
+from priming_loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
+from priming_loop.planning import plan, proven_plan
+from priming_loop.session import (
+    BLOCKED,
+    DELIVERED,
+    UNVERIFIED,
+    LearningResult,
+    PlanningResult,
+    Session,
+    ShownMemory,
+    Task,
+    TaskPlan,
+    Wait,
+    assessment_of,
+    with_task,
+)
+from priming_loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
+
+LAST = "SUMMARY"
+_WHY = {
+    "interrupt": "the run was interrupted, and can be resumed",
+    "minutes": "the minutes of the run are over",
+}
+_ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
+"""How a session ends by the statuses of its open tasks, in order of precedence."""
+_RECENT = 20
+"""Maximum number of sessions of an objective that are examined for a proven plan."""
+_GATES = "Which command verifies each task?"
+_NAME_GATES = (
+    "Plan again, with a command under verify for every task; leave null only if no command can verify it."
+)
+
+
+def go_on(environment: LoopEnvironment, session: Session, parent: Session | None = None) -> Session:
+    """Take step after step until the session ends, stops, or waits for a person."""
+    turn = Turn.of(environment, session, parent)
+    while session.state != LAST:
+        stop = turn.stop_reason()
+        if stop is None:
+            try:
+                session = _STEPS[session.state](turn, session)
+            except DeadlineExceeded:
+                stop = "minutes"
+        if stop is not None:
+            session = replace(session, stopped=stop, why=_WHY[stop])
+        session = turn.save(session)
+        if session.stopped is not None or session.waits is not None:
+            break
+    return session
+
+
+def with_answer(session: Session, question: str, answer: str) -> Session:
+    """The session with a person's answer, in the state REASON."""
+    if not answer.strip():
+        raise ParamError("answer", answer, "must not be blank")
+    answered = (*session.answered, (question, answer.strip()))
+    return replace(session, state="REASON", answered=answered, reasoned=None)
+
+
+def _init(turn: Turn, session: Session) -> Session:
+    """Metacognition comes first for a session that is resumed."""
+    if assessment_of(session).advice == "pivot_now":
+        return _pivot(turn, session)
+    return replace(session, state="CONTEXT")
+
+
+def _context(turn: Turn, session: Session) -> Session:
+    gathered = gather(
+        turn.environment.memory,
+        session.objective,
+        session.folder,
+        session=session.id,
+        lineage=turn.lineage(session),
+    )
+    return replace(session, state="REASON", gathered=gathered)
+
+
+def _reason(turn: Turn, session: Session) -> Session:
+    """Plan, and once the plan is saved, follow it."""
+    if session.reasoned is not None:
+        return _follow(turn, session, session.reasoned)
+    assessment = assessment_of(session)
+    if assessment.advice == "pivot_now":
+        return _pivot(turn, session)
+    proven = _proven(turn, session)
+    if proven is not None:
+        reasoned, count = proven
+        return replace(session, reasoned=reasoned, proven=count)
+    assert session.gathered is not None, "CONTEXT comes before REASON"
+    try:
+        reasoned = plan(
+            turn.agent(),
+            session.gathered,
+            assessment,
+            answered=session.answered,
+            lineage=(*turn.lineage(session), *_left_open(session)),
+            subgoal=None if turn.parent is None else turn.parent.objective,
+        )
+    except AgentError as error:
+        return replace(session, stopped="agent", why=str(error))
+    return replace(session, reasoned=reasoned)
+
+
+def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
+    """The proven plan of an objective that is new here and not to be deliberated on, and how often it succeeded."""
+    if session.deliberate or session.parent is not None or session.answered or session.earlier:
+        return None
+    sessions = turn.sessions.of_objective(session.objective, _RECENT)
+    others = [other for other in sessions if other.id != session.id]
+    return proven_plan(others, partial(is_in_use, turn.environment.memory), turn.environment.params.proven)
+
+
+def _left_open(session: Session) -> list[str]:
+    """The open tasks of earlier plans, in words."""
+    left = [task for task in session.open_tasks if task.status in ("pending", UNVERIFIED)]
+    return [f"still open: {task.plan.objective}" for task in left]
+
+
+def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
+    """Continue with the subgoal, the question, the missing gates, or the tasks of a planning result."""
+    if result.impasse is not None:
+        return _subgoal(turn, session, result)
+    if result.question is not None:
+        return replace(session, state="UNCLEAR")
+    if not session.gates_requested and any(task.verify is None for task in result.tasks):
+        answered = (*session.answered, (_GATES, _NAME_GATES))
+        return replace(session, gates_requested=True, reasoned=None, answered=answered)
+    return _planned(session, result.tasks)
+
+
+def _planned(session: Session, plans: tuple[TaskPlan, ...]) -> Session:
+    """The session with the tasks of a plan, up to the limit."""
+    first = len(session.tasks) + 1
+    tasks = tuple(Task(seq, plan) for seq, plan in enumerate(plans[: session.limits.tasks], first))
+    left_out = len(plans) - len(tasks)
+    return replace(session, state="ACT", tasks=(*session.tasks, *tasks), left_out=left_out, approved=False)
+
+
+def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
+    """Work on the subgoal of an impasse, then plan again with its outcome."""
+    impasse = result.impasse
+    assert impasse is not None, "checked before"
+    if session.below is None:
+        why = without_progress(turn, session, impasse)
+        if why is not None:
+            return _pivot(turn, replace(session, without_progress=True), why)
+        return new_subgoal(turn, session, impasse)
+    child = go_on(turn.environment, subgoal_session(turn, session, impasse.subgoal), session)
+    if child.state != LAST:
+        return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
+    if child.without_progress:
+        return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
+    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", outcome_of(child)))
+    return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
+
+
+def _unclear(_turn: Turn, session: Session) -> Session:
+    return replace(session, state="ASK")
+
+
+def _ask(turn: Turn, session: Session) -> Session:
+    """Ask the person who is present; otherwise wait for an answer."""
+    question = session.reasoned.question if session.reasoned is not None else None
+    assert question is not None, "UNCLEAR comes before ASK"
+    person = turn.environment.person
+    answer = None if person is None else person.answer(session, question)
+    if answer is None or not answer.strip():
+        return replace(session, waits=Wait("answer", question))
+    return with_answer(session, question, answer)
+
+
+def _act(turn: Turn, session: Session) -> Session:
+    """Take one step of the next task, once the plan is approved."""
+    if not session.approved:
+        return _approval(turn, session)
+    task = session.next_task
+    if task is None:
+        return replace(session, state="DONE")
+    if task.gathered is None:
+        return _begin(turn, session, task)
+    after = advance(turn, AgentDriver(), session, task)
+    assert after is not None, "an agent's result is there at once"
+    is_open = any(other.seq == task.seq and other.status == "pending" for other in after.tasks)
+    return after if is_open else replace(after, state="NEXT")
+
+
+def _approval(turn: Turn, session: Session) -> Session:
+    """Ask whether to act at all."""
+    environment = turn.environment
+    agreed = environment.yes or session.yes or (turn.parent is not None and turn.parent.yes)
+    tasks = [task for task in session.round_tasks if task.status == "pending"]
+    lines = [f"{task.seq}. {task.plan.objective} [{task.plan.verify or 'no gate'}]" for task in tasks]
+    wait = Wait("approval", "\n".join(lines))
+    if agreed or (environment.person is not None and environment.person.allow(session, wait)):
+        return replace(session, approved=True)
+    return replace(session, waits=wait)
+
+
+def _begin(turn: Turn, session: Session, task: Task) -> Session:
+    """Begin a task, unless metacognition advises against it or a person must allow it."""
+    if assessment_of(session).advice == "pivot_now":
+        return _pivot(turn, session)
+    why = destructive_reason(task.plan, turn.environment.params, folder=session.folder)
+    if why is not None and task.seq not in session.allowed:
+        wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
+        person = turn.environment.person
+        if person is None or not person.allow(session, wait):
+            return replace(session, waits=wait)
+        session = replace(session, allowed=(*session.allowed, task.seq))
+    gathered = gather(
+        turn.environment.memory,
+        task.plan.objective,
+        session.folder,
+        session=session.id,
+        lineage=turn.lineage(session),
+        within=session.objective,
+    )
+    # An attempt that another program opened shows other memories.
+    closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]
+    task = replace(task, gathered=gathered, attempts=tuple(closed))
+    return with_task(session, open_attempt(turn, task, gathered.injected))
+
+
+def _next(turn: Turn, session: Session) -> Session:
+    """Learn from the task that is closed, then take the next one."""
+    learnt = _learn_from_tasks(turn, session)
+    if learnt is not None:
+        return learnt
+    return replace(session, state="ACT" if session.next_task else "DONE")
+
+
+def _learn_from_tasks(turn: Turn, session: Session) -> Session | None:
+    """Learn from the first closed task that has not been learned from; None if there is none."""
+    tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
+    task = next(tasks, None)
+    return None if task is None else advance(turn, AgentDriver(), session, task)
+
+
+def _done(_turn: Turn, session: Session) -> Session:
+    """Determine how the session ended, by the tasks of all its plans."""
+    statuses = {task.status for task in session.open_tasks}
+    ends = [end for status, end in _ENDS.items() if status in statuses]
+    if BLOCKED not in ends and session.left_out:
+        ends = ["limit"]
+    ended = ends[0] if ends else DELIVERED
+    return replace(session, state="LEARN", ended=ended, why=_why(session, ended))
+
+
+def _why(session: Session, ended: str) -> str | None:
+    if ended == DELIVERED:
+        return None
+    if ended == "limit":
+        more = session.left_out
+        return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and dropped"
+    delivered, total = session.tally
+    tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
+    rest = "; no command verifies it" if ended == UNVERIFIED else ""
+    return f"{delivered} of {total} tasks delivered; still open: {tasks}{rest}"
+
+
+def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
+    """End a session whose approach does not work, with alternatives from the memory."""
+    failures = assessment_of(session).consecutive_failures
+    if session.without_progress:
+        why = why or "the last impasse made no progress: take another approach"
+    return replace(
+        session,
+        state="LEARN",
+        ended="pivot",
+        why=why or f"{failures} tasks failed in a row: the approach does not work, take another",
+        alternatives=_alternatives(turn, session),
+    )
+
+
+def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
+    """Patterns about the objective that no task was shown."""
+    tried = {key for task in session.tasks for key in task.injected}
+    most = turn.environment.params.alternatives
+    recalled = recall(
+        turn.environment.memory,
+        session.objective,
+        kinds=["pattern"],
+        limit=most + len(tried),
+        session=session.id,
+        profile=PROFILE,
+    )
+    fresh = [shown_memory(hit.memory) for hit in recalled.hits if hit.memory.key not in tried]
+    return tuple(fresh[:most])
+
+
+def _learn(turn: Turn, session: Session) -> Session:
+    """Learn from the tasks that remain, then from the session as a whole."""
+    learnt = _learn_from_tasks(turn, session)
+    if learnt is not None:
+        return learnt
+    memory = turn.environment.memory
+    nothing_tried = session.earlier and not session.round_tasks
+    if session.ended == "pivot" and not session.reasoned and (nothing_tried or session.learnt is not None):
+        own = LearningResult()  # resumed without another approach
+    elif session.without_progress and session.parent is not None:
+        own = LearningResult()  # the session above gives up too, and learns from it
+    elif session.ended == "pivot":
+        own = learn_from_task(
+            memory, session, failed_approach(session, turn.sessions.now()), project=session.project
+        )
+    else:
+        own = store_patterns(memory, session, project=session.project)
+    earlier = session.learnt
+    total = own if earlier is None else LearningResult(*map(add, astuple(earlier), astuple(own)))
+    return replace(session, state=LAST, learnt=total)
+
+
+_STEPS: Mapping[str, Callable[[Turn, Session], Session]] = {
+    "INIT": _init,
+    "CONTEXT": _context,
+    "REASON": _reason,
+    "UNCLEAR": _unclear,
+    "ASK": _ask,
+    "ACT": _act,
+    "NEXT": _next,
+    "DONE": _done,
+    "LEARN": _learn,
+}

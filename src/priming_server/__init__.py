@@ -1,0 +1,1 @@
+"""Servers of Priming: HTTP, access, jobs, the socket of Ethos, and fleets."""

@@ -1,0 +1,196 @@
+"""The commands of servers: serve and token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from priming.cli import parse
+from priming.cli.command import Answer, command, group, respond
+from priming.cli.groups.mcp import Tools, chosen_tools
+from priming.cli.options import StoreOptions
+from priming.cli.output import DIM, KEY, OK, Part, Table, line, timestamp
+from priming.cli.parse import complete
+from priming.config.words import TOKEN_KINDS
+from priming.errors import ParamError
+
+if TYPE_CHECKING:
+    from priming.types import Token
+    from priming_server.tokens import Tokens
+
+_TOKEN_COLUMNS = ("id", "namespace", "name", "kind", "created", "last used", "expires", "revoked")
+
+app = group("Server")
+tokens_app = group("Server", "token", "Create, list and revoke access tokens of a server.")
+GROUPS = (app, tokens_app)
+
+
+@command(app)
+def serve(
+    store: StoreOptions,
+    host: Annotated[
+        str | None,
+        Option(
+            "--host",
+            metavar="ADDRESS",
+            help="Address to listen on; 127.0.0.1 by default. Others require a token",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        Option("--port", metavar="N", min=0, max=65535, help="Port; 7777 by default, 0 for any free port"),
+    ] = None,
+    uds: Annotated[
+        Path | None, Option("--uds", metavar="PATH", help="Listen on this Unix socket instead")
+    ] = None,
+    sleep_every: Annotated[
+        str | None,
+        Option("--sleep-every", metavar="TIME", help="Interval of automatic sleep: 90s, 30m, 8h, 1d"),
+    ] = None,
+    tools: Tools = None,
+    rate: Annotated[
+        float | None,
+        Option(
+            "--rate", metavar="N", help="Maximum requests per second of a client; 500 by default, 0: no limit"
+        ),
+    ] = None,
+    stop: Annotated[
+        bool,
+        Option("--stop", help="End the running servers of the store instead, also that of an agent's hooks"),
+    ] = False,
+) -> Answer:
+    """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
+    if stop:
+        return _stopped(store)
+    from priming_server import process
+
+    settings = store.settings(servers=True)
+    groups = chosen_tools(tools, settings)
+
+    def ready(address: str) -> None:
+        text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it", DIM))
+        respond(store, Answer({"listening": address}, [text]))
+
+    process.run(
+        url=settings.store_url,
+        profile=settings["store.profile"],
+        settings=settings,
+        host=settings["server.host"] if host is None else host,
+        port=settings["server.port"] if port is None else port,
+        uds=uds,
+        sleep_every=parse.optional_duration("--sleep-every", sleep_every),
+        tools=groups,
+        params=settings.server if rate is None else replace(settings.server, rate=rate),
+        ready=ready,
+    )
+    return Answer({"listening": None}, [line(("ended", DIM))])
+
+
+def _stopped(store: StoreOptions) -> Answer:
+    """End the servers that run beside the store."""
+    from priming.operations import local_socket
+    from priming_agents import background
+
+    where = local_socket.real(store.location())
+    ended = []
+    if where is not None and where.path is not None and local_socket.available():
+        if background.stop(where.path):
+            ended.append("hooks")
+        if local_socket.end_server(local_socket.socket_path(where.path)):
+            ended.append("serve")
+    names = {"hooks": "the server of the hooks", "serve": "the server of `priming serve`"}
+    lines = [line((f"ended {names[name]}", OK)) for name in ended]
+    return Answer({"ended": ended}, lines or [line(("no server of the store runs", DIM))])
+
+
+@command(tokens_app)
+def new(
+    store: StoreOptions,
+    granted: Annotated[
+        str, Argument(metavar="NAMESPACE", help="The namespace it gives access to; '*' for all namespaces")
+    ],
+    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name of its holder")] = None,
+    kind: Annotated[
+        str,
+        Option(
+            "--kind",
+            metavar="KIND",
+            help="What it may do: read, write (by default), or admin: also purge, roll back, restore, export",
+            autocompletion=complete(TOKEN_KINDS),
+        ),
+    ] = "write",
+    expires: Annotated[
+        str | None,
+        Option("--expires", metavar="TIME", help="After how long it is refused: 12h, 30d; never by default"),
+    ] = None,
+) -> Answer:
+    """Create a token and show it, once. From the first token on, a server of the store requires a token."""
+    lasts = parse.optional_duration("--expires", expires)
+    with _tokens(store) as tokens:
+        token = tokens.new(granted, name, kind=kind, lasts=lasts)
+    note = "only its digest is stored: it cannot be shown again"
+    return Answer(token, [line(token.secret), line((note, DIM))])
+
+
+@command(tokens_app, "list")
+def list_(store: StoreOptions) -> Answer:
+    """List tokens, also revoked ones, without their secrets."""
+    with _tokens(store) as tokens:
+        rows = tokens.list()
+    return Answer(rows, _token_rows(rows))
+
+
+@command(tokens_app)
+def revoke(
+    store: StoreOptions,
+    token_id: Annotated[str, Argument(metavar="ID", help="The id that 'token list' shows")],
+) -> Answer:
+    """Revoke a token for good: servers refuse it from now on."""
+    with _tokens(store) as tokens:
+        token = tokens.revoke(token_id)
+    return Answer(token, [line(f"revoked {token.id}")])
+
+
+@command(tokens_app, "read-only")
+def read_only(
+    store: StoreOptions,
+    refused: Annotated[
+        str | None,
+        Argument(metavar="NAMESPACE", help="The namespace; without it, all that are read-only are listed"),
+    ] = None,
+    off: Annotated[bool, Option("--off", help="Accept writes again")] = False,
+) -> Answer:
+    """Make a namespace read-only: whatever would change it is refused, from the owner too, and reading goes on."""
+    with _tokens(store) as tokens:
+        if refused is None and off:
+            raise ParamError("--off", True, "needs the namespace that writes are accepted to again")
+        names = tokens.read_only() if refused is None else tokens.set_read_only(refused, on=not off)
+    rows = [line((name, KEY)) for name in names]
+    return Answer({"read_only": names}, rows or [line(("no namespace is read-only", DIM))])
+
+
+def _tokens(store: StoreOptions) -> Tokens:
+    from priming_server.tokens import Tokens
+
+    return Tokens(store.location())
+
+
+def _token_rows(tokens: Sequence[Token]) -> Iterator[Part]:
+    rows: list[tuple[Any, ...]] = [
+        (
+            token.id,
+            token.namespace,
+            token.name or "",
+            token.kind,
+            timestamp(token.created_at),
+            timestamp(token.used_at),
+            timestamp(token.expires_at),
+            timestamp(token.revoked_at),
+        )
+        for token in tokens
+    ]
+    yield Table(_TOKEN_COLUMNS, tuple(rows)) if rows else line(("no tokens", DIM))

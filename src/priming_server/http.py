@@ -1,0 +1,395 @@
+"""HTTP: the operations as routes, each a ``LocalService.call`` in a thread after ``server.auth``; jobs, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from threading import Event
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from opentelemetry.trace import TracerProvider
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION
+from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.config.values import dataclass
+from priming.core.arguments.checks import check_name
+from priming.errors import NotFound, PrimingError
+from priming.operations import local_socket, schema
+from priming.operations.connection import JSON_LINES
+from priming.operations.local_socket import GREETING_PATH
+from priming.operations.op import Op
+from priming.operations.service import LocalService, reason_of
+from priming.operations.table import BY_NAME, SERVED
+from priming.types import Clock, Progress, SystemClock
+from priming_server import openapi, telemetry
+from priming_server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming_server.health import MadeOnce, Readiness
+from priming_server.jobs import Job, Jobs, ProgressStream, events
+from priming_server.limits import WorkerPool, json_body
+from priming_server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
+from priming_server.scheduler import Scheduler
+from priming_server.tokens import Tokens
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+_ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+_TEXT = {"type": "string"}
+_HEALTH = {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {"status": _TEXT, "version": _TEXT, "writable": {"type": "boolean"}},
+}
+Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """Another application at a path of the server, behind the same middleware; a function would not do for ASGI.
+
+    Its client is in ``priming_server.auth.context_of``: ``enter`` refuses a token of another namespace.
+    ``lifespan`` is entered while the server runs.
+    """
+
+    path: str
+    app: ASGIApp
+    lifespan: Lifespan | None = None
+
+
+def create_app(
+    service: LocalService,
+    tokens: Tokens,
+    *,
+    params: ServerParams = SERVER,
+    names_only: bool = True,
+    greeting: Mapping[str, str] | None = None,
+    sleep_every: timedelta | None = None,
+    mounts: Sequence[Mount] = (),
+    tracers: TracerProvider | None = None,
+    clock: Clock | None = None,
+) -> FastAPI:
+    """The application over the memories of a service.
+
+    Args:
+        service: answers the calls; it and the tokens are closed by the caller, after the server.
+        tokens: who may use it; while there never was a token, everybody may.
+        params: limits and patience.
+        names_only: whether the Host header must then name this machine: a Unix socket needs no such guard.
+        greeting: what the server answers to clients at its own socket.
+        sleep_every: how often the open namespaces sleep by themselves; None: never.
+        mounts: other applications to be served beside it.
+        tracers: where OpenTelemetry's spans go; None: wherever it is configured to.
+        clock: where the present comes from.
+
+    """
+    server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
+    server.greeting = greeting
+    app = DescribedApp(
+        title="Priming",
+        version=VERSION,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=lambda _: server.lifespan([mount.lifespan for mount in mounts if mount.lifespan]),
+    )
+    app.state.server = server
+    _route_operations(app, server)
+    _route_jobs(app, server)
+    _route_server(app, server)
+    app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
+    app.add_middleware(
+        RequestMiddleware,
+        authenticator=server.authenticator,
+        params=params,
+        metrics=server.metrics,
+        names_only=names_only,
+        tracers=tracers,
+    )
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(PrimingError, _failed)
+    app.add_exception_handler(HTTPException, _no_route)
+    return app
+
+
+class DescribedApp(FastAPI):
+    """An application whose OpenAPI document has the schemas of the table, made when it is first asked for."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.finished(super().openapi())
+        return self.openapi_schema
+
+
+class ServerState:
+    """The state shared by the routes of a server: ``draining`` once its end is announced, ``ending`` for calls."""
+
+    def __init__(
+        self,
+        service: LocalService,
+        tokens: Tokens,
+        params: ServerParams,
+        clock: Clock,
+        every: timedelta | None,
+    ) -> None:
+        self.service, self.tokens, self.params = service, tokens, params
+        self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
+        self.ending = Event()
+        self.draining = False
+        self.readiness = Readiness(tokens.is_writable, params.ready_seconds)
+        self.greeting: Mapping[str, str] | None = None
+        """What it answers to clients at the socket beside its store, once the store exists."""
+        self.jobs = Jobs(service, params, clock)
+        self.scheduler = Scheduler(service, every, clock)
+        self.metrics = telemetry.Metrics(
+            namespaces=lambda: len(service.namespaces), jobs=lambda: self.jobs.unfinished
+        )
+
+    @asynccontextmanager
+    async def lifespan(self, mounted: Sequence[Lifespan]) -> AsyncIterator[None]:
+        """What runs beside the routes; at the end it waits for calls, and for jobs until their next step."""
+        async with AsyncExitStack() as stack:
+            for lifespan in mounted:
+                await stack.enter_async_context(lifespan())
+            looks = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
+            try:
+                yield
+            finally:
+                self.stop()
+                looks.cancel()
+                await asyncio.gather(looks, return_exceptions=True)
+                await self.jobs.close()
+                await self.workers.close()
+                await self.authenticator.close()
+                await self.readiness.close()
+
+    def stop(self) -> None:
+        """Ask long calls to end after their current step."""
+        self.ending.set()
+        self.jobs.stop()
+        self.scheduler.stop.set()
+
+
+def _route_operations(app: FastAPI, server: ServerState) -> None:
+    for op in SERVED:
+        path = f"/v1/{{namespace}}/{op.name}"
+        app.add_api_route(path, _operation(server, op), methods=["POST"], **openapi.operation(op))
+
+
+def _operation(server: ServerState, op: Op) -> Endpoint:
+    """The endpoint of an operation."""
+
+    async def answer(request: Request) -> Response:
+        context = context_of(request)
+        namespace = _enter(request, op.name, op.needs)
+        caller = context.caller(request.headers, f"http {op.name}")
+        call = partial(
+            _carry_out,
+            server.service,
+            namespace,
+            op,
+            await json_body(request),
+            caller=caller,
+            limits=context.limits,
+            operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
+            forgiving=request.headers.get("prefer") == "handling=lenient",
+            own=context.local,
+        )
+        if op.long and request.headers.get("accept") == JSON_LINES:
+            stream = ProgressStream(context, server.ending, SOCKET.between)
+            if not context.local:
+                server.workers.check(namespace)
+            return StreamingResponse(stream.lines(server.workers, namespace, call), media_type=JSON_LINES)
+        run = server.workers.run_patiently if context.local else server.workers.run
+        content, reason = await run(
+            lambda: _with_reason(server.service, namespace, op, call(None), caller), namespace
+        )
+        if op.answers == "Receipt":
+            server.jobs.forget(namespace)
+        return Response(content, headers=reason_header(reason), media_type=JSON)
+
+    return answer
+
+
+def _carry_out(
+    service: LocalService,
+    namespace: str,
+    op: Op,
+    body: bytes,
+    progress: Progress | None,
+    *,
+    caller: Caller,
+    limits: ServerParams,
+    operation_id: str | None,
+    forgiving: bool,
+    own: bool,
+) -> Any:
+    """The answer of an operation to the body of a request, in a thread."""
+    arguments = parse_body(body, limits.depth, limits.values)
+    if not own:
+        schema.refuse_own(op, arguments)
+    with calling(caller):
+        return service.call(
+            namespace,
+            op.name,
+            arguments,
+            forgiving=forgiving,
+            progress=progress,
+            operation_id=operation_id,
+        )
+
+
+def _with_reason(
+    service: LocalService, namespace: str, op: Op, answer: Any, caller: Caller
+) -> tuple[bytes, str | None]:
+    """An answer as bytes, and the reason why it is empty."""
+    with calling(caller):
+        return json_bytes(answer), reason_of(service, namespace, op, answer)
+
+
+def _route_jobs(app: FastAPI, server: ServerState) -> None:
+    for op in SERVED:
+        if op.long:
+            path = f"/v1/{{namespace}}/jobs/{op.name}"
+            app.add_api_route(path, _job(server, op), methods=["POST"], **openapi.job(op))
+    path = "/v1/{namespace}/jobs/{id}"
+
+    def job_of(request: Request, operation: str) -> Job:
+        """The job in the path, whose operation the token may call."""
+        job = server.jobs.find(_enter(request, operation), request.path_params["id"])
+        context_of(request).check_kind(BY_NAME[job.operation].needs)
+        return job
+
+    async def show(request: Request) -> Response:
+        return respond(job_of(request, "job").as_dict())
+
+    async def drop(request: Request) -> Response:
+        job = job_of(request, "job_drop")
+        return respond(server.jobs.drop(job.namespace, job.id).as_dict())
+
+    async def follow(request: Request) -> Response:
+        job = job_of(request, "job_events")
+        after = request.headers.get("last-event-id", "")
+        number = int(after) if after.isdecimal() and len(after) < 16 else -1
+        still_admitted = partial(server.authenticator.still_admits, context_of(request))
+        stream = events(job, number, server.params.ping_seconds, still_admitted)
+        return StreamingResponse(stream, media_type="text/event-stream")
+
+    app.add_api_route(path, show, methods=["GET"], **openapi.of_job("job", "The current state of a job"))
+    about = openapi.of_job("job_drop", "Cancel a job after its current step; forget a finished one")
+    app.add_api_route(path, drop, methods=["DELETE"], **about)
+    about = openapi.of_job("job_events", "The progress and the end of a job, as they happen", stream=True)
+    app.add_api_route(f"{path}/events", follow, methods=["GET"], **about)
+
+
+def _job(server: ServerState, op: Op) -> Endpoint:
+    """The endpoint that begins an operation as a job."""
+
+    async def begin(request: Request) -> Response:
+        namespace = _enter(request, f"{op.name}_job", op.needs)
+        body = await json_body(request)
+        check = partial(_checked, namespace, op, body, context_of(request))
+        arguments = await server.workers.run(check, namespace)
+        context = context_of(request)
+        caller = context.caller(request.headers, f"http {op.name}")
+        job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
+        return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
+
+    return begin
+
+
+def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> Any:
+    """A request that was checked: its errors are answered at once, not by the job."""
+    check_name("namespace", namespace)
+    request = parse_body(body, context.limits.depth, context.limits.values)
+    schema.arguments(op, request)
+    return request
+
+
+def _enter(request: Request, operation: str, needs: str = "read") -> str:
+    """The namespace of a request, whose sender may use it."""
+    namespace: str = request.path_params["namespace"]
+    context_of(request).enter(namespace, operation, needs)
+    return namespace
+
+
+def _route_server(app: FastAPI, server: ServerState) -> None:
+    description = MadeOnce(partial(server.workers.run, lambda: json_bytes(app.openapi())))
+    page = MadeOnce(partial(server.workers.run, lambda: openapi.docs_page(app.openapi())))
+
+    async def health(request: Request) -> Response:
+        context_of(request).operation = "health"
+        return respond({"status": "alive", "version": VERSION})
+
+    async def ready(request: Request) -> Response:
+        context_of(request).operation = "ready"
+        if server.draining or server.ending.is_set():
+            raise Refused(
+                503, "stopping", "the server is stopping: ask another, or this again once restarted"
+            )
+        local_socket.check_in_place(server.greeting)
+        return respond({"status": "ready", "version": VERSION, "writable": await server.readiness.check()})
+
+    async def hello(request: Request) -> Response:
+        if server.greeting is None or not context_of(request).local:
+            raise HTTPException(404)
+        context_of(request).operation = "hello"
+        return respond(dict(server.greeting))
+
+    async def figures(request: Request) -> Response:
+        context = context_of(request)
+        context.operation = "metrics"
+        if not context.everywhere:
+            raise Refused(403, "forbidden", "the metrics cover all namespaces: use a token for *")
+        return Response(server.metrics.text(), media_type=telemetry.METRICS_TYPE)
+
+    async def document(request: Request) -> Response:
+        context_of(request).operation = "openapi"
+        return Response(await description.get(), media_type=JSON)
+
+    async def docs(request: Request) -> Response:
+        context_of(request).operation = "docs"
+        return Response(await page.get(), 200, {"Content-Security-Policy": openapi.DOCS_POLICY}, "text/html")
+
+    add = app.add_api_route
+    add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))
+    add("/ready", ready, **openapi.of_server("ready", "Whether it can be used", JSON, _HEALTH))
+    add("/healthz", health, include_in_schema=False)
+    add("/readyz", ready, include_in_schema=False)
+    add("/metrics", figures, **openapi.of_server("metrics", "Metrics for Prometheus", "text/plain"))
+    add(GREETING_PATH, hello, include_in_schema=False)
+    add("/openapi.json", document, include_in_schema=False)
+    add("/docs", docs, include_in_schema=False)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    context_of(request).code = error.code
+    return error.response()
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PrimingError)
+    context = context_of(request)
+    return await _refused(request, refusal(error, everywhere=context.everywhere, local=context.local))
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """An unknown path or method, answered in the form of every error."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
+    code = _CODES.get(error.status_code, "bad_param")
+    message = f"{request.method} is not allowed for this path" if error.status_code == 405 else error.detail
+    return await _refused(request, Refused(error.status_code, code, message, error.headers))

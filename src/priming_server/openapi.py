@@ -1,0 +1,297 @@
+"""The OpenAPI document, with a working example of each request, and the page at ``/docs``.
+
+The routes come from the table of operations, so their documentation does, too; FastAPI puts it together.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from importlib import resources
+from typing import Any
+
+from priming.operations import schema as schemas
+from priming.operations.op import Op
+from priming.operations.table import SERVED
+from priming_server.examples import EXAMPLES
+from priming_server.jobs import STATES
+from priming_server.responses import JSON, MEANINGS
+
+_DEFS, _HERE = "#/$defs/", "#/components/schemas/"
+_NAMESPACE = {
+    "name": "namespace",
+    "in": "path",
+    "required": True,
+    "description": "the scope of the memories; nothing crosses it",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 512},
+    "example": "default",
+}
+_JOB = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "the id of a job",
+    "schema": {"type": "string", "format": "uuid"},
+}
+_REQUEST_ID = {
+    "name": "X-Request-Id",
+    "in": "header",
+    "required": False,
+    "description": "repeated in the answer and in every line of the log; made by the server if it is missing",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+}
+_IDEMPOTENCY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "a UUID that the operation is to have in the log: it is then carried out once, and a second"
+    " call with it is a conflict (409)",
+    "schema": {"type": "string", "format": "uuid"},
+}
+_TIME = {"type": "string", "format": "date-time"}
+_COUNT = {"type": "integer"}
+ERROR: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": {"type": "string", "description": "stable: programs may match on it"},
+                "message": {"type": "string", "description": "the value, the rule and the remedy"},
+            },
+        }
+    },
+}
+
+
+def operation(op: Op) -> dict[str, Any]:
+    """The arguments of FastAPI's route for an operation."""
+    headers = [_IDEMPOTENCY] if op.writes and not op.long else []
+    return {
+        "operation_id": op.name,
+        "summary": schemas.summary(op),
+        "description": _effects(op),
+        "tags": ["writes" if op.writes else "reads"],
+        "responses": {
+            200: _content("The answer", _relocated(schemas.answer_schema(op.name), "")),
+            **_errors(),
+        },
+        "openapi_extra": {
+            "parameters": [_NAMESPACE, _REQUEST_ID, *headers],
+            "requestBody": _body(op),
+            "security": _SECURITY,
+        },
+    }
+
+
+def job(op: Op) -> dict[str, Any]:
+    """The arguments of FastAPI's route that begins an operation as a job."""
+    return {
+        "operation_id": f"{op.name}_job",
+        "summary": f"Begin as a job: {schemas.summary(op)}",
+        "description": "Answers at once with the job, whose `id` asks for it later.",
+        "tags": ["jobs"],
+        "status_code": 202,
+        "responses": {202: _content("The job, begun", {"$ref": f"{_HERE}Job"}), **_errors()},
+        "openapi_extra": {
+            "parameters": [_NAMESPACE, _REQUEST_ID],
+            "requestBody": _body(op),
+            "security": _SECURITY,
+        },
+    }
+
+
+def of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
+    """The arguments of FastAPI's route about a job."""
+    about = (
+        {
+            "description": "The events, as they come",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+        if stream
+        else _content("The present state of the job", {"$ref": f"{_HERE}Job"})
+    )
+    resume = {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "required": False,
+        "description": "only what came after this event",
+        "schema": {"type": "string"},
+    }
+    return {
+        "operation_id": name,
+        "summary": summary,
+        "tags": ["jobs"],
+        "responses": {200: about, **_errors()},
+        "openapi_extra": {
+            "parameters": [_NAMESPACE, _JOB, _REQUEST_ID, *([resume] if stream else [])],
+            "security": _SECURITY,
+        },
+    }
+
+
+def of_server(name: str, summary: str, media: str, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The arguments of FastAPI's route about the server itself."""
+    content = {media: {"schema": dict(schema or {"type": "string"})}}
+    return {
+        "operation_id": name,
+        "summary": summary,
+        "tags": ["server"],
+        "responses": {200: {"description": "The answer", "content": content}, **_errors()},
+        "openapi_extra": {"parameters": [_REQUEST_ID], "security": _SECURITY},
+    }
+
+
+def finished(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the schemas that its parts refer to."""
+    parts = document.setdefault("components", {})
+    shared = parts.setdefault("schemas", {})
+    shared |= {"Error": ERROR, "Job": _JOB_SCHEMA}
+    for op in SERVED:
+        shared |= _definitions(schemas.request_schema(op, own=False), _REQUEST) | _definitions(
+            schemas.answer_schema(op.name), ""
+        )
+    parts["securitySchemes"] = {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "a token of 'priming token new'; required once the store has had one",
+        }
+    }
+    return document
+
+
+_SECURITY: list[dict[str, list[str]]] = [{}, {"bearer": []}]
+_JOB_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["id", "operation", "status", "done", "total", "created_at", "ended_at", "result", "error"],
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "operation": {"type": "string"},
+        "status": {"enum": list(STATES)},
+        "done": _COUNT,
+        "total": {"anyOf": [_COUNT, {"type": "null"}]},
+        "created_at": _TIME,
+        "ended_at": {"anyOf": [_TIME, {"type": "null"}]},
+        "result": {"description": "the answer of the operation, once it is done"},
+        "error": {"anyOf": [ERROR["properties"]["error"], {"type": "null"}]},
+    },
+}
+_REQUEST = "Request"
+"""The suffix for definitions that requests refer to, because answers have definitions of the same names."""
+
+
+def _effects(op: Op) -> str:
+    """Further properties of an operation, for callers."""
+    facts = [
+        "Something may be lost for good." if op.destructive else "",
+        "The same again changes nothing more." if op.idempotent else "",
+        f"It may take long: `jobs/{op.name}` begins it as a job." if op.long else "",
+    ]
+    return "\n\n".join(part for part in (schemas.details(op), " ".join(filter(None, facts))) if part)
+
+
+def _body(op: Op) -> dict[str, Any]:
+    schema = _relocated(schemas.request_schema(op, own=False), _REQUEST)
+    example = {"summary": "one that works", "value": dict(EXAMPLES[op.name])}
+    needed = bool(schema.get("required"))
+    return {"required": needed, "content": {JSON: {"schema": schema, "examples": {op.name: example}}}}
+
+
+def _relocated(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+    """A schema that refers to the document's own definitions."""
+    own: dict[str, Any] = _redirected(
+        {name: part for name, part in schema.items() if name != "$defs"}, suffix
+    )
+    return own
+
+
+def _definitions(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+    """The definitions of a schema, with the names of the document."""
+    return {f"{name}{suffix}": _redirected(part, suffix) for name, part in schema.get("$defs", {}).items()}
+
+
+def _redirected(schema: Any, suffix: str) -> Any:
+    """A schema whose references lead to the document's own definitions."""
+    if isinstance(schema, dict):
+        return {
+            name: f"{_HERE}{part.removeprefix(_DEFS)}{suffix}"
+            if name == "$ref" and isinstance(part, str)
+            else _redirected(part, suffix)
+            for name, part in schema.items()
+        }
+    return [_redirected(part, suffix) for part in schema] if isinstance(schema, list) else schema
+
+
+def _content(about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": about, "content": {JSON: {"schema": dict(schema)}}}
+
+
+def _errors() -> dict[int, dict[str, Any]]:
+    return {status: _content(about, {"$ref": f"{_HERE}Error"}) for status, about in MEANINGS.items()}
+
+
+_TEMPLATE = resources.files("priming_server").joinpath("docs.html").read_text("utf-8")
+
+
+def _digest(tag: str) -> str:
+    element = re.search(rf"<{tag}>(.*?)</{tag}>", _TEMPLATE, re.DOTALL)
+    text = element[1] if element else ""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+DOCS_POLICY = (
+    f"default-src 'none'; connect-src 'self'; script-src 'sha256-{_digest('script')}';"
+    f" style-src 'sha256-{_digest('style')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The content security policy of the page: its own script, and requests to its own server."""
+
+
+def docs_page(document: Mapping[str, Any]) -> str:
+    """The page, from the OpenAPI document."""
+    sections = [
+        _section(method, path, about)
+        for path, methods in document["paths"].items()
+        for method, about in methods.items()
+    ]
+    filled = {"version": escape(document["info"]["version"]), "operations": "\n".join(sections)}
+    return re.sub(r"\{\{(\w+)\}\}", lambda field: filled[field[1]], _TEMPLATE)
+
+
+def _section(method: str, path: str, about: Mapping[str, Any]) -> str:
+    """One operation: its purpose, its arguments, and a form to try it."""
+    content = about.get("requestBody", {}).get("content", {}).get("application/json", {})
+    examples = [example["value"] for example in content.get("examples", {}).values()]
+    body = json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else ""
+    box = f'<textarea spellcheck="false" aria-label="body">{escape(body)}</textarea>' if examples else ""
+    rows = "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{escape(_kind(field))}</td>"
+        f"<td>{escape(field.get('description', ''))}</td></tr>"
+        for name, field in content.get("schema", {}).get("properties", {}).items()
+    )
+    table = f"<table>{rows}</table>" if rows else ""
+    more = "".join(
+        f"<p>{escape(part)}</p>"
+        for part in about.get("description", "").replace("`", "").split("\n\n")
+        if part
+    )
+    needed = "" if "{id}" not in path else '<label>job <input class="job"></label>'
+    return (
+        f'<details id="{escape(about["operationId"])}"><summary><b>{method.upper()}</b> <code>{escape(path)}</code>'
+        f" {escape(about['summary'])}</summary>{more}{table}"
+        f'<form data-method="{method.upper()}" data-path="{escape(path)}">{needed}{box}'
+        '<button type="submit">Try it</button></form><pre></pre></details>'
+    )
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """The type of an argument, in a word or two."""
+    several = schema.get("anyOf", [schema])
+    names = [option.get("type") or str(option.get("$ref", "object")).rpartition("/")[2] for option in several]
+    return " or ".join(dict.fromkeys(str(name) for name in names if name != "null"))
