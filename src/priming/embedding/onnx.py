@@ -1,6 +1,5 @@
 """Sentence vectors of a small transformer in ONNX: the packaged all-MiniLM-L6-v2 in int8, or one out of a folder.
 
-Of the two packages that carry the model only data files are read; neither is imported.
 Nothing is ever downloaded.
 """
 
@@ -8,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -22,11 +21,12 @@ from numpy.typing import NDArray
 from priming.config.params.embedding import ONNX, OnnxParams
 from priming.embedding.model_files import EXTRA, RUNTIME, ModelFiles, packaged, within
 from priming.embedding.protocol import Background, Vectors, unit
+from priming.embedding.word_pieces import WordPieces
 from priming.errors import EmbedderError, MissingExtra, ParamError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 
 PREPROCESSING = "marks at both ends, mean over the tokens, unit length"
@@ -34,6 +34,8 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
 QUICK_TEXTS = 4
+TOKENIZER_EXTRA = "fastembed"
+"""The extra that brings the library of tokenizers."""
 _CHUNK, _TEXTS = 1 << 20, 256
 
 
@@ -89,9 +91,7 @@ class OnnxEmbedder:
             return self._files.dimension
         declared = self._session.get_outputs()[self._output].shape[-1]
         return (
-            declared
-            if isinstance(declared, int)
-            else len(self._vector(self._session, self._encode(["a"])[0]))
+            declared if isinstance(declared, int) else len(self._vector(self._session, self._tokens_of("a")))
         )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -108,7 +108,7 @@ class OnnxEmbedder:
             run = pool.map if at_once > 1 else map
             row = 0
             for first in range(0, len(texts), _TEXTS):
-                for vector in run(vector_of, self._encode(texts[first : first + _TEXTS])):
+                for vector in run(vector_of, map(self._tokens_of, texts[first : first + _TEXTS])):
                     out[row] = vector
                     row += 1
         return out
@@ -142,16 +142,30 @@ class OnnxEmbedder:
             ) from error
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
+    def _tokens_of(self) -> Callable[[str], Sequence[int]]:
+        """What gives the numbers of a text's tokens; none of a text without words."""
+        path, most = self._files.tokenizer, self._params.tokens
+        try:
+            tokenizer = WordPieces.of(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise self._error(f"{path} is not a tokenizer ({_line(error)})") from error
+        if tokenizer is not None:
+            return lambda text: tokenizer.tokens(text, most)
+        return partial(_library_tokens, self._library_tokenizer(path, most))
+
+    def _library_tokenizer(self, path: Path, most: int) -> Tokenizer:
+        """A tokenizer of another kind, by the library that knows all."""
         # The tokenizer's threads do not survive a fork, and it warns of that; whoever wants them sets this.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        from tokenizers import Tokenizer
-
         try:
-            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise MissingExtra(TOKENIZER_EXTRA, f"the tokenizer {path}, which is none of BERT's,") from None
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more precise
-            raise self._error(f"{self._files.tokenizer} is not a tokenizer ({_line(error)})") from error
-        tokenizer.enable_truncation(self._params.tokens)
+            raise self._error(f"{path} is not a tokenizer ({_line(error)})") from error
+        tokenizer.enable_truncation(most)
         tokenizer.no_padding()
         return tokenizer
 
@@ -169,23 +183,13 @@ class OnnxEmbedder:
             raise self._error(f"{self._files.model} gives no vector for each token")
         return ranks.index(RANK)
 
-    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
-        try:
-            encodings = self._tokenizer.encode_batch(list(texts))
-        except TypeError:
-            # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
-            clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-            encodings = self._tokenizer.encode_batch(clean)
-        return list(encodings)
-
-    def _vector(self, session: InferenceSession, tokens: Encoding) -> Vectors:
+    def _vector(self, session: InferenceSession, numbers: Sequence[int]) -> Vectors:
         """The mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
-        if all(tokens.special_tokens_mask):
+        if not numbers:
             return np.zeros(self.dimension, dtype=np.float32)
-        columns = zip(INPUTS, (tokens.ids, tokens.attention_mask, tokens.type_ids), strict=True)
-        feed: Mapping[str, Any] = {
-            name: np.array([ids], dtype=np.int64) for name, ids in columns if name in self._inputs
-        }
+        ids = np.array([numbers], dtype=np.int64)
+        columns = zip(INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True)
+        feed: Mapping[str, Any] = {name: column for name, column in columns if name in self._inputs}
         try:
             rows: NDArray[np.float32] = session.run(None, feed)[self._output][0]
         except Exception as error:  # as above
@@ -197,6 +201,12 @@ class OnnxEmbedder:
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(f"{what}; {self._files.remedy}")
+
+
+def _library_tokens(tokenizer: Tokenizer, text: str) -> Sequence[int]:
+    # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
+    encoding = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"))
+    return [] if all(encoding.special_tokens_mask) else list(encoding.ids)
 
 
 def _processors() -> int:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from priming.errors import EmbedderError
 
-PACKAGE = "wordllama"
-MODEL = "l2_supercat"
+PACKAGE = "priming_weights"
+"""The folder beside Priming's that the build fills: see ``hatch_build.py``."""
+NAME, MODEL = "wordllama", "l2_supercat"
 WEIGHTS = Path("weights", f"{MODEL}_256.safetensors")
 TOKENIZER = Path("tokenizers", f"{MODEL}_tokenizer_config.json")
 DIGESTS = (
@@ -17,16 +18,16 @@ DIGESTS = (
     "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
 )
 """The SHA-256 of both files of WordLlama 0.4.0.post1, as they were examined."""
-REMEDY = "reinstall it: pip install --force-reinstall 'wordllama>=0.4,<0.5'"
+REMEDY = "reinstall Priming: pip install --force-reinstall --no-deps priming, or . in its clone"
 
 
-def folder() -> Path:
-    """The folder of the installed package."""
+def folder(model: str = NAME) -> Path:
+    """Return the folder of the weights of a model that is installed with Priming."""
     spec = find_spec(PACKAGE)
     places = spec.submodule_search_locations if spec is not None else None
     if not places:
-        raise EmbedderError(f"the package {PACKAGE!r} is not installed; {REMEDY}")
-    return Path(places[0])
+        raise EmbedderError(f"the weights, {PACKAGE!r}, are not installed; {REMEDY}")
+    return Path(places[0], model)
 
 
 def stamp(folder: Path) -> str:

@@ -1,8 +1,7 @@
-"""Word vectors bundled with WordLlama, read from its files without importing it.
+"""Word vectors of WordLlama, read from its files, which the build copies.
 
-WordLlama's own loader needs the network and its import takes half a second; the weights are one
-memory-mapped float16 table, so reading them is a matter of milliseconds. Results equal its
-``embed(norm=True)``: byte-pair tokens without special tokens, mean of rows, unit length.
+The weights are one memory-mapped float16 table, so reading them is a matter of milliseconds. Results equal
+WordLlama's ``embed(norm=True)``: byte-pair tokens without special tokens, mean of rows, unit length.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from priming.embedding import weights
 from priming.embedding.byte_pairs import BytePairs
 from priming.embedding.protocol import Background, TokenIds, Vectors, checked_pool, unit
-from priming.embedding.weights import MODEL, PACKAGE, REMEDY, TOKENIZER, WEIGHTS
+from priming.embedding.weights import MODEL, NAME, REMEDY, TOKENIZER, WEIGHTS
 from priming.errors import EmbedderError, ParamError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
 
 TENSOR = "embedding.weight"
 PREPROCESSING = "bpe, no special tokens, mean, unit length"
@@ -36,7 +31,6 @@ PREPROCESSING = "bpe, no special tokens, mean, unit length"
 BATCH_CHARACTERS = 1 << 18
 BATCH_TEXTS = 1024
 CHUNK_TOKENS = 1 << 14
-QUICK_CHARACTERS = 1 << 15
 HEADER_LIMIT = 1 << 20
 DIGEST_ROWS = 256
 
@@ -48,7 +42,6 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self._chosen = None if folder is None else Path(folder)
-        self._characters = 0
 
     @cached_property
     def generation(self) -> str:
@@ -58,7 +51,7 @@ class StaticEmbedder:
         # A retrained table differs in every row: evenly spaced rows tell it apart without reading 16 MB.
         digest.update(str(self._table.shape).encode())
         digest.update(self._table[:: max(1, len(self._table) // DIGEST_ROWS)].tobytes())
-        return f"{PACKAGE}-{MODEL}/{self.dimension}/{digest.hexdigest()}"
+        return f"{NAME}-{MODEL}/{self.dimension}/{digest.hexdigest()}"
 
     @property
     def stamp(self) -> str:
@@ -115,46 +108,16 @@ class StaticEmbedder:
         return _map_table(self._folder / WEIGHTS)
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        # The tokenizer's threads do not survive a fork, and it warns of that; whoever wants them sets this.
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        from tokenizers import Tokenizer
-
+    def _tokenizer(self) -> BytePairs:
         path = self._folder / TOKENIZER
-        text = _read(path).decode("utf-8", "replace")
-        try:
-            tokenizer = Tokenizer.from_str(text)
-        except Exception as error:  # the library raises nothing more precise
-            raise EmbedderError(f"{path} is not a tokenizer ({error}); {REMEDY}") from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
+        tokenizer = BytePairs.of(_read(path))
+        if tokenizer is None:
+            raise EmbedderError(f"{path} is not the tokenizer that was examined; {REMEDY}")
         return tokenizer
 
-    @cached_property
-    def _byte_pairs(self) -> BytePairs | None:
-        return BytePairs.of(_read(self._folder / TOKENIZER))
-
     def _ids(self, texts: list[str]) -> list[TokenIds]:
-        numbers = self._quick_numbers(texts) or self._numbers(texts)
         last = self.vocabulary - 1
-        return [np.minimum(np.array(ids, dtype=np.int64), last) for ids in numbers]
-
-    def _quick_numbers(self, texts: list[str]) -> list[list[int]]:
-        """The tokens of the first few texts, for which loading the library would take longer; else nothing."""
-        self._characters += sum(map(len, texts))
-        if "_tokenizer" in vars(self) or self._characters > QUICK_CHARACTERS or self._byte_pairs is None:
-            return []
-        numbers = [self._byte_pairs.tokens(text) for text in texts]
-        return [ids for ids in numbers if ids is not None] if None not in numbers else []
-
-    def _numbers(self, texts: list[str]) -> list[list[int]]:
-        try:
-            encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        except TypeError:
-            # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
-            clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-            encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        return [np.minimum(np.array(self._tokenizer.tokens(text), dtype=np.int64), last) for text in texts]
 
     def _sum_into(self, out: Vectors, texts: Sequence[NDArray[np.integer[Any]]]) -> None:
         """Write Σ e(t) of each text. Only the distinct tokens are widened: float16 arithmetic is slow."""
