@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from priming.config.params.llm import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
+from priming.llm.json_schema import schema_problem, violation_of
 from priming.llm.protocol import Agent, Answer, Schema
-
-if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
 
 T = TypeVar("T")
 REPAIR = """\
@@ -104,33 +102,24 @@ def problem_of(value: Any, schema: Schema) -> str | None:
     >>> problem_of({"n": "one"}, {"properties": {"n": {"type": "integer"}}})
     "$.n: 'one' is not of type 'integer'"
     """
-    from jsonschema.exceptions import best_match
-
-    validator = _validator(json.dumps(dict(schema), sort_keys=True))
+    _check_schema(json.dumps(dict(schema), sort_keys=True))
     if not isinstance(value, dict):
         return f"{shown(value)} is not a JSON object"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
         return "it has half a surrogate pair, which is not valid text"
-    wrong = best_match(validator.iter_errors(value))
-    if wrong is None:
-        return None
-    limit = f" ({wrong.validator}: {wrong.validator_value})" if isinstance(wrong.validator_value, int) else ""
-    return f"{wrong.json_path}: {wrong.message}{limit}"
+    wrong = violation_of(value, schema)
+    return None if wrong is None else str(wrong)
 
 
 @lru_cache(maxsize=16)
-def _validator(schema: str) -> Draft202012Validator:
-    """The validator of a schema as JSON text: to check a schema takes longer than to check an answer."""
-    from jsonschema import Draft202012Validator, SchemaError
-
+def _check_schema(schema: str) -> None:
+    """Refuse a schema, as JSON text, that is none."""
     parsed = json.loads(schema)
-    try:
-        Draft202012Validator.check_schema(parsed)
-    except SchemaError as error:
-        raise ParamError("schema", parsed, f"must be a JSON Schema: {error.message}") from None
-    return Draft202012Validator(parsed)
+    problem = schema_problem(parsed)
+    if problem is not None:
+        raise ParamError("schema", parsed, f"must be a JSON Schema: {problem}")
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,0 +1,99 @@
+"""Schemas are read as the library ``jsonschema`` reads them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from priming.llm.json_schema import KEYWORDS, TYPES, schema_problem, violation_of
+
+NAMES = ("a", "b", "odd name", "it's")
+NUMBERS = st.integers(-3, 3) | st.floats(-3, 3, width=16)
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text("ab1", max_size=3)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+)
+TYPE = st.sampled_from(sorted(TYPES))
+COUNT = st.integers(0, 3)
+
+
+def with_keywords(inner):
+    keywords = {
+        "type": TYPE | st.lists(TYPE, min_size=1, max_size=2, unique=True),
+        "enum": st.lists(VALUES, max_size=3),
+        "const": VALUES,
+        "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=2),
+        "required": st.lists(st.sampled_from(NAMES), max_size=2, unique=True),
+        "additionalProperties": inner,
+        "items": inner,
+        "uniqueItems": st.booleans(),
+        "anyOf": st.lists(inner, min_size=1, max_size=2),
+        "pattern": st.sampled_from(["a", "^1", "b$"]),
+        **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), COUNT),
+        **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), NUMBERS),
+        "description": st.just("what it is"),
+    }
+    assert set(keywords) - {"description"} == set(KEYWORDS)
+    return st.fixed_dictionaries({}, optional=keywords)
+
+
+SCHEMAS = st.recursive(st.booleans(), with_keywords, max_leaves=8)
+
+
+@given(SCHEMAS, VALUES)
+def test_a_value_is_valid_where_the_library_says_so(schema, value):
+    assert schema_problem(schema) is None
+    assert (violation_of(value, schema) is None) == Draft202012Validator(schema).is_valid(value)
+
+
+def single(keyword):
+    """Schemas of one keyword; a false schema within another has no path in the library's message."""
+    inner = (
+        st.booleans() if keyword == "additionalProperties" else st.builds(lambda name: {"type": name}, TYPE)
+    )
+    return (
+        with_keywords(inner)
+        .filter(lambda schema: keyword in schema)
+        .map(lambda schema: {keyword: schema[keyword]})
+    )
+
+
+@pytest.mark.parametrize("keyword", sorted(set(KEYWORDS) - {"anyOf"}))
+@given(data=st.data())
+def test_a_violation_is_told_in_the_words_of_the_library(keyword, data):
+    schema = data.draw(single(keyword))
+    value = data.draw(VALUES)
+    wrong, theirs = violation_of(value, schema), [*Draft202012Validator(schema).iter_errors(value)]
+    least = min((len(error.path) for error in theirs), default=0)
+    told = {f"{error.json_path}: {error.message}" for error in theirs if len(error.path) == least}
+    assert wrong is None if not told else str(wrong).removesuffix(wrong.limit) in told
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "text"},
+        {"type": []},
+        {"required": "a"},
+        {"properties": []},
+        {"items": {"minLength": -1}},
+        {"anyOf": []},
+        {"pattern": "("},
+        {"minimum": "1"},
+        {"enum": "a"},
+        [],
+    ],
+)
+def test_what_the_library_refuses_as_a_schema_is_refused(schema):
+    assert schema_problem(schema) is not None
+    assert not Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(schema) or schema == {
+        "pattern": "("
+    }
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "oneOf", "not", "format", "patternProperties"])
+def test_a_keyword_that_would_be_overlooked_is_refused(keyword):
+    assert "is not read here" in schema_problem({"properties": {"a": {keyword: {}}}})
