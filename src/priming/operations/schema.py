@@ -1,37 +1,44 @@
 """Requests and answers as JSON schema: what callers may send, read from the signatures of the operations.
 
-The only file that speaks pydantic. ``arguments`` turns a request into the arguments of an operation's function, and
-all that is wrong with it into one ``ParamError``.
+``arguments`` turns a request into the arguments of an operation's function, and all that is wrong with it into one
+``ParamError``.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from inspect import Parameter
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-    create_model,
-)
-
+from priming.config.values import dataclass
 from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
-from priming.core.arguments.measured import check_json
-from priming.errors import MOST_VIOLATIONS, ParamError, shown, violation
-from priming.operations.local_socket import MESSAGE_VALUES
+from priming.errors import ParamError, shown, violation
+from priming.operations import json_shapes
+from priming.operations.json_shapes import (
+    EXTRA,
+    INVALID,
+    MISSING,
+    Place,
+    Problem,
+    Problems,
+    Schema,
+    Shape,
+    allows_none,
+    is_reference,
+    object_schema,
+    parsed,
+    parts_of,
+    plain,
+    read_object,
+    read_path,
+    read_text,
+    reader_of_list,
+    title_of,
+)
 from priming.operations.op import Op
 from priming.operations.table import named
 from priming.types import Cue
@@ -92,8 +99,6 @@ MEANINGS: Mapping[str, str] = {
 """What arguments mean where the function's docstring does not say it."""
 
 _OF_LINKS = {"source": "key of the memory where the link starts"}
-_PORTION = 1_000
-"""Items of a list that are validated at once."""
 _MEMBERS = 100
 """Most members of a request, and of an object in a list."""
 _ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -108,48 +113,32 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     """
     if not isinstance(request, Mapping):
         raise ParamError("request", request, "must be a JSON object of arguments")
-    values, hints = _validated(op, _renamed(op, request) if forgiving else request), _signature(op)
-    return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
-
-
-def _validated(op: Op, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the arguments; long lists are validated in portions, as a violation takes a kilobyte."""
+    sent = _renamed(op, request) if forgiving else request
     _check_members("request", sent)
     for name, value in sent.items():
         for number, item in enumerate(value if isinstance(value, list) else ()):
             _check_members(f"{name}.{number}", item)
-    lists = {name: value for name, value in sent.items() if name in _lists(op) and isinstance(value, list)}
-    long = {name: value for name, value in lists.items() if len(value) > _PORTION}
-    problems: list[Any] = []
-    more = 0
-    values: dict[str, Any] = {}
-    try:
-        parsed = _model(op.name).model_validate({**sent, **{name: [] for name in long}})
-        values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
-    except ValidationError as error:
-        problems = error.errors(include_url=False)
-    for name in long:
-        for start in range(0, len(long[name]), _PORTION):
-            try:
-                portion = _adapter(op, name).validate_python(long[name][start : start + _PORTION])
-                values.setdefault(name, []).extend([] if problems else _plain(portion))
-            except ValidationError as error:
-                if len(problems) >= MOST_VIOLATIONS:
-                    more += error.error_count()
-                else:
-                    for problem in error.errors(include_url=False):
-                        index, *inner = problem["loc"]
-                        problems.append({**problem, "loc": (name, int(index) + start, *inner)})
-    if problems:
-        raise ParamError.of([_rule(op, problem) for problem in problems], more)
+    wrong, hints = Problems(), _signature(op)
+    values = _read_arguments(_fields(op), sent, (), wrong)
+    if wrong.first:
+        raise ParamError.of([_rule(op, problem) for problem in wrong.first], wrong.more)
+    return {name: value for name, value in values.items() if value is not None or allows_none(hints[name])}
+
+
+def _read_arguments(
+    fields: Mapping[str, _Field], sent: Mapping[str, Any], place: Place, wrong: Problems
+) -> dict[str, Any]:
+    """The values of the arguments that were sent."""
+    values = {}
+    for name, field in fields.items():
+        if name in sent:
+            values[name] = field.shape.read(sent[name], (*place, name), wrong)
+        elif field.is_required:
+            wrong.add((*place, name), None, MISSING)
+    for name in sent:
+        if name not in fields:
+            wrong.add((*place, str(name)), sent[name], EXTRA)
     return values
-
-
-@cache
-def _lists(op: Op) -> set[str]:
-    """The arguments that are lists."""
-    shapes = ((name, get_args(_shape(op.name, name, hint))) for name, hint in _signature(op).items())
-    return {name for name, parts in shapes if parts and get_origin(parts[0]) is list}
 
 
 def _check_members(name: str, value: Any) -> None:
@@ -167,7 +156,7 @@ def argument_names(op: Op) -> tuple[str, ...]:
 @cache
 def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
     """The JSON schema of an operation's request; without ``own``, as others than the user may send it."""
-    schema = _model(op.name).model_json_schema()
+    schema = _request(op)
     if own or not op.own:
         return schema
     properties = {name: part for name, part in schema["properties"].items() if name not in op.own}
@@ -177,7 +166,7 @@ def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
     """The JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
-    return TypeAdapter(named(name).answer).json_schema(mode="serialization")
+    return json_shapes.schema_of(named(name).answer)
 
 
 def refuse_own(op: Op, request: Any) -> None:
@@ -200,31 +189,53 @@ def details(op: Op) -> str:
     return "\n\n".join(part for part in paragraphs if not part.startswith(("Args:", "Raises:", ">>>")))
 
 
-class CueShape(BaseModel):
-    """What recall starts from: a text, a context, or both. Of a list of values any will do."""
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """An argument: its shape, whether it must be sent, and its part of the schema."""
 
-    model_config = ConfigDict(extra="allow", title="Cue")
-
-    text: str | None = None
-    file: str | list[str] | None = None
-    language: str | list[str] | None = None
-    task: str | list[str] | None = None
-    environment: str | list[str] | None = None
-    project: str | list[str] | None = None
-    speaker: str | list[str] | None = None
-    at: AwareDatetime | None = None
+    shape: Shape
+    is_required: bool
+    schema: Schema
 
 
-def _plain(value: Any) -> Any:
-    """What the library takes: models become mappings and cues."""
-    if isinstance(value, CueShape):
-        return Cue(**{**value.model_dump(exclude_unset=True), **(value.model_extra or {})})
-    if isinstance(value, BaseModel):
-        fields = {name: _plain(getattr(value, name)) for name in value.model_fields_set}
-        return {name: field for name, field in fields.items() if field is not None}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
+_ANY_OF = Shape(
+    {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+    lambda value, place, wrong: (
+        value
+        if isinstance(value, str)
+        or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+        else wrong.add(place, value, "must be a text, or a list of texts")
+    ),
+)
+_CUE: Mapping[str, Shape] = {
+    "text": plain(str).or_null(),
+    **dict.fromkeys(("file", "language", "task", "environment", "project", "speaker"), _ANY_OF.or_null()),
+    "at": plain(datetime).or_null(),
+}
+_CUE_NAME = "CueShape"
+_CUE_PROPERTIES = {
+    name: {**shape.schema, "default": None, "title": title_of(name)} for name, shape in _CUE.items()
+}
+_CUE_SCHEMA = object_schema(
+    _CUE_PROPERTIES,
+    (),
+    "Cue",
+    open_to=True,
+    about="What recall starts from: a text, a context, or both. Of a list of values any will do.",
+)
+
+
+def _read_cue(value: Any, place: Place, wrong: Problems) -> Any:
+    """What recall starts from, of an object."""
+    value = parsed(value, "{")
+    if not isinstance(value, Mapping):
+        rule = 'must be an object, in a cue for instance {"text": "…", "file": "…"}'
+        return wrong.add(place, value, rule)
+    parts = {
+        name: _CUE[name].read(part, (*place, name), wrong) if name in _CUE else part
+        for name, part in value.items()
+    }
+    return INVALID if any(part is INVALID for part in parts.values()) else Cue(**parts)
 
 
 @cache
@@ -244,24 +255,41 @@ def _signature(op: Op) -> dict[str, Any]:
 
 
 @cache
-def _model(name: str) -> type[BaseModel]:
-    op = named(name)
+def _fields(op: Op) -> dict[str, _Field]:
+    """The arguments that a request may carry, by name."""
     parameters = inspect.signature(op.function).parameters
     meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **_documented(op)}
-    fields: dict[str, Any] = {}
-    for argument, hint in _signature(op).items():
-        required = argument in parameters and parameters[argument].default is Parameter.empty
-        shape = _shape(name, argument, hint)
-        default = ... if required else _default(parameters, argument)
-        described = Field(default, description=meanings.get(argument))
-        fields[argument] = (shape if required else shape | None, described)
-    title = "".join(part.title() for part in name.split("_"))
-    return create_model(title, __config__=ConfigDict(extra="forbid"), __doc__=None, **fields)
+    fields = {}
+    for name, hint in _signature(op).items():
+        required = name in parameters and parameters[name].default is Parameter.empty
+        shape = _shape(op.name, name, hint)
+        shape = shape if required else shape.or_null()
+        schema = {
+            **shape.schema,
+            **({} if required else {"default": _default(parameters, name)}),
+            **({} if is_reference(shape.schema) else {"title": title_of(name)}),
+            **({"description": meanings[name]} if name in meanings else {}),
+        }
+        fields[name] = _Field(shape, required, schema)
+    return fields
 
 
 @cache
-def _adapter(op: Op, argument: str) -> TypeAdapter[Any]:
-    return TypeAdapter(_shape(op.name, argument, _signature(op)[argument]))
+def _request(op: Op) -> Schema:
+    """The schema of a request, with the schemas that it refers to."""
+    fields = _fields(op)
+    schema = object_schema(
+        {name: field.schema for name, field in fields.items()},
+        [name for name, field in fields.items() if field.is_required],
+        _title(op),
+        open_to=False,
+    )
+    defs = {name: about for field in fields.values() for name, about in field.shape.defs.items()}
+    return {**schema, **({"$defs": defs} if defs else {})}
+
+
+def _title(op: Op) -> str:
+    return "".join(part.title() for part in op.name.split("_"))
 
 
 def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
@@ -283,75 +311,48 @@ def _documented(op: Op) -> dict[str, str]:
     return {name: text.replace("``", "") for name, text in meanings.items()}
 
 
-def _allows_none(hint: Any) -> bool:
-    return get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
-
-
-def _shape(op: str, name: str, hint: Any) -> Any:
+def _shape(op: str, name: str, hint: Any) -> Shape:
     """How an argument of a type is sent."""
-    if _allows_none(hint):
-        (hint,) = (option for option in get_args(hint) if option is not NoneType)
+    parts = parts_of(hint)
+    if len(parts) > 1:  # a text or a path
+        return Shape({"type": "string"}, read_path)
+    (hint,) = parts
     if hint is Cue:
-        return Annotated[CueShape, BeforeValidator(_object)]
-    if hint is datetime:
-        return Annotated[AwareDatetime, BeforeValidator(_time)]
+        return Shape({"$ref": f"#/$defs/{_CUE_NAME}"}, _read_cue, {_CUE_NAME: _CUE_SCHEMA})
+    if hint is str and name in CHOICES:  # the library checks which, and says so
+        return Shape({"type": "string", "enum": list(CHOICES[name])}, read_text)
     if get_origin(hint) is None:
-        return _word(name) if hint is str else hint
+        return plain(hint)
     if issubclass(get_origin(hint), Mapping):
-        return Annotated[dict[str, Any], BeforeValidator(_object)]
+        return Shape({"type": "object", "additionalProperties": True}, read_object)
     return _listed(name, get_args(hint)[0], op)
 
 
-def _word(name: str) -> Any:
-    """A text, or one of a few words: the library checks which, and says so."""
-    if name not in CHOICES:
-        return str
-    return Annotated[str, WithJsonSchema({"type": "string", "enum": list(CHOICES[name])})]
-
-
-def _listed(name: str, inner: Any, op: str) -> Any:
+def _listed(name: str, inner: Any, op: str) -> Shape:
     """A list: an array, JSON text of one, or words between commas."""
     if inner is str:
         choices = OWN_CHOICES.get((op, name), CHOICES.get(name))
-        words: Any = {"type": "string", **({"enum": list(choices)} if choices else {})}
+        words = {"type": "string", **({"enum": list(choices)} if choices else {})}
         schema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
-        return Annotated[list[str], BeforeValidator(_list), WithJsonSchema(schema)]
-    item = _model({"remember_many": "remember", "link_many": "link"}[op])
-    return Annotated[list[item], BeforeValidator(_array)]  # type: ignore[valid-type]
+        return Shape(schema, reader_of_list(read_text, words=True))
+    item = named({"remember_many": "remember", "link_many": "link"}[op])
+    schema = {"type": "array", "items": {"$ref": f"#/$defs/{_title(item)}"}}
+    whole = _request(item)
+    own = {part: value for part, value in whole.items() if part != "$defs"}
+    defs = {**whole.get("$defs", {}), _title(item): own}
+    return Shape(schema, reader_of_list(_reader_of_item(item), words=False), defs)
 
 
-def _list(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        return _array(value)
-    return [part.strip() for part in value.split(",") if part.strip()]
+def _reader_of_item(op: Op) -> json_shapes.Read:
+    """The reader of a request within a list, whose null members are left out."""
 
+    def read(value: Any, place: Place, wrong: Problems) -> Any:
+        if not isinstance(value, Mapping):
+            return wrong.add(place, value, "must be an object")
+        values = _read_arguments(_fields(op), value, place, wrong)
+        return {name: each for name, each in values.items() if each is not None}
 
-def _array(value: Any) -> Any:
-    return _json(value, "[")
-
-
-def _object(value: Any) -> Any:
-    return _json(value, "{")
-
-
-def _json(value: Any, start: str) -> Any:
-    """JSON text parsed; anything else unchanged."""
-    if not isinstance(value, str) or not value.lstrip().startswith(start):
-        return value
-    check_json("request", value.encode("utf-8", "replace"), MESSAGE_VALUES)
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _time(value: Any) -> Any:
-    """A time is sent as text; a number would be taken for seconds."""
-    if value is not None and not isinstance(value, str):
-        raise ValueError("must be ISO 8601 text with a time zone, such as 2026-03-01T09:30:00Z")
-    return value
+    return read
 
 
 def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -367,32 +368,24 @@ def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
             renamed[own] = renamed.get(own) if value is None else value
     if "cue" not in own_names or isinstance(renamed.get("cue", {}), str):
         return renamed
-    context = {name: renamed.pop(name) for name in _CUE if name in renamed and name not in own_names}
+    context = {
+        name: renamed.pop(name)
+        for name in _CUE
+        if name in renamed and name not in own_names and name not in _CUE_ALONE
+    }
     return {**renamed, "cue": {**context, **(renamed.get("cue") or {})}} if context else renamed
 
 
-_CUE = ("text", "file", "language", "task", "environment", "project", "speaker")
+_CUE_ALONE = ("at",)
+"""What is part of a cue only where it stands within it."""
 
 
-_RULES: Mapping[str, str] = {
-    "missing": "must be given",
-    "timezone_aware": "must carry a time zone, such as 2026-03-01T09:30:00Z",
-    "string_type": "must be a text",
-    "model_type": 'must be an object, in a cue for instance {"text": "…", "file": "…"}',
-    "dict_type": "must be an object",
-}
-
-
-def _rule(op: Op, error: Any) -> str:
+def _rule(op: Op, problem: Problem) -> str:
     """One thing that is wrong with a request, in words."""
-    name = ".".join(str(part) for part in error["loc"]) or "request"
-    if error["type"] == "extra_forbidden":
+    name, rule = ".".join(map(str, problem.place)), problem.rule
+    if rule == EXTRA:
         rule = f"is not an argument: {op.name} takes {', '.join(_signature(op)) or 'none'}"
-        return violation(name, error["input"], rule)
-    meaning = {**MEANINGS, **_documented(op)}.get(name)
-    if error["type"] == "missing" and meaning:
-        return violation(name, None, f"{_RULES['missing']}: {meaning}")
-    rule = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
-        "should", "must"
-    )
-    return violation(name, None if error["type"] == "missing" else error["input"], rule)
+    elif rule == MISSING:
+        meaning = {**MEANINGS, **_documented(op)}.get(name)
+        rule = f"must be given: {meaning}" if meaning else "must be given"
+    return violation(name, problem.value, rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.arguments.arrays import Floats, Ints
+from priming.errors import MissingExtra
 from priming.sleep.plan import ProgressStep
 
+EXTRA, LIBRARY = "sleep", "sklearn"
 _NOISE = -1
 
 
@@ -22,6 +25,10 @@ def cluster_rows(
 
     Rows of zeros are in no cluster. Windows larger than a batch are clustered batch by batch, and clusters with near
     centroids are joined.
+
+    Raises:
+        MissingExtra: there are enough rows for a cluster, and the extra ``sleep`` is not installed.
+
     """
     nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
     lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
@@ -62,7 +69,14 @@ def _of_batch(units: Floats, size: int, params: SleepParams) -> Iterator[Ints]:
     yield from _members(labels)
 
 
+def check_library() -> None:
+    """Raise ``MissingExtra`` if the library of HDBSCAN is not installed."""
+    if find_spec(LIBRARY) is None:
+        raise MissingExtra(EXTRA, "the stage 'deep' of sleep")
+
+
 def _hdbscan(units: Floats, size: int, params: SleepParams, **settings: Any) -> Ints:
+    check_library()
     from sklearn.cluster import HDBSCAN
 
     clustering = HDBSCAN(

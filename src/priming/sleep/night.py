@@ -17,13 +17,14 @@ from priming.config.params.embedding import EMBEDDER
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
-from priming.errors import Conflict, NotFound, ParamError
+from priming.errors import Conflict, MissingExtra, NotFound, ParamError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.maintenance.alone import alone
 from priming.maintenance.vectors import follow
 from priming.namespace import Namespace
+from priming.sleep.clustering import check_library
 from priming.sleep.plan import LeftAlone, Planned, PlannedItem, Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
@@ -46,11 +47,16 @@ def sleep(
 ) -> Proposal:
     """Run the stages in their order; the changes of each are written before the next is read.
 
+    Without the extra ``sleep`` the stage ``deep`` is left, with the reason in ``left_alone``, unless it is in
+    ``stages``: then ``MissingExtra`` is raised before anything is changed.
+
     A night whose id the caller chose (``identified``) is carried out once: where it was interrupted, the same call
     goes on with the stages after the last that was written.
     """
     agent = check_agent(agent)
     chosen = _stages(stages)
+    if stages and "deep" in chosen:
+        check_library()
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:
         at, head = memory.now(), memory.store.head(memory.namespace)
@@ -133,7 +139,10 @@ def _propose(
     with memory.lock, memory.store.transaction(write=False):
         reading = StageReader(memory, max(at, memory.now()), params, agent)
         plan = reading.stage(stage)
-    changing, leaving = _sorted(plan(report), params.listed)
+    try:
+        changing, leaving = _sorted(plan(report), params.listed)
+    except MissingExtra as error:
+        changing, leaving = [], [LeftAlone((), str(error))]
     with memory.lock, memory.store.transaction(write=False):
         valid, checks = sound_items(stage, changing, reading.check_context(changing), taken)
         items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]

@@ -50,7 +50,7 @@ class PlannedItem:
 class LeftAlone:
     """Similar memories that a stage left as they are: the reason, and the words in which they differ.
 
-    A plan names the memories by their ids, a proposal by their keys.
+    A plan names the memories by their ids, a proposal by their keys. Without memories it is the stage that was left.
     """
 
     keys: tuple[str, ...]

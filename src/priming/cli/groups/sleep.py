@@ -199,7 +199,10 @@ def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
     """Similar items that a stage left alone, and the words in which they differ."""
     for entry in left[:_MAX_SHOWN]:
         words = f" ({', '.join(entry.words)})" if entry.words else ""
-        yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
+        if entry.keys:
+            yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
+        else:
+            yield line((f"left: {entry.reason}", WARN), indent=2)
     if len(left) > _MAX_SHOWN:
         yield line((f"… and {len(left) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
 
