@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from priming import serialization
 from priming.cli import parse
-from priming.config import keys, relations, store_urls
+from priming.config import relations, store_urls
 from priming.core import similarity, when
-from priming.core.arguments import checks, globs, measured, normal_forms
+from priming.core.arguments import checks, globs, keys, measured, normal_forms
 from priming.embedding import passages
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
@@ -369,7 +369,7 @@ READERS = (
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
     _reader("similarity", lambda text: similarity.content_similarity(text, text[1:]), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
-    _reader("key of a text", keys.slug, "config.keys"),
+    _reader("key of a text", keys.slug, "core.arguments.keys"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
     _reader(
         "URL of a database", lambda text: store_urls.parse_url(f"postgresql://{text}"), "config.store_urls"

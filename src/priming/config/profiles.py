@@ -23,7 +23,6 @@ from priming.config.params.recall import (
     RelevanceParams,
 )
 from priming.config.values import dataclass
-from priming.core.arguments.checks import check_choice
 from priming.errors import ParamError
 
 FILES = (("removed-in", 0.0),)
@@ -238,7 +237,9 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
     """The profile of that name; ``ParamError`` lists the names."""
-    return among[check_choice("profile", name, among)]
+    if name not in among:
+        raise ParamError("profile", name, f"must be one of {', '.join(among)}")
+    return among[name]
 
 
 def laws(profile: Profile) -> dict[str, str]:

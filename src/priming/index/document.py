@@ -11,9 +11,9 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.keys import is_made_from
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import distinct
+from priming.core.arguments.keys import is_made_from
 from priming.core.arguments.vectors import TextVectors
 from priming.core.score import success_rate
 from priming.embedding.passages import is_long, passage_ends

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from priming.config.ids import uuid7
-from priming.config.keys import free_key, slug
 from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
+from priming.core.arguments.keys import free_key, slug
 from priming.core.plasticity import nudge
 from priming.history.log import log, supersede
 from priming.index.document import embedded_text

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain
 
-from priming.config.keys import is_made_from
 from priming.config.params.embedding import PASSAGES
+from priming.core.arguments.keys import is_made_from
 from priming.core.pack import BYTES_A_TOKEN, Packable, Packed, estimate_tokens, short_notice
 from priming.index.document import procedure_steps, times_of
 from priming.results import Hit

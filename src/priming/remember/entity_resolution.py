@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from priming.config.keys import slug
 from priming.config.words import MERGED
+from priming.core.arguments.keys import slug
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store

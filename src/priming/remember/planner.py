@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
-from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.values import dataclass
 from priming.config.words import TOUCHES
+from priming.core.arguments.keys import free_key, slug
 from priming.core.arguments.vectors import TextVectors
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict

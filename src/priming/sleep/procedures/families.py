@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from priming.config.ids import uuid7
-from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.values import dataclass
+from priming.core.arguments.keys import free_key, slug
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least
 from priming.sleep.gist import HAND, Gist

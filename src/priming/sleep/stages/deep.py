@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
-from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.keys import free_key, slug
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least
 from priming.sleep.clustering import centroid, cluster_rows

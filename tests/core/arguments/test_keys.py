@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import Memory
-from priming.config.keys import slug
+from priming.core.arguments.keys import slug
 
 
 @pytest.mark.parametrize(
