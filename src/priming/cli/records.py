@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from priming.cli.output import DIM, KEY, WARN, Line, Part, Span, Table, count, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, count, line, timestamp
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
-    from priming.results import Recall, Step
+    from priming.results import Finding, Recall, Step
     from priming.types import Link, MemoryRecord, Operation
 
 _SHORT, _MOVES = 2, 6
@@ -242,6 +242,15 @@ def state(record: MemoryRecord, *, whole: bool = False) -> str:
 def scope(record: MemoryRecord) -> str:
     """Where a memory applies; empty if it is not a rule and has no conditions."""
     return conditions(record.when) if record.when or record.kind == _RULE else ""
+
+
+def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
+    """Findings, each with its remedy."""
+    if not findings:
+        yield line(("no inconsistencies", OK))
+    for finding in findings:
+        yield line((finding.rule, WARN), f"  {finding.subject}: {finding.detail}")
+        yield line((f"remedy: {finding.remedy}", DIM), indent=2)
 
 
 def conditions(when: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from priming.cli import records
 from priming.cli.groups import care
 from priming.results import Finding, Stats
 from priming.transfer.importers import Report
@@ -267,7 +268,7 @@ def test_sizes_are_in_the_largest_unit_that_fits(number, words):
 
 def test_findings_come_with_their_remedy(shown):
     found = [Finding("rule", "a", "is wrong", "mend it")]
-    assert shown(care.findings_lines(found)) == ["rule  a: is wrong", "  remedy: mend it"]
+    assert shown(records.findings_lines(found)) == ["rule  a: is wrong", "  remedy: mend it"]
 
 
 def test_an_import_says_what_it_did_and_left_out(shown):

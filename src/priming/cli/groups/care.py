@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from priming.cli.store_checks import Check
     from priming.config.profiles import Profile
     from priming.config.settings_files import Resolved
-    from priming.results import Finding, Stats, Status
+    from priming.results import Stats, Status
     from priming.transfer.importers import Report
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
@@ -137,16 +137,7 @@ def validate(store: StoreOptions) -> Answer:
     """Check the store for inconsistencies. Exit status 1 if there are any."""
     with store.open() as memory:
         findings = memory.validate()
-    return Answer(findings, findings_lines(findings), FAILURE if findings else 0)
-
-
-def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
-    """Findings, each with its remedy."""
-    if not findings:
-        yield line(("no inconsistencies", OK))
-    for finding in findings:
-        yield line((finding.rule, WARN), f"  {finding.subject}: {finding.detail}")
-        yield line((f"remedy: {finding.remedy}", DIM), indent=2)
+    return Answer(findings, records.findings_lines(findings), FAILURE if findings else 0)
 
 
 @command(app)

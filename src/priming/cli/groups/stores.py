@@ -14,7 +14,6 @@ from priming.cli import records
 from priming.cli.adoption import ask, is_attended
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
-from priming.cli.groups.care import findings_lines
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line, progress
 from priming.errors import ParamError
@@ -54,7 +53,7 @@ def _verified(results: Sequence[Verified]) -> Iterator[Part]:
         yield line(mark, f"  {verified.namespace}: {rows}, {count(verified.vectors, 'vector')}{snapshot}")
         yield from records.reason(verified.reason)
         if verified.findings:
-            yield from findings_lines(verified.findings)
+            yield from records.findings_lines(verified.findings)
 
 
 @command(app)
