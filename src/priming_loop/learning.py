@@ -13,6 +13,7 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.relations import LEARNED_FROM
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 from priming.history.log import operation
@@ -38,7 +39,7 @@ from priming_loop.session import (
 )
 from priming_loop.verification import symptom
 
-FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
+FAILURE, PATTERN = "failure", "pattern"
 _TRUST = "agent"
 """The trust in a lesson: that of its author."""
 _QUOTES = "[]`\"' "

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.words import KINDS
 from priming.core.similarity import behaviour_similarity
-from priming.maintenance.merge import MergePlan
+from priming.graph.merge_plan import MergePlan
 from priming.maintenance.near_duplicates import near_duplicates
 from priming.rules.results import NearDuplicates
 from priming.storage.rows import LinkRow, MemoryRow, RowChange

@@ -1,4 +1,4 @@
-"""The sign of a relation: whether its links bring activation to their targets or take it away."""
+"""Relations: those that share a property, and the sign, which is whether links bring activation or take it away."""
 
 from __future__ import annotations
 
@@ -10,8 +10,21 @@ from types import MappingProxyType
 
 from priming.config.params.laws import SUPPRESSING
 from priming.config.values import dataclass
-from priming.config.words import RELATIONS, STRUCTURE
+from priming.config.words import CONSOLIDATED, MERGED, RELATIONS, STRUCTURE
 
+DEPRECATED, LEARNED_FROM = "deprecated-to", "learned-from"
+SOURCE_OF = "source-of"
+"""The relation of a memory to the entity that sleep made of it and others."""
+CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"
+"""Relations between two facts or rules about one thing: they contradict each other, or both hold."""
+REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
+"""Relations from a memory to its replacement."""
+RANKED = ("overrides", "requires")
+"""Relations that must not form a cycle, which a merge could close."""
+OPPOSING = ("overrides", "conflicts")
+"""Relations by which one behaviour removes another from an answer."""
+UNDIRECTED = ("similar-to", "co-activated")
+"""Relations that are stored once and mean both directions."""
 BRINGS, TAKES = 1, -1
 BUILT_IN = frozenset((*RELATIONS, *STRUCTURE))
 """The relations that the laws make and read; their signs are fixed."""

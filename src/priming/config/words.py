@@ -40,6 +40,8 @@ TOOL_GROUPS = ("core", "rules", "time", "care", "loop", "all")
 """The groups of operations that MCP can offer as tools."""
 NIGHT = "sleep:"
 """The first part of the source of a night's operations: ``sleep:`` and the id of its proposal."""
+SLEEP_SOURCE = "sleep"
+"""The source of entities that sleep makes."""
 FORMATS = ("dot", "json", "html")
 """The formats of a drawn graph."""
 STATES = (

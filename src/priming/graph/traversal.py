@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from priming.config.relations import REPLACED
 from priming.config.values import dataclass
-from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.types import MemoryRecord
 

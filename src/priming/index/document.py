@@ -279,10 +279,6 @@ def _is_share(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
-CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"
-"""Relations between two facts of one slot: they contradict each other, or both hold."""
-
-
 class Statements:
     """What living facts state, by subject and slot: a new fact is compared with those of its slot only."""
 

@@ -11,12 +11,13 @@ from heapq import nlargest
 from itertools import combinations
 
 from priming.config.params.learning import LINKING
+from priming.config.relations import CONFLICTS
 from priming.config.values import dataclass
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
-from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
+from priming.graph.merge_plan import plan_merge
+from priming.index.document import is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
-from priming.maintenance.merge import plan_merge
 from priming.namespace import Namespace
 from priming.remember.drafts import gist_of
 from priming.remember.entity_resolution import equivalent_names

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from priming.config.relations import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
-from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
+from priming.index.document import FACT
 from priming.maintenance.quiet_rules import done_instead, quiet_rules
 from priming.namespace import Namespace
 from priming.remember.entity_resolution import equivalent_names

@@ -11,11 +11,11 @@ from pathlib import Path
 from priming.config.caller import present_caller
 from priming.config.environment import VERSION
 from priming.config.ids import uuid7
+from priming.config.relations import RANKED, REPLACED
 from priming.core.arguments.checks import check_path
 from priming.errors import NotFound, ParamError
 from priming.graph.traversal import cycles
 from priming.index.working_set import RESTORE
-from priming.maintenance.merge import RANKED, REPLACED
 from priming.namespace import Namespace
 from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status

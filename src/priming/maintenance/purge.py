@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from priming.config.caller import present_caller
+from priming.config.relations import LEARNED_FROM, SOURCE_OF
 from priming.config.words import CONSOLIDATED, MERGED, REASONS
 from priming.core.arguments.checks import check_text
 from priming.core.arguments.normal_forms import folded
@@ -22,8 +23,7 @@ from priming.storage.protocol import Changes, Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import label
 
-_SOURCE_OF, _LEARNED_FROM = "source-of", "learned-from"
-_DERIVING = (_SOURCE_OF, CONSOLIDATED, MERGED)
+_DERIVING = (SOURCE_OF, CONSOLIDATED, MERGED)
 """The relations whose targets were made of their sources."""
 _OTHERS = (
     "backups, exports and packs that somebody asked for; what servers, agents and other machines logged",
@@ -226,7 +226,7 @@ def _derivations(link: LinkRow) -> Iterable[tuple[str, str]]:
     """Origin and derived memory of a link, both ways where two were merged."""
     if link.relation in _DERIVING:
         yield link.source, link.target
-    if link.relation in (MERGED, _LEARNED_FROM):
+    if link.relation in (MERGED, LEARNED_FROM):
         yield link.target, link.source
 
 

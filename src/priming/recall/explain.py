@@ -8,11 +8,11 @@ from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
+from priming.config.relations import REPLACED
 from priming.config.values import dataclass
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict
-from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.ranking import weighted_profile

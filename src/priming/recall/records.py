@@ -6,14 +6,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from priming.config.words import KINDS, STATUSES, TEXT_KINDS
+from priming.config.words import KINDS, SLEEP_SOURCE, STATUSES, TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_text
 from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.moments import moment
 from priming.maintenance.quiet_rules import quiet_rules
 from priming.namespace import Namespace
-from priming.sleep.plan import SOURCE
 from priming.types import MemoryRecord
 
 
@@ -84,6 +83,6 @@ def list_memories(
 
 def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:
     """Whether sleep made an entity, whoever rewrote it since."""
-    if record.source == SOURCE or record.version == 1:
-        return record.source == SOURCE
-    return memory.store.versions(memory.namespace, record.id)[0].source == SOURCE
+    if record.source == SLEEP_SOURCE or record.version == 1:
+        return record.source == SLEEP_SOURCE
+    return memory.store.versions(memory.namespace, record.id)[0].source == SLEEP_SOURCE

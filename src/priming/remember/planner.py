@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
+from priming.config.relations import CONFLICTS, KEPT_BESIDE
 from priming.config.values import dataclass
 from priming.config.words import TOUCHES
 from priming.core.arguments.keys import free_key, slug
@@ -23,9 +24,7 @@ from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
 from priming.index.columns import NONE
 from priming.index.document import (
-    CONFLICTS,
     FACT,
-    KEPT_BESIDE,
     RULES,
     SESSION,
     TERM,

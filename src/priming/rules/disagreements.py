@@ -9,9 +9,9 @@ from datetime import datetime
 from itertools import combinations
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.relations import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
 from priming.config.values import dataclass
 from priming.core.when import scope
-from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan
@@ -33,7 +33,6 @@ from priming.types import MemoryRecord
 
 Pair = frozenset[str]
 
-LEARNED_FROM, DEPRECATED = "learned-from", "deprecated-to"
 OVERTAKEN = "overtaken"
 """The placement of a rule that another, taught after it, had replaced before it was learned."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
-from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
+from priming.config.relations import BRINGS, BUILT_IN, RANKED, REPLACED, TAKES, sign_of_name
 from priming.config.values import dataclass
 from priming.config.words import RULES
 from priming.core.arguments.checks import (
@@ -33,7 +33,6 @@ from priming.core.arguments.checks import (
 )
 from priming.errors import MOST_VIOLATIONS, Conflict, ParamError, SchemaTooNew, StoreError
 from priming.graph.traversal import cycles
-from priming.maintenance.merge import RANKED, REPLACED
 from priming.storage.rows import LinkIdentity
 from priming.types import EMPTY
 

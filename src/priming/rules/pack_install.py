@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.config.relations import BRINGS, TAKES
+from priming.config.relations import BRINGS, REPLACED, TAKES
 from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.core.arguments.checks import check_choice, check_path
@@ -16,7 +16,6 @@ from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict
 from priming.history.log import current_version, succeeding_rows
 from priming.index.document import packed_vectors
-from priming.maintenance.merge import REPLACED
 from priming.maintenance.vectors import complete, must_wait
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft

@@ -23,10 +23,6 @@ Versions = Callable[[str], Sequence[VersionRow]]
 ProgressStep = Callable[[int, int], None]
 """A function that is called with the number of parts of a stage that are done, and their total."""
 
-SOURCE = "sleep"
-"""The source of entities that sleep makes."""
-CONFLICTS, SOURCE_OF = "conflicts", "source-of"
-"""The relations of contradicting memories, and of an entity's sources to it."""
 DUPLICATE_OF = "duplicate_of"
 """The metadata key of a duplicate that holds the key of its original."""
 

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP
+from priming.config.relations import SOURCE_OF
+from priming.config.words import SLEEP_SOURCE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.rules.trust import least
 from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
-from priming.sleep.plan import SOURCE, SOURCE_OF, current_row
+from priming.sleep.plan import current_row
 from priming.sleep.procedures.families import FamilyMember, family_gist, is_family
 from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.reading import vectors_of
@@ -75,7 +77,7 @@ def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
 
 def _is_quoted(version: VersionRow, sentences: Collection[str]) -> bool:
     """Whether the text of an entity is among ``sentences``, names procedures, or was written by an agent."""
-    if version.source != SOURCE or author_of(version) == HAND:
+    if version.source != SLEEP_SOURCE or author_of(version) == HAND:
         return False
     return author_of(version) == MODEL or is_family(version.metadata) or _plain(version.content) in sentences
 

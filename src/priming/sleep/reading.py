@@ -13,20 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SleepParams
+from priming.config.relations import CONFLICTS, LEARNED_FROM, RANKED, SOURCE_OF
 from priming.config.values import dataclass
-from priming.config.words import KINDS, STRUCTURE
+from priming.config.words import KINDS, SLEEP_SOURCE, STRUCTURE
+from priming.graph.merge_plan import MergePlan
 from priming.index.columns import NONE
 from priming.llm.protocol import Agent
-from priming.maintenance.merge import LEARNED, RANKED, MergePlan
 from priming.namespace import Namespace
 from priming.remember.relink import missing_mentions
 from priming.sleep.clustering import centroid
 from priming.sleep.gist import GistWriter
 from priming.sleep.plan import (
-    CONFLICTS,
     DUPLICATE_OF,
-    SOURCE,
-    SOURCE_OF,
     Conflicts,
     Planned,
     PlannedItem,
@@ -73,7 +71,7 @@ class StageReader:
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
         links = self.memory.store.links(self.memory.namespace, leaving) if leaving else []
         derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
-        derived += [(link.target, link.source) for link in links if link.relation == LEARNED]
+        derived += [(link.target, link.source) for link in links if link.relation == LEARNED_FROM]
         active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
         ids = {link for item in planned for link in (*item.ids, item.into) if link is not None}
         return CheckContext(
@@ -301,7 +299,7 @@ class StageReader:
             members.setdefault(edge.target, set()).add(edge.source)
         for row in self._rows(members):
             versions = self._versions(row.id)
-            if row.kind == "entity" and versions[0].source == SOURCE:
+            if row.kind == "entity" and versions[0].source == SLEEP_SOURCE:
                 yield row, versions, members[row.id]
 
     def _without_restored(self, plan: Callable[[Collection[str]], Sequence[Planned]]) -> Sequence[Planned]:

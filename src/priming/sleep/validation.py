@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
+from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
 from priming.config.words import STAND_FOR
-from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
+from priming.sleep.plan import DUPLICATE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
 
 _TOGETHER = ("make", "update", "consolidate", "merge")

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
+from priming.config.relations import LEARNED_FROM, UNDIRECTED
 from priming.config.words import RULES
 from priming.errors import ParamError
 from priming.transfer.floop_store import (
@@ -72,7 +73,6 @@ _TRUST = {"authored": "user", "learned": "agent", "consolidated": "agent"}
 _EDGES_OF_NODES = ("requires", "overrides", "conflicts")
 _PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
 """Fields of a behaviour that are converted; the others are kept as metadata."""
-_UNDIRECTED = ("similar-to", "co-activated")
 _TIMES = ("created_at", "updated_at", "last_activated", "last_confirmed")
 """The times among a behaviour's counts."""
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
@@ -237,7 +237,7 @@ def _note_edges(
             key = _edge_key(own, id_of(other, f"{where}: similar_to"), "similar-to")
             store.pending[key] = _weight(other.get("score"), f"{where}: similar_to.score")
     if (correction := str(provenance.get("correction_id"))) in store.corrections:
-        store.pending[own, correction, "learned-from"] = PLASTICITY.start
+        store.pending[own, correction, LEARNED_FROM] = PLASTICITY.start
 
 
 def _corrections(store: FloopStore) -> Iterator[Entry]:
@@ -310,7 +310,7 @@ def _edges(store: FloopStore) -> Iterator[Tie]:
         created = time_of(edge.get("created_at"), f"{where}: created_at")
         active = time_of(edge.get("last_activated"), f"{where}: last_activated")
         tie = replace(tie, created_at=_iso(created), last_activated=_iso(active))
-        if key[2] in _UNDIRECTED:
+        if key[2] in UNDIRECTED:
             undirected.setdefault(key, {})[ends[0]] = tie
         else:
             yield tie
@@ -338,7 +338,7 @@ def _iso(at: datetime | None) -> str | None:
 
 def _edge_key(source: str, target: str, relation: str) -> EdgeKey:
     """The key of an edge; the ends of an undirected one are sorted."""
-    source, target = sorted((source, target)) if relation in _UNDIRECTED else (source, target)
+    source, target = sorted((source, target)) if relation in UNDIRECTED else (source, target)
     return source, target, relation
 
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from priming.config.ids import derived
 from priming.config.profiles import FLOOP
+from priming.config.relations import UNDIRECTED
 from priming.history.requested_ids import identified
-from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
 from priming.remember.links import link_many

@@ -5,7 +5,7 @@ import pytest
 
 from priming.config.params.learning import LINKING
 from priming.config.params.sleep import SLEEP
-from priming.maintenance.merge import MergePlan
+from priming.graph.merge_plan import MergePlan
 from priming.sleep.stages.link import MergeCandidate, VectorSpace, plan_links, plan_merges
 from priming.storage.rows import LinkRow, MemoryRow
 

@@ -10,12 +10,14 @@ from datetime import datetime
 
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
+from priming.config.words import SLEEP_SOURCE
 from priming.core.arguments.keys import free_key, slug
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least
 from priming.sleep.gist import HAND, Gist
-from priming.sleep.plan import SOURCE, SOURCE_OF, PlannedItem, current_row
+from priming.sleep.plan import PlannedItem, current_row
 from priming.sleep.procedures.comparison import compare_procedures
 from priming.sleep.procedures.reading import ProcedureText
 from priming.sleep.stages.deep import author_of, gist_metadata, rewrite_entity
@@ -134,7 +136,7 @@ def _new_family(
         heading=heading,
         kind="entity",
         metadata=gist_metadata({"form": FAMILY}, heading, Gist(text)),
-        source=SOURCE,
+        source=SLEEP_SOURCE,
         trust=least([member.record.trust for member in group]),
     )
     memory_id = uuid7(now)

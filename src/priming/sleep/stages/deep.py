@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
+from priming.config.words import SLEEP_SOURCE
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.keys import free_key, slug
 from priming.remember.drafts import Draft, gist_of
@@ -36,8 +38,6 @@ from priming.sleep.gist import (
     central_sentence,
 )
 from priming.sleep.plan import (
-    SOURCE,
-    SOURCE_OF,
     Conflicts,
     LeftAlone,
     Planned,
@@ -191,7 +191,7 @@ class DeepStage:
             heading=heading,
             kind="entity",
             metadata=gist_metadata({"form": theme.form}, heading, summary),
-            source=SOURCE,
+            source=SLEEP_SOURCE,
             trust=least([*(member.trust for member in members), *summary.trusts]),
         )
         memory_id = uuid7(self.now)

@@ -18,8 +18,8 @@ from priming.config.params.learning import LINKING, LinkParams
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.config.values import dataclass
 from priming.core.when import scope
+from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text
-from priming.maintenance.merge import MergePlan
 from priming.rules.trust import instructs
 from priming.sleep.plan import Conflicts, LeftAlone, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
