@@ -17,8 +17,8 @@ from priming.core.score import arc, effectiveness
 from priming.core.when import evaluate
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
-from priming.learning.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming.llm.prompts import fenced
+from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit

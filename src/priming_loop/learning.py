@@ -18,9 +18,9 @@ from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 from priming.history.log import operation
 from priming.history.requested_ids import identified
-from priming.learning import lessons
 from priming.learning.feedback import VerdictBatch, record_verdicts
-from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming_loop import lessons
+from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import draft

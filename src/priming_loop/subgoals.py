@@ -10,7 +10,7 @@ from priming.config.ids import uuid7
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.when import stem
 from priming.errors import NotFound
-from priming.learning.lessons import is_said_by
+from priming_loop.lessons import is_said_by
 from priming.namespace import Namespace
 from priming.sleep.procedures.steps import compare_steps
 from priming.text.tokens import terms

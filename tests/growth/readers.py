@@ -22,7 +22,6 @@ from priming.embedding import passages
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.index.cue_reading import persons
-from priming.learning import lessons
 from priming.llm import prompts
 from priming.mcp import limits
 from priming.operations import schema
@@ -52,7 +51,7 @@ from priming.text.name_forms import software_kinds
 from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
 from priming_agents import agents, context, corrections, events
 from priming_agents.setup import agent_config, jsonc
-from priming_loop import acting, codebase, planning, session, subgoals, verification
+from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
 from priming_server import ethos, responses
@@ -164,7 +163,7 @@ READERS = (
     _reader(
         "volatile parts of a failure",
         lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
-        "learning.lessons",
+        "priming_loop.lessons",
     ),
     _reader("line of a packed text", quotation.read_line, "text.quotation"),
     _reader(

@@ -21,13 +21,12 @@ from priming.config.words import BY_VERDICT, STAND_FOR
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
-from priming.graph.following import followed, followed_links
 from priming.history.log_replay import newest_first
 from priming.history.movements import links_text, moves_of
-from priming.history.run_actions import run_actions
 from priming.history.undo import undo
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.results import Run
+from priming.learning.run_actions import followed, followed_links, run_actions
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace

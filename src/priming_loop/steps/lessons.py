@@ -10,8 +10,9 @@ from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
 from priming.graph.traversal import neighbors
-from priming.learning import feedback, lessons
-from priming.learning.lessons import RESOLUTION, TRIGGER
+from priming.learning import feedback
+from priming_loop import lessons
+from priming_loop.lessons import RESOLUTION, TRIGGER
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.recall.records import get

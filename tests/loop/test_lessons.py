@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming.learning import lessons
+from priming.loop import lessons
 from priming.remember.drafts import draft
 
 LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
