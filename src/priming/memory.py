@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from priming.maintenance.health import backup, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
     from priming.maintenance.purge import purge
-    from priming.maintenance.vectors import reembed
     from priming.maintenance.verify import verify
     from priming.recall.explain import why
     from priming.recall.files.task_files import files
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from priming.recall.records import get, list_memories
     from priming.remember.links import link, link_many, links, set_strength
     from priming.remember.remember import remember, remember_many
+    from priming.remember.vectors import reembed
     from priming.rules.active import active
     from priming.rules.learn import learn
     from priming.rules.pack_install import pack_install
@@ -67,7 +67,7 @@ _VERBS = {
     "priming.learning.runs": "run_end run_list run_start run_used",
     "priming.maintenance.aliases": "aliases",
     "priming.maintenance.contradictions": "keep_both review",
-    "priming.maintenance.vectors": "reembed",
+    "priming.remember.vectors": "reembed",
     "priming.maintenance.health": "backup restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
     "priming.maintenance.purge": "purge",

@@ -5,37 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
 
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
+from priming.config.params.embedding import EMBEDDER
 from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_key, check_time
 from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import token_part
 from priming.errors import Conflict, NotFound, PrimingError, StoreError
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
-from priming.remember.echo_filter import EchoGuard
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.storage.damage.naming import NamespaceLock
 from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
-from priming.types import Change, Clock, Link, MemoryRecord, Operation
-
-if TYPE_CHECKING:
-    from priming.sleep.plan import Proposal
+from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")
-_PROPOSALS = 8
-"""Number of proposals of sleep that stay available."""
+
+
+class EmittedLine(NamedTuple):
+    """The memory that a line of recalls comes from, and when recalls first and last emitted the line."""
+
+    memory: str
+    first: datetime
+    last: datetime
 
 
 @dataclass(eq=False, repr=False)
@@ -52,12 +56,15 @@ class Namespace:
     lock: NamespaceLock = field(init=False)
     _working: WorkingSet | None = None
     _watches: bool = False
-    _echo: EchoGuard | None = None
     _queued: dict[int, PreparedOperation] = field(default_factory=dict)
-    pasts: list[PastNamespace] = field(default_factory=list)
+    pasts: list[Namespace] = field(default_factory=list)
     """The namespace at other times, as recently queried; the latest query comes first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposals of sleep by id, for clients that can only name a proposal."""
+    emitted: dict[str, EmittedLine] = field(default_factory=dict)
+    """The lines that recent recalls emitted, which are not stored again; the line emitted last comes last."""
+    emitted_until: datetime | None = None
+    """The time of the last recall whose lines are in ``emitted``."""
     waited: bool = False
     """Whether memories waited for their vectors when it was closed."""
     requested_id: str | None = None
@@ -112,13 +119,6 @@ class Namespace:
     def _snapshot(self) -> SnapshotFile:
         return SnapshotFile(self.store, self.namespace, self.embedder)
 
-    @property
-    def echo(self) -> EchoGuard:
-        """The guard against texts that recalls emitted recently."""
-        if self._echo is None:
-            self._echo = EchoGuard(self.store, self.namespace)
-        return self._echo
-
     def close(self) -> None:
         """Release the store; a second call does nothing."""
         with self.lock:
@@ -141,7 +141,8 @@ class Namespace:
 
     def drop_snapshot(self) -> None:
         """Drop the working set, in memory and on disk, so that no word of a purged memory stays in it."""
-        self._working, self._echo, self._queued = None, None, {}
+        self._working, self._queued = None, {}
+        self.emitted, self.emitted_until = {}, None
         self.drop_pasts()
         self._snapshot.delete()
 
@@ -150,10 +151,6 @@ class Namespace:
         pasts, self.pasts = self.pasts, []
         for past in pasts:
             past.close()
-
-    def remember_proposal(self, proposal: Proposal) -> None:
-        """Keep a proposal of sleep available; only the latest few stay."""
-        self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
     def empty_reason(self) -> str | None:
         """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some.
@@ -208,6 +205,16 @@ class Namespace:
     def _similar_keys(self, key: str) -> list[str]:
         words = key.replace("-", " ").replace(":", " ")
         return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
+
+    def must_wait(self, texts: int, *, later: bool = False) -> bool:
+        """Whether so many new texts are stored without their vectors, which follow.
+
+        Sums over tokens take no time worth waiting for. The designs of other systems link a memory to its nearest as
+        they store it.
+        """
+        if token_part(self.embedder) is self.embedder or self.profile.anchors is not None:
+            return False
+        return later or texts > EMBEDDER.at_once
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""
@@ -349,49 +356,3 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
     if isinstance(row, RelationRow):
         return row.relation
     return str(names.get(row.id, row.id))
-
-
-@dataclass(frozen=True, slots=True)
-class Outdated:
-    """A superseded version: its memory, the end of its validity, the next version, and when that was stored."""
-
-    id: str
-    key: str
-    valid_to: datetime
-    followed_by: int
-    retired_at: datetime
-
-
-_START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(eq=False, repr=False)
-class PastNamespace(Namespace):
-    """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
-
-    ``head`` is the operation up to which the present was checked for purges. ``outdated`` are, by their id in this
-    namespace, the memories that represent superseded versions.
-    """
-
-    latest: str | None = None
-    head: int = 0
-    true_at: datetime = _START
-    since: datetime = _START
-    until: datetime = _END
-    superseded: bool = False
-    outdated: Mapping[str, Outdated] = field(default_factory=dict)
-    present: Store | None = None
-    """The store that this is the past of, which has the counts of activations."""
-
-    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
-        """How often each of these memories had been activated by then."""
-        return (self.present or self.store).activations(self.namespace, profile, ids, self.now())
-
-    def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
-        """The valid time of queries."""
-        return self.true_at
-
-    def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
-        """Whether this is the namespace after an operation at a valid time."""
-        same = (self.latest, self.superseded) == (latest, superseded)
-        return same and self.since <= valid < self.until

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from dataclasses import fields as dataclass_fields
@@ -11,9 +10,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from priming.config.values import dataclass
-from priming.config.words import RULES, STATUSES, TOKEN_KINDS
+from priming.config.words import RULES, TOKEN_KINDS
 from priming.core.arguments.checks import check_time
-from priming.errors import ParamError
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 Progress = Callable[[int, int | None], None]
@@ -179,6 +177,68 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """Similar memories that a stage left as they are: the reason, and the words in which they differ.
+
+    A plan names the memories by their ids, a proposal by their keys. Without memories it is the stage that was left.
+    """
+
+    keys: tuple[str, ...]
+    reason: str
+    words: tuple[str, ...] = ()
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedItem:
+    """One change that sleep proposes, with its reason, its evidence and the rows that it changes.
+
+    ``keys`` are the memories concerned, ``into`` the memory that replaces them. No two items of a proposal change
+    the same row, so that each can be applied or left out.
+    """
+
+    id: str
+    stage: str
+    action: str
+    keys: tuple[str, ...]
+    into: str | None
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    changes: tuple[Change, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StageCheck:
+    """The result of one rule for the items of a stage: how many passed, and why each of the others was dropped."""
+
+    stage: str
+    rule: str
+    held: int
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The changes of a night: ``operations`` are those of its stages, ``operation`` is the last of them.
+
+    Undoing ``operation`` undoes the whole night. After a dry run, ``items`` are only proposed and can be applied.
+    """
+
+    id: str
+    at: datetime
+    namespace: str
+    stages: tuple[str, ...]
+    items: tuple[ProposedItem, ...] = ()
+    operation: str | None = None
+    operations: tuple[str, ...] = ()
+    checks: tuple[StageCheck, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    """Similar memories that were not merged, with the words in which they differ."""
+    head: int = 0
+    """The number of the last operation before planning; later operations may have changed what the items rest on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cue:
     """The input of a recall: a text, a context, or both. Of a list of values, any may match."""
 
@@ -242,48 +302,6 @@ def executions(use: Use) -> int:
 def days_between(earlier: datetime, later: datetime) -> float:
     """Fractional days from one time to another; 0 where the clock was set back."""
     return max(0.0, (later - earlier).total_seconds() / _DAY)
-
-
-_COUNTS = ("uses", "confirmed", "followed", "overridden")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedState:
-    """The state and use of an imported memory; all violations are raised as one ``ParamError``.
-
-    ``priority`` is any number, ``confidence`` is in [0, 1]; ``uses`` counts recalls that returned the memory, and the
-    other counts are verdicts on it.
-    """
-
-    status: str = "active"
-    priority: float = 0.0
-    confidence: float = 1.0
-    uses: int = 0
-    confirmed: int = 0
-    followed: int = 0
-    overridden: int = 0
-    last_used_at: datetime | None = None
-
-    def __post_init__(self) -> None:
-        violations = []
-        if self.status not in STATUSES:
-            violations.append(f"status = {self.status!r}: must be one of {', '.join(STATUSES)}")
-        if not _is_number(self.priority):
-            violations.append(f"priority = {self.priority!r}: must be a finite number")
-        if not _is_number(self.confidence) or not 0 <= self.confidence <= 1:
-            violations.append(f"confidence = {self.confidence!r}: must be in [0, 1]")
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                violations.append(f"{name} = {value!r}: must be a whole number ≥ 0")
-        if violations:
-            raise ParamError.of(violations)
-        if self.last_used_at is not None:
-            object.__setattr__(self, "last_used_at", check_time("last_used_at", self.last_used_at))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 EVERYWHERE = "*"

@@ -11,7 +11,7 @@ from priming.operations import replies
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import encode
-from priming.sleep.plan import LeftAlone, Proposal, ProposedItem
+from priming.types import LeftAlone, Proposal, ProposedItem
 
 
 @pytest.fixture

@@ -206,12 +206,12 @@ def test_what_another_process_purged_may_be_told_anew(open_memory, url):
 
 @pytest.mark.usefixtures("recalled")
 def test_the_guard_lets_go_of_what_it_need_not_hold(memory, clock):
-    guard = EchoGuard(memory.store, "default")
+    guard = EchoGuard(memory)
     guard.update(clock.now())
-    assert guard._lines
+    assert memory.emitted
     clock.at += timedelta(hours=STORE.echo_hours, seconds=1)
     guard.update(clock.now())
-    assert not guard._lines
+    assert not memory.emitted
 
 
 def test_what_was_recalled_and_superseded_since_is_an_echo(memory, clock):

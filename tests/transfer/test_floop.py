@@ -15,7 +15,7 @@ from priming.errors import ParamError
 from priming.remember.drafts import draft
 from priming.transfer.floop import read
 from priming.transfer.importers import Entry, Report, Tie, run
-from priming.types import ImportedState
+from priming.transfer.state import ImportedState
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario" / "floop"
 

@@ -8,7 +8,7 @@ import pytest
 
 from priming.errors import Conflict, ParamError, StoreError
 from priming.transfer import state
-from priming.types import ImportedState
+from priming.transfer.state import ImportedState
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
 STATE = ImportedState("deprecated", 3, 0.4, 7, 2, 5, 1, AT)

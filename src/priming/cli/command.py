@@ -185,7 +185,7 @@ def make_vectors(store: StoreOptions) -> None:
     """Spend a moment on vectors that memories wait for, once the answer is printed."""
     if opened and getattr(opened.pop(), "waited", False):
         from priming.config.params.embedding import EMBEDDER
-        from priming.maintenance.vectors import follow
+        from priming.remember.vectors import follow
 
         with store.open_file() as memory:
             follow(memory, EMBEDDER.command)

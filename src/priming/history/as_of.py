@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
 from priming.config.values import dataclass
@@ -12,11 +12,11 @@ from priming.core.arguments.checks import check_key
 from priming.core.bitemporal import visible
 from priming.errors import NotFound
 from priming.history.log_replay import PastRows, created_at, rows_at
-from priming.history.moments import Moment, moment
+from priming.history.moments import EARLIEST, LATEST, Moment, Outdated, PastNamespace, moment
 from priming.history.undo import restored_vectors
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
-from priming.namespace import Namespace, Outdated, PastNamespace
+from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -34,7 +34,6 @@ from priming.types import FixedClock, Version
 
 PAST_NAMESPACES = 2
 """How many past namespaces an open memory keeps: a comparison reads both."""
-_START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _INSTANT = timedelta(microseconds=1)
 
 
@@ -47,7 +46,7 @@ def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
     with memory.store.transaction(write=False):
         _discard_erased(memory)
         latest = _latest(memory, queried.known_at)
-        matches = (past for past in memory.pasts if past.matches(latest, valid, queried.superseded))
+        matches = (past for past in _pasts(memory) if past.matches(latest, valid, queried.superseded))
         past = next(matches, None)
         past = past or _past_namespace(memory, queried.known_at, latest, valid, queried.superseded)
     past.clock, past.true_at = FixedClock(now), valid
@@ -61,19 +60,23 @@ def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
 def _discard_erased(memory: Namespace) -> None:
     """Discard all past namespaces if anything was purged, or a backup restored, since they were built."""
     head = memory.store.head(memory.namespace)
-    checked = min((past.head for past in memory.pasts), default=head)
+    checked = min((past.head for past in _pasts(memory)), default=head)
     if checked == head:
         return
     since = memory.store.since(memory.namespace, checked)
     if checked > head or any(logged.erased or logged.kind == RESTORE for logged in since):
         memory.drop_pasts()
-    for past in memory.pasts:
+    for past in _pasts(memory):
         past.head = head
+
+
+def _pasts(memory: Namespace) -> list[PastNamespace]:
+    return [past for past in memory.pasts if isinstance(past, PastNamespace)]
 
 
 def _latest(memory: Namespace, known_at: datetime | None) -> str | None:
     """The id of the last operation up to ``known_at``; for the present the last one, whatever its time."""
-    until = None if known_at is None else min(known_at, _END - _INSTANT) + _INSTANT
+    until = None if known_at is None else min(known_at, LATEST - _INSTANT) + _INSTANT
     operations = memory.store.operations(memory.namespace, until=until, limit=1)
     return operations[0].id if operations else None
 
@@ -173,8 +176,8 @@ def _embedded(version: VersionRow) -> str:
 def _span(versions: Iterable[VersionRow], valid: datetime) -> tuple[datetime, datetime]:
     """The interval around ``valid`` in which the same versions are true."""
     edges = {edge for row in versions for edge in (row.valid_from, row.valid_to) if edge is not None}
-    since = max((edge for edge in edges if edge <= valid), default=_START)
-    return since, min((edge for edge in edges if edge > valid), default=_END)
+    since = max((edge for edge in edges if edge <= valid), default=EARLIEST)
+    return since, min((edge for edge in edges if edge > valid), default=LATEST)
 
 
 def _with_outdated(rows: _Rows, valid: datetime) -> tuple[_Rows, dict[str, Outdated]]:

@@ -1,20 +1,65 @@
-"""The moment that a query asks about, and what its answers say of versions that no longer hold; light to import."""
+"""The moment of a query, the namespace as it was then, and what answers say of versions that no longer hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Collection, Mapping
+from dataclasses import field, replace
+from datetime import UTC, datetime
 
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
-from priming.namespace import Namespace, Outdated, PastNamespace
+from priming.namespace import Namespace
 from priming.results import Hit
 from priming.storage.filters import Combination, Comparison, Condition
+from priming.storage.protocol import Store
 
+EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _SEVERAL = {"eq": "in", "in": "in", "ne": "nin", "nin": "nin"}
 """For comparisons of equality, those with several values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A superseded version: its memory, the end of its validity, the next version, and when that was stored."""
+
+    id: str
+    key: str
+    valid_to: datetime
+    followed_by: int
+    retired_at: datetime
+
+
+@dataclass(eq=False, repr=False)
+class PastNamespace(Namespace):
+    """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
+
+    ``head`` is the operation up to which the present was checked for purges. ``outdated`` are, by their id in this
+    namespace, the memories that represent superseded versions.
+    """
+
+    latest: str | None = None
+    head: int = 0
+    true_at: datetime = EARLIEST
+    since: datetime = EARLIEST
+    until: datetime = LATEST
+    superseded: bool = False
+    outdated: Mapping[str, Outdated] = field(default_factory=dict)
+    present: Store | None = None
+    """The store that this is the past of, which has the counts of activations."""
+
+    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
+        """How often each of these memories had been activated by then."""
+        return (self.present or self.store).activations(self.namespace, profile, ids, self.now())
+
+    def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
+        """The valid time of queries."""
+        return self.true_at
+
+    def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
+        """Whether this is the namespace after an operation at a valid time."""
+        same = (self.latest, self.superseded) == (latest, superseded)
+        return same and self.since <= valid < self.until
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from priming.history.log_replay import LAST, last_operation
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
-from priming.maintenance.vectors import must_wait
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
@@ -381,7 +380,7 @@ def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[Versi
         for change in rows
         if change.before is None and isinstance(change.after, VersionRow) and change.after.source != RULES
     ]
-    if not versions or must_wait(memory, len(versions)):
+    if not versions or memory.must_wait(len(versions)):
         return {}
     keys = [(version.id, version.version) for version in versions]
     return packed_vectors(keys, vectors_of(memory.embedder, versions))

@@ -16,8 +16,8 @@ from priming.embedding.registry import AUTO, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
 from priming.learning.metrics import reciprocal_rank
 from priming.learning.replay import JudgedSample, judged_sample
-from priming.maintenance.vectors import embed_missing
 from priming.namespace import Namespace
+from priming.remember.vectors import embed_missing
 from priming.storage.protocol import Logged, Store
 from priming.types import Progress
 

@@ -15,10 +15,9 @@ CALLS = "priming.operations.wire_calls"
 _HOMES = {
     **dict.fromkeys(("str", "int"), "builtins"),
     "Path": "pathlib",
-    **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Version"), "priming.types"),
+    **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Proposal", "Version"), "priming.types"),
     **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
     **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
-    "Proposal": "priming.sleep.plan",
 }
 """The modules of the types of answers; the others are in ``priming.results``."""
 

@@ -21,7 +21,7 @@ from priming.types import Cue
 if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.memory import Memory
-    from priming.sleep.plan import Proposal
+    from priming.types import Proposal
 
 _NO_VALUES = ("agent", "beside")
 """Arguments that are not plain values: a call with one of them works on the file, in this process."""

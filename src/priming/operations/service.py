@@ -169,7 +169,7 @@ class LocalService:
 
     def make_vectors(self, seconds: float, progress: Progress | None = None) -> None:
         """Spend so many seconds on the vectors that the memories of each open namespace wait for."""
-        from priming.maintenance.vectors import follow
+        from priming.remember.vectors import follow
 
         for name in self.namespaces:
             with suppress(PrimingError), self.memory(name) as memory:

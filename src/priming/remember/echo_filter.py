@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from priming.config.params.store import STORE
+from priming.config.values import dataclass
 from priming.core.bitemporal import visible
+from priming.namespace import EmittedLine, Namespace
 from priming.recall.formatting import (
     HEADER,
     RULES_HEADER,
@@ -19,27 +20,15 @@ from priming.recall.formatting import (
     rule_gist,
     rule_name,
 )
-from priming.storage.protocol import Store
 from priming.text.tokens import bigrams
 from priming.types import MemoryRecord
 
 
-class EmittedText(NamedTuple):
-    """The memory that a line comes from, and when recalls first and last emitted the line."""
-
-    memory: str
-    first: datetime
-    last: datetime
-
-
+@dataclass(slots=True)
 class EchoGuard:
-    """The lines that recent recalls emitted, each with its memory; the line emitted last comes last."""
+    """The guard of a namespace against texts that recent recalls emitted."""
 
-    def __init__(self, store: Store, namespace: str) -> None:
-        self._store = store
-        self._namespace = namespace
-        self._lines: dict[str, EmittedText] = {}
-        self._read_to: datetime | None = None
+    memory: Namespace
 
     def sources(self, text: str, occurred_at: datetime | None = None) -> tuple[str, ...]:
         """Return the ids of the memories that ``text`` repeats, if recent recalls returned every line of it.
@@ -50,7 +39,7 @@ class EchoGuard:
         if len(text.split()) + len(bigrams(text).split()) < STORE.echo_words:
             return ()
         lines = [_plain(line) for line in text.splitlines() if line.strip()]
-        candidates = [self._lines.get(line) for line in lines if line not in _HEADERS]
+        candidates = [self.memory.emitted.get(line) for line in lines if line not in _HEADERS]
         matches = [
             match
             for match in candidates
@@ -59,35 +48,36 @@ class EchoGuard:
         if not matches or len(matches) < len(candidates):
             return ()
         sources = tuple(dict.fromkeys(match.memory for match in matches))
-        rows = self._store.memories(self._namespace, sources)
+        rows = self.memory.store.memories(self.memory.namespace, sources)
         all_active = {row.id for row in rows if row.status == "active"} == set(sources)
         return sources if all_active else ()
 
     def update(self, now: datetime) -> None:
         """Read the recalls since the last update, and drop the lines that were emitted too long ago."""
+        store, namespace, lines = self.memory.store, self.memory.namespace, self.memory.emitted
         fresh = now - timedelta(hours=STORE.echo_hours)
-        since = max(self._read_to or fresh, fresh)
-        traces = self._store.traces(self._namespace, since=since, limit=STORE.echo_traces)
+        since = max(self.memory.emitted_until or fresh, fresh)
+        traces = store.traces(namespace, since=since, limit=STORE.echo_traces)
         times: dict[str, list[datetime]] = {}
         for trace in reversed(traces):
             for memory_id, _ in trace.hits:
                 times.setdefault(memory_id, []).append(trace.at)
-        records = self._store.records(self._namespace, list(times), now).values()
+        records = store.records(namespace, list(times), now).values()
         for record in sorted(records, key=lambda record: times[record.id][-1]):
             first, last = times[record.id][0], times[record.id][-1]
             for line in self._emitted_lines(record, times[record.id]):
-                earlier = self._lines.pop(line, None)
-                self._lines[line] = EmittedText(record.id, earlier.first if earlier else first, last)
-        while self._lines and self._lines[oldest := next(iter(self._lines))].last < fresh:
-            del self._lines[oldest]
+                earlier = lines.pop(line, None)
+                lines[line] = EmittedLine(record.id, earlier.first if earlier else first, last)
+        while lines and lines[oldest := next(iter(lines))].last < fresh:
+            del lines[oldest]
         if traces:
-            self._read_to = max(trace.at for trace in traces)
+            self.memory.emitted_until = max(trace.at for trace in traces)
 
     def _emitted_lines(self, record: MemoryRecord, recall_times: Sequence[datetime]) -> list[str]:
         """The lines that recalls at these times can have shown, those of superseded versions included."""
         lines = emitted_texts(record)
         if record.version > 1:
-            for version in self._store.versions(self._namespace, record.id):
+            for version in self.memory.store.versions(self.memory.namespace, record.id):
                 if any(visible(version, valid_at=at, known_at=at) for at in recall_times):
                     lines += emitted_texts(replace(record, content=version.content, gist=version.gist))
         return lines

@@ -84,7 +84,6 @@ class RememberPlan:
     working: WorkingSet
     embedder: Embedder
     now: datetime
-    echo: EchoGuard
     params: LinkParams = LINKING
     rows: list[RowChange] = field(default_factory=list)
     vectors: dict[VersionKey, bytes] = field(default_factory=dict)
@@ -105,8 +104,8 @@ class RememberPlan:
     """Whether a duplicate strengthens the links of its memory."""
     plasticity: PlasticityParams = PLASTICITY
     forgetting: ForgettingParams = FORGETTING
-    echo_guard: bool = True
-    """Whether text that a recall emitted is an echo."""
+    echo: EchoGuard | None = None
+    """Finds text that a recall emitted, which is not stored again; None stores it."""
 
     def __post_init__(self) -> None:
         self._any_case = AnyCaseNames(self.working, self._entities, self._holders)
@@ -133,12 +132,13 @@ class RememberPlan:
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
         self._look_up_keys(drafts, names, words)
         neighbours = self._linker.find_nearest(vectors) if nearest and vectors is not None else None
-        self.echo.update(self.now)
+        if self.echo is not None:
+            self.echo.update(self.now)
         for i, draft in enumerate(drafts):
-            echoes_count = not always and draft.key is None and self.echo_guard
+            echo = None if always or draft.key is not None else self.echo
             if self.params.strengthen and draft.repeated(self._digests) is not None:
-                echoes_count = False  # the same text again strengthens links, whoever saw it meanwhile
-            echoed = self.echo.sources(draft.content, draft.occurred_at) if echoes_count else ()
+                echo = None  # the same text again strengthens links, whoever saw it meanwhile
+            echoed = () if echo is None else echo.sources(draft.content, draft.occurred_at)
             existing = echoed[0] if echoed else None if always else self._find_duplicate(draft)
             if existing is not None:
                 status = "echo" if echoed else "duplicate"

@@ -34,7 +34,7 @@ def relink_mentions(
     Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
     yet, and none is removed.
     """
-    plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
+    plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
     changes = relink(plan, old, new, vector, at_once=at_once)
     return [*plan.rows, *changes]
 
@@ -73,7 +73,7 @@ def missing_mentions(
     in small letters before it was the name of anything.
     """
     working = memory.working(now)
-    plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo)
+    plan = RememberPlan(memory.store, working, memory.embedder, now)
     linked = {(link.source, link.target) for link in memory.store.links(memory.namespace, relation=MENTIONS)}
     none = np.zeros(memory.embedder.dimension, np.float32)
     changed: list[str] = []

@@ -12,10 +12,11 @@ from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.errors import ParamError
 from priming.learning.feedback import count_as_used
-from priming.maintenance.vectors import complete, must_wait
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, check_draft, draft
+from priming.remember.echo_filter import EchoGuard
 from priming.remember.planner import PlannedMemory, RememberPlan, embed_drafts
+from priming.remember.vectors import complete
 from priming.results import Remembered
 from priming.types import EMPTY, Progress
 
@@ -109,7 +110,7 @@ def remember_many(
         done += [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
         if progress is not None:
             progress(len(done), total)
-    if not later and must_wait(memory, len(done)):
+    if not later and memory.must_wait(len(done)):
         complete(memory, dict.fromkeys(result.id for result in done), progress=progress)
     return done
 
@@ -135,7 +136,7 @@ def _remember(
 ) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
-    waits = must_wait(memory, len(drafts), later=later)
+    waits = memory.must_wait(len(drafts), later=later)
     vectors = None if waits else embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
@@ -145,11 +146,10 @@ def _remember(
                 working,
                 memory.embedder,
                 now,
-                memory.echo,
                 profile.linking,
                 plasticity=profile.plasticity,
                 forgetting=profile.forgetting_params,
-                echo_guard=echo_guard,
+                echo=EchoGuard(memory) if echo_guard else None,
             )
             nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=nearest)

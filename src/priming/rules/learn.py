@@ -105,7 +105,7 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
             if failure is not None:
                 placed = replace(placed, reasons=(*placed.reasons, failure))
-            plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
+            plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
             if placed.placement in ("widen", "supersede"):
                 outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
             elif placed.placement == "merge":

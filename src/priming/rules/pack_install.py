@@ -16,11 +16,11 @@ from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict
 from priming.history.log import current_version, succeeding_rows
 from priming.index.document import packed_vectors
-from priming.maintenance.vectors import complete, must_wait
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
+from priming.remember.vectors import complete
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, read_pack
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
 from priming.rules.results import Pack
@@ -51,7 +51,7 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
     trust = check_choice("trust", trust, TRUST)
     pack = read_pack(path)
     drafts = [_draft(pack.origin, rule, trust) for rule in pack.rules]
-    vectors = None if must_wait(memory, len(drafts)) else embed_drafts(drafts, memory.embedder)
+    vectors = None if memory.must_wait(len(drafts)) else embed_drafts(drafts, memory.embedder)
     with memory.writing() as now:
         present = pack_members(memory, now, pack.name)
         if present.version == pack.version and present.active:
@@ -107,9 +107,7 @@ class PackInstallation:
 
     def __post_init__(self) -> None:
         memory = self.memory
-        self.plan = RememberPlan(
-            memory.store, memory.working(self.now), memory.embedder, self.now, memory.echo
-        )
+        self.plan = RememberPlan(memory.store, memory.working(self.now), memory.embedder, self.now)
 
     def plan_changes(self, drafts: Sequence[Draft], vectors: Sequence[TextVectors] | None) -> None:
         """Plan all rows: new, existing and dropped behaviours, and the links."""

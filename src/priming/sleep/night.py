@@ -21,19 +21,21 @@ from priming.errors import Conflict, MissingExtra, NotFound, ParamError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
-from priming.maintenance.alone import alone
-from priming.maintenance.vectors import follow
 from priming.namespace import Namespace
+from priming.remember.alone import alone
+from priming.remember.vectors import follow
 from priming.sleep.clustering import check_library
-from priming.sleep.plan import LeftAlone, Planned, PlannedItem, Proposal, ProposedItem, StageCheck
+from priming.sleep.plan import Planned, PlannedItem
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import Operation, Progress
+from priming.types import LeftAlone, Operation, Progress, Proposal, ProposedItem, StageCheck
 
 KIND = "sleep"
+_PROPOSALS = 8
+"""Number of proposals that stay available to clients that can only name a proposal."""
 
 
 def sleep(
@@ -88,7 +90,7 @@ def sleep(
                 chosen_id = _operation_id(night, stage) if requested else None
                 night = _write_stage(memory, night, stage, items, chosen_id)
     if dry_run:
-        memory.remember_proposal(night)
+        memory.proposals = {**dict([*memory.proposals.items()][1 - _PROPOSALS :]), night.id: night}
     return night
 
 

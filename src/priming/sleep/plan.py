@@ -15,7 +15,7 @@ from typing import Any
 from priming.config.values import dataclass
 from priming.core.bitemporal import split
 from priming.storage.rows import RowChange, VersionRow
-from priming.types import EMPTY, Change, MemoryRecord
+from priming.types import EMPTY, LeftAlone, MemoryRecord
 
 Versions = Callable[[str], Sequence[VersionRow]]
 """All rows of a memory's versions, by its id, oldest first."""
@@ -42,70 +42,8 @@ class PlannedItem:
     rows: tuple[RowChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LeftAlone:
-    """Similar memories that a stage left as they are: the reason, and the words in which they differ.
-
-    A plan names the memories by their ids, a proposal by their keys. Without memories it is the stage that was left.
-    """
-
-    keys: tuple[str, ...]
-    reason: str
-    words: tuple[str, ...] = ()
-    stage: str = ""
-
-
 Planned = PlannedItem | LeftAlone
 """The plan of a stage: a change, or similar memories that are left alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedItem:
-    """One change that sleep proposes, with its reason, its evidence and the rows that it changes.
-
-    ``keys`` are the memories concerned, ``into`` the memory that replaces them. No two items of a proposal change
-    the same row, so that each can be applied or left out.
-    """
-
-    id: str
-    stage: str
-    action: str
-    keys: tuple[str, ...]
-    into: str | None
-    reason: str
-    evidence: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    changes: tuple[Change, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StageCheck:
-    """The result of one rule for the items of a stage: how many passed, and why each of the others was dropped."""
-
-    stage: str
-    rule: str
-    held: int
-    dropped: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The changes of a night: ``operations`` are those of its stages, ``operation`` is the last of them.
-
-    Undoing ``operation`` undoes the whole night. After a dry run, ``items`` are only proposed and can be applied.
-    """
-
-    id: str
-    at: datetime
-    namespace: str
-    stages: tuple[str, ...]
-    items: tuple[ProposedItem, ...] = ()
-    operation: str | None = None
-    operations: tuple[str, ...] = ()
-    checks: tuple[StageCheck, ...] = ()
-    left_alone: tuple[LeftAlone, ...] = ()
-    """Similar memories that were not merged, with the words in which they differ."""
-    head: int = 0
-    """The number of the last operation before planning; later operations may have changed what the items rest on."""
 
 
 def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:

@@ -9,11 +9,12 @@ from priming.config.params.sleep import SLEEP
 from priming.index.working_set import IMPORT, RESTORE
 from priming.namespace import Namespace
 from priming.serialization import decode_row
-from priming.sleep.plan import PlannedItem, ProposedItem
+from priming.sleep.plan import PlannedItem
 from priming.sleep.reading import StageReader
 from priming.sleep.validation import broken_rule
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
 from priming.text.quotation import label
+from priming.types import ProposedItem
 
 
 def unchanged_items(

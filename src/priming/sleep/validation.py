@@ -11,8 +11,9 @@ from dataclasses import field, replace
 from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
 from priming.config.words import STAND_FOR
-from priming.sleep.plan import DUPLICATE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
+from priming.sleep.plan import DUPLICATE_OF, Conflicts, PlannedItem, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
+from priming.types import StageCheck
 
 _TOGETHER = ("make", "update", "consolidate", "merge")
 """The actions by which one memory replaces several."""

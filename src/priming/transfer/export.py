@@ -29,9 +29,9 @@ from priming.core.forgetting import FsrsState
 from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES
 from priming.index.working_set import IMPORT
-from priming.maintenance.vectors import make
 from priming.namespace import Namespace
 from priming.recall.terms import with_weights
+from priming.remember.vectors import make
 from priming.serialization import decode_row, encode_row, stamp
 from priming.storage.protocol import Logged
 from priming.storage.rows import (

@@ -52,7 +52,7 @@ from priming.transfer.floop_store import (
 )
 from priming.transfer.importers import Entry, Item, Tie
 from priming.transfer.reading import checked_entry, clean_text, label, title
-from priming.types import ImportedState
+from priming.transfer.state import ImportedState
 
 _STATUSES = {
     "behavior": "active",

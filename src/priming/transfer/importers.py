@@ -22,11 +22,12 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
-from priming.types import ImportedState, Progress
+from priming.types import Progress
 
 if TYPE_CHECKING:
     from priming.memory import Memory
     from priming.results import Remembered
+    from priming.transfer.state import ImportedState
 
 OWN = "priming"
 """The name of Priming's own export format, which ``Memory.import_`` reads."""
@@ -183,7 +184,7 @@ def run(
         Interrupted: at Ctrl-C, with the report so far.
 
     """
-    from priming.maintenance.vectors import complete
+    from priming.remember.vectors import complete
 
     importer = _with_options(memory, name, options)
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:

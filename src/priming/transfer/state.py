@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -12,6 +13,10 @@ from typing import Any, TypeVar
 from priming.config.ids import derived
 from priming.config.profiles import FLOOP
 from priming.config.relations import UNDIRECTED
+from priming.config.values import dataclass
+from priming.config.words import STATUSES
+from priming.core.arguments.checks import check_time
+from priming.errors import ParamError
 from priming.history.requested_ids import identified
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
@@ -19,10 +24,49 @@ from priming.remember.links import link_many
 from priming.remember.remember import remember_many
 from priming.results import Remembered
 from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
-from priming.types import ImportedState
 
 T = TypeVar("T")
 OPERATION = "import-state"
+_COUNTS = ("uses", "confirmed", "followed", "overridden")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedState:
+    """The state and use of an imported memory; all violations are raised as one ``ParamError``.
+
+    ``priority`` is any number, ``confidence`` is in [0, 1]; ``uses`` counts recalls that returned the memory, and the
+    other counts are verdicts on it.
+    """
+
+    status: str = "active"
+    priority: float = 0.0
+    confidence: float = 1.0
+    uses: int = 0
+    confirmed: int = 0
+    followed: int = 0
+    overridden: int = 0
+    last_used_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        violations = []
+        if self.status not in STATUSES:
+            violations.append(f"status = {self.status!r}: must be one of {', '.join(STATUSES)}")
+        if not _is_number(self.priority):
+            violations.append(f"priority = {self.priority!r}: must be a finite number")
+        if not _is_number(self.confidence) or not 0 <= self.confidence <= 1:
+            violations.append(f"confidence = {self.confidence!r}: must be in [0, 1]")
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                violations.append(f"{name} = {value!r}: must be a whole number ≥ 0")
+        if violations:
+            raise ParamError.of(violations)
+        if self.last_used_at is not None:
+            object.__setattr__(self, "last_used_at", check_time("last_used_at", self.last_used_at))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def remember_states(

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from priming.sleep.clustering import centroid
-from priming.sleep.plan import LeftAlone
 from priming.sleep.stages.deep import DeepStage, KnownEntity
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
+from priming.types import LeftAlone
 
 from ..making import NOW, around, embed_words, row, told
 

@@ -1,7 +1,7 @@
 import pytest
 
-from priming.sleep.plan import LeftAlone
 from priming.sleep.stages import light
+from priming.types import LeftAlone
 
 from ..making import NOW, told, versions_of
 

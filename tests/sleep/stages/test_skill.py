@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from priming.sleep.plan import LeftAlone, PlannedItem
+from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures.families import FamilyEntity, FamilyMember, family_gist
 from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.stages.skill import ProcedureCandidate, SkillStage, merge_steps
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
+from priming.types import LeftAlone
 
 from ..making import DAY, NOW, embed_words, row, told, versions_of
 

@@ -25,7 +25,7 @@ from priming.types import Progress
 if TYPE_CHECKING:
     from priming.llm.protocol import Agent
     from priming.memory import Memory
-    from priming.sleep.plan import LeftAlone, Proposal, ProposedItem
+    from priming.types import LeftAlone, Proposal, ProposedItem
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""

@@ -39,7 +39,6 @@ from priming.sleep.gist import (
 )
 from priming.sleep.plan import (
     Conflicts,
-    LeftAlone,
     Planned,
     PlannedItem,
     ProgressStep,
@@ -51,7 +50,7 @@ from priming.sleep.plan import (
 )
 from priming.sleep.procedures.steps import StepChange, opposed
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import MemoryRecord
+from priming.types import LeftAlone, MemoryRecord
 
 """The source of memories that sleep made."""
 _GIST = "gist"

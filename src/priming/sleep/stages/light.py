@@ -14,7 +14,6 @@ from datetime import datetime
 from priming.sleep.plan import (
     DUPLICATE_OF,
     Conflicts,
-    LeftAlone,
     Planned,
     PlannedItem,
     Versions,
@@ -24,7 +23,7 @@ from priming.sleep.plan import (
     without_conflicts,
 )
 from priming.text.quotation import label
-from priming.types import MemoryRecord
+from priming.types import LeftAlone, MemoryRecord
 
 
 def plan_light(

@@ -21,12 +21,12 @@ from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text
 from priming.rules.trust import instructs
-from priming.sleep.plan import Conflicts, LeftAlone, Planned, PlannedItem, ProgressStep
+from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.text.rule_kinds import forbids
-from priming.types import MemoryRecord
+from priming.types import LeftAlone, MemoryRecord
 
 SIMILAR = "similar-to"
 MERGED_KINDS = ("failure", "pattern")

@@ -25,7 +25,6 @@ from priming.rules.trust import instructs, least
 from priming.sleep.gist import Embed
 from priming.sleep.plan import (
     Conflicts,
-    LeftAlone,
     Planned,
     PlannedItem,
     ProgressStep,
@@ -40,7 +39,7 @@ from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_f
 from priming.sleep.procedures.reading import ProcedureText, steps_as_text
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
 from priming.text.quotation import label
-from priming.types import MemoryRecord, executions
+from priming.types import LeftAlone, MemoryRecord, executions
 
 _BLOCK = 512
 

@@ -11,8 +11,8 @@ from priming.config.params.embedding import EMBEDDER
 from priming.embedding.semantic import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
-from priming.maintenance.vectors import complete, follow, reembed
 from priming.operations.service import LocalService
+from priming.remember.vectors import complete, follow, reembed
 
 WORDS = StaticEmbedder()
 MANY = EMBEDDER.at_once + EMBEDDER.reembed_batch

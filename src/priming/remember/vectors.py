@@ -14,25 +14,14 @@ from math import inf
 
 from priming.config.params.embedding import EMBEDDER
 from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import is_remote, token_part
+from priming.embedding.semantic import is_remote
 from priming.errors import Busy, PrimingError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
-from priming.maintenance.alone import alone
 from priming.namespace import Namespace
+from priming.remember.alone import alone
 from priming.storage.protocol import VersionKey
 from priming.storage.rows import VersionRow
 from priming.types import Progress
-
-
-def must_wait(memory: Namespace, texts: int, *, later: bool = False) -> bool:
-    """Whether so many new texts are stored without their vectors, which follow.
-
-    Sums over tokens take no time worth waiting for. The designs of other systems link a memory to its nearest as they
-    store it.
-    """
-    if token_part(memory.embedder) is memory.embedder or memory.profile.anchors is not None:
-        return False
-    return later or texts > EMBEDDER.at_once
 
 
 def follow(memory: Namespace, seconds: float, *, progress: Progress | None = None) -> int:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from priming.errors import ParamError
-from priming.types import ImportedState
+from priming.transfer.state import ImportedState
 
 
 def test_nothing_given_is_a_new_memory():

@@ -7,7 +7,7 @@ import pytest
 from priming import EmbedderError, HashedEmbedder, Memory
 from priming.config.params.embedding import EMBEDDER
 from priming.embedding import model_files
-from priming.maintenance.vectors import follow
+from priming.remember.vectors import follow
 
 OLD, NEW = HashedEmbedder(16), HashedEmbedder(32)
 
