@@ -22,11 +22,10 @@ from priming.storage.protocol import Store
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
+    from priming.graph.diff import diff
     from priming.graph.selection import graph
     from priming.history.as_of import as_of
-    from priming.history.diff import diff
-    from priming.history.log import forget, history, log, operation, supersede
-    from priming.history.requested_ids import identified
+    from priming.history.log import forget, history, identified, log, operation
     from priming.history.rollback import rollback, would_undo
     from priming.history.undo import undo
     from priming.history.weights_over_time import events, normalize_strengths, oscillating, strengths
@@ -38,15 +37,16 @@ if TYPE_CHECKING:
     from priming.maintenance.health import backup, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
     from priming.maintenance.purge import purge
+    from priming.maintenance.supersede import supersede
     from priming.maintenance.verify import verify
-    from priming.recall.explain import why
-    from priming.recall.files.task_files import files
     from priming.recall.recall import recall
     from priming.recall.records import get, list_memories
+    from priming.recall.task_files import files
     from priming.remember.links import link, link_many, links, set_strength
     from priming.remember.remember import remember, remember_many
     from priming.remember.vectors import reembed
     from priming.rules.active import active
+    from priming.rules.explain import why
     from priming.rules.learn import learn
     from priming.rules.pack_install import pack_install
     from priming.rules.packs import pack_create, pack_list, pack_remove
@@ -54,35 +54,35 @@ if TYPE_CHECKING:
     from priming.transfer.export import export, import_
 
 _VERBS = {
-    "priming.graph.selection": "graph",
     "priming.history.as_of": "as_of",
-    "priming.history.diff": "diff",
-    "priming.history.log": "forget history log operation supersede",
-    "priming.history.requested_ids": "identified",
+    "priming.history.log": "forget history identified log operation",
     "priming.history.rollback": "rollback would_undo",
     "priming.history.undo": "undo",
     "priming.history.weights_over_time": "events normalize_strengths oscillating strengths",
+    "priming.recall.recall": "recall",
+    "priming.recall.records": "get list_memories",
+    "priming.recall.task_files": "files",
     "priming.learning.feedback": "feedback",
     "priming.learning.reviews": "done fading",
     "priming.learning.runs": "run_end run_list run_start run_used",
-    "priming.maintenance.aliases": "aliases",
-    "priming.maintenance.contradictions": "keep_both review",
-    "priming.remember.vectors": "reembed",
-    "priming.maintenance.health": "backup restore_backup stats status validate",
-    "priming.maintenance.merge": "deduplicate deprecate merge restore",
-    "priming.maintenance.purge": "purge",
-    "priming.maintenance.verify": "verify",
-    "priming.recall.explain": "why",
-    "priming.recall.files.task_files": "files",
-    "priming.recall.recall": "recall",
-    "priming.recall.records": "get list_memories",
     "priming.remember.links": "link link_many links set_strength",
     "priming.remember.remember": "remember remember_many",
+    "priming.remember.vectors": "reembed",
+    "priming.graph.diff": "diff",
+    "priming.graph.selection": "graph",
     "priming.rules.active": "active",
+    "priming.rules.explain": "why",
     "priming.rules.learn": "learn",
     "priming.rules.pack_install": "pack_install",
     "priming.rules.packs": "pack_create pack_list pack_remove",
     "priming.sleep.night": "apply sleep",
+    "priming.maintenance.aliases": "aliases",
+    "priming.maintenance.contradictions": "keep_both review",
+    "priming.maintenance.health": "backup restore_backup stats status validate",
+    "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.maintenance.purge": "purge",
+    "priming.maintenance.supersede": "supersede",
+    "priming.maintenance.verify": "verify",
     "priming.transfer.export": "export import_",
 }
 """The verbs by their modules. ``list`` is a verb, too, whose function is ``list_memories``."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from priming.config.params.laws import FORGETTING
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.trust import source_note
 from priming.config.values import dataclass
 from priming.core.forgetting import recency_half_life
 from priming.core.metacognition import Assessment
@@ -22,7 +23,6 @@ from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, less
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
-from priming.rules.trust import source_note
 from priming.sleep.procedures.occasions import asks_for, covers, names_other_target, rejects_trigger, warns_of
 from priming.text.quotation import bracketed, label, quote_text, visible
 from priming.text.tokens import terms

@@ -16,8 +16,7 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.relations import LEARNED_FROM
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
-from priming.history.log import operation
-from priming.history.requested_ids import identified
+from priming.history.log import identified, operation
 from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming_loop import lessons
 from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER

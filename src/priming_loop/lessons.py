@@ -16,9 +16,10 @@ from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.keys import free_key, slug
 from priming.core.plasticity import nudge
-from priming.history.log import log, supersede
+from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.retention import with_use
+from priming.maintenance.supersede import supersede
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft

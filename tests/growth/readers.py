@@ -26,8 +26,9 @@ from priming.llm import prompts
 from priming.mcp import limits
 from priming.operations import schema
 from priming.operations.table import BY_NAME
+from priming.recall import entities
 from priming.recall.files import law
-from priming.remember import drafts, entity_resolution
+from priming.remember import drafts
 from priming.rules import pack_file
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
@@ -187,8 +188,8 @@ READERS = (
     _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
     _reader(
         "names in any case",
-        lambda text: entity_resolution._spans(text),
-        "remember.entity_resolution",
+        lambda text: entities._spans(text),
+        "recall.entities",
         "remember.any_case",
     ),
     _reader(
@@ -257,7 +258,7 @@ READERS = (
     _reader("list items", gists.list_items, "text.gists"),
     _reader("gist of a rule", gists.gist_of_rule, "text.gists", "text.rule_kinds"),
     _reader("gist of steps", gists.gist_of_steps, "text.gists"),
-    _reader("gist of a text", drafts.gist_of, "remember.drafts"),
+    _reader("gist of a text", gists.gist_of, "text.gists"),
     _reader("bare text", drafts.bare_text, "remember.drafts"),
     _reader("kind of a rule", rule_kinds.rule_kind_of, "text.rule_kinds"),
     _reader("objection", rule_kinds.without_objection, "text.rule_kinds"),
@@ -541,7 +542,7 @@ OF_OUR_OWN = {
     "priming_server.ethos_actions": "its own violations",
     "priming_server.fleet.journal": "its own record of a run",
     "priming_server.fleet.plan": "patterns that its user chose",
-    "priming.recall.files.task_files": "keys, matched at the end",
+    "priming.recall.task_files": "keys, matched at the end",
     "priming.recall.traces": "traces of its own",
     "priming_server.auth": "ids of requests, matched whole",
     "priming.mcp.beside": "announcements of its own servers",

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config import profiles
 from priming.history import weights_over_time
-from priming.history.weights_over_time import links_at
-from priming.learning.results import StrengthEvent
+from priming.history.weights_over_time import StrengthEvent, links_at
 from priming.storage.rows import LinkRow, RowChange
 from priming.storage.sqlite.store import SqliteStore
 

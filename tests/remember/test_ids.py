@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from priming.config.ids import uuid7
 from priming.core.arguments.keys import free_key, slug
-from priming.remember.drafts import gist_of
+from priming.text.gists import gist_of
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 

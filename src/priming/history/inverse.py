@@ -2,20 +2,26 @@
 
 A weight goes back by the step that it took, within the bounds of the profile; a count by what it gained; a list of
 times loses those that the change added. Any other field goes back if it still is what the change made it, and
-otherwise stays as it was made later. Texts, runs and settings have no inverse but their earlier state.
+otherwise stays as it was made later. Texts, runs and settings have no inverse but their earlier state. Where
+nights let a link fade after a step, they fade what is left without it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from priming.config.params.laws import PlasticityParams
+from priming.config.params.laws import FORGETTING, PlasticityParams
+from priming.core.forgetting import edge_decay_linear
 from priming.core.plasticity import nudge
+from priming.namespace import Namespace
 from priming.serialization import parse_time
-from priming.storage.rows import LinkRow, MemoryRow, PairRow, Row, RowChange, VerdictRow
+from priming.storage.protocol import Logged
+from priming.storage.rows import LinkRow, MemoryRow, PairRow, Row, RowChange, VerdictRow, identity
+from priming.types import days_between
 
 R = TypeVar("R", LinkRow, MemoryRow, VerdictRow)
 _COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
@@ -23,6 +29,8 @@ _STATE = ("key", "kind", "status")
 _RETENTION = ("stability", "difficulty", "endurance", "reviewed_at")
 """Fields that are the outcome of one review: they go back together, or not at all."""
 _DIGITS = 12
+_FADES = ("decay", "proposal")
+"""The reasons of operations in which links fade."""
 
 
 class Superseded(Exception):
@@ -111,3 +119,68 @@ def _but(values: tuple[str, ...], without: Counter[str]) -> list[str]:
         else:
             rest.append(value)
     return rest
+
+
+def refaded(
+    memory: Namespace, done: Logged, change: RowChange, restored: LinkRow, together: Collection[str]
+) -> LinkRow:
+    """A link without a step of an operation, where later nights let it fade: as if the step had never been.
+
+    A step that is subtracted from a faded weight would leave more, or less, than there was without it. The later
+    steps and nights are repeated on the weight before it instead. Without such a night the link is ``restored``.
+    """
+    before, after = change.before, change.after
+    if not (isinstance(before, LinkRow) and isinstance(after, LinkRow)):
+        return restored
+    operations = memory.store.operations(memory.namespace, memory_id=before.source, limit=None)
+    moves = [
+        (logged, own)
+        for logged in reversed(operations)
+        if logged.undone_by is None and logged.id not in together
+        for own in logged.rows
+        if identity(own.row) == identity(before)
+    ]
+    later = [(logged, own) for logged, own in moves if logged.number > done.number]
+    if not any(_fades(logged, own) for logged, own in later):
+        return restored
+    row, faded = before, _last_fading(moves, done, before)
+    for logged, own in later:
+        was, then = own.before, own.after
+        if not (isinstance(was, LinkRow) and isinstance(then, LinkRow)):
+            return restored  # it was removed, or made anew
+        if _fades(logged, own):
+            row, faded = _faded(row, faded, logged.at), logged.at
+        else:
+            bounds = memory.profile.plasticity
+            weight = float(nudge(row.weight, then.weight - was.weight, bounds.low, bounds.high))
+            row = replace(row, weight=weight)
+        if then.last_activated != was.last_activated:
+            row, faded = replace(row, last_activated=then.last_activated), None
+    return replace(restored, weight=round(row.weight, _DIGITS), last_activated=row.last_activated)
+
+
+def _fades(logged: Logged, change: RowChange) -> bool:
+    """Whether an operation let a link fade."""
+    before, after = change.before, change.after
+    rows = isinstance(before, LinkRow) and isinstance(after, LinkRow) and after.weight < before.weight
+    return rows and logged.reason in _FADES
+
+
+def _last_fading(moves: Collection[tuple[Logged, RowChange]], done: Logged, link: LinkRow) -> datetime | None:
+    """When a link faded last before an operation, since its last use."""
+    used = link.last_activated or link.created_at
+    times = [
+        logged.at
+        for logged, own in moves
+        if logged.number < done.number and logged.at > used and _fades(logged, own)
+    ]
+    return max(times, default=None)
+
+
+def _faded(link: LinkRow, faded: datetime | None, at: datetime) -> LinkRow:
+    """A link after a night, of which an earlier night may have taken a share."""
+    used = link.last_activated or link.created_at
+    rate = FORGETTING.linear_rate
+    left = float(edge_decay_linear(1.0, days_between(used, at), rate))
+    left_before = float(edge_decay_linear(1.0, days_between(used, faded or used), rate))
+    return replace(link, weight=link.weight * left / left_before) if 0.0 <= left < left_before else link

@@ -11,8 +11,7 @@ from typing import TypeVar
 from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict
-from priming.history.fading import refaded
-from priming.history.inverse import Superseded, taken_back
+from priming.history.inverse import Superseded, refaded, taken_back
 from priming.history.log_replay import LAST, last_operation
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
@@ -14,7 +14,6 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, c
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
 from priming.history.log_replay import newest_first, rows_at
-from priming.learning.results import Oscillation, StrengthEvent, Strengths
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
@@ -25,6 +24,54 @@ LEARNT = ("similar-to", "co-activated")
 BINS = 10
 _MOST_TIMES = 1_000
 _Links = dict[RowIdentity, LinkRow]
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthEvent:
+    """One weight that an operation moved: of a link (``edge`` is source, relation, target) or of a memory.
+
+    ``old`` is None for a new link, ``new`` for a removed one; ``delta`` is the difference, where None counts as 0.
+    ``operation`` is None for a change that was only proposed. ``actor`` is who asked for it, ``via`` by what, and
+    ``source`` the tier: conscious, automatic or manual, ``linker`` for links that a rule makes as a memory is stored.
+    """
+
+    ts: datetime
+    event: str
+    source: str | None
+    edge: tuple[str, ...]
+    old: float | None
+    new: float | None
+    delta: float
+    reason: str | None
+    operation: str | None
+    actor: str | None = field(default=None, compare=False)
+    via: str | None = field(default=None, compare=False)
+    session: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """The distribution of the weights of links at a time; ``bins`` counts them in tenths of [0, 1]."""
+
+    at: datetime
+    links: int
+    mean: float | None
+    median: float | None
+    bins: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Oscillation:
+    """A link whose weight moved up and down: how often the direction turned, and the total and net movement."""
+
+    source: str
+    relation: str
+    target: str
+    turns: int
+    moves: int
+    travelled: float
+    net: float
+    weight: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ from priming.learning.verdict_effect import (
 )
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.remember.drafts import gist_of
 from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, VerdictRow
+from priming.text.gists import gist_of
 from priming.text.quotation import label
 from priming.types import MemoryRecord, Operation
 

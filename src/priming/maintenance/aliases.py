@@ -12,6 +12,7 @@ from itertools import combinations
 
 from priming.config.params.learning import LINKING
 from priming.config.relations import CONFLICTS
+from priming.config.trust import is_trusted_as
 from priming.config.values import dataclass
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
@@ -19,12 +20,11 @@ from priming.graph.merge_plan import plan_merge
 from priming.index.document import is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
-from priming.remember.drafts import gist_of
-from priming.remember.entity_resolution import equivalent_names
+from priming.recall.entities import equivalent_names
 from priming.results import Alias, AliasEvidence
-from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
+from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import HANDLE, IDENTIFIER, NAME, QUOTED
 from priming.text.names import normal
 from priming.text.statements import values_differ

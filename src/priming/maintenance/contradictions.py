@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from priming.config.relations import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.index.document import FACT
-from priming.maintenance.quiet_rules import done_instead, quiet_rules
 from priming.namespace import Namespace
-from priming.remember.entity_resolution import equivalent_names
+from priming.recall.entities import equivalent_names
+from priming.recall.relevance.quiet_rules import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.storage.rows import LinkRow, RowChange

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.config.relations import DEPRECATED, REPLACED
+from priming.config.trust import instructs, is_trusted_as
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_choice, check_fraction, check_name
 from priming.errors import Conflict, ParamError
@@ -16,7 +17,6 @@ from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.maintenance.near_duplicates import near_duplicates
 from priming.namespace import Namespace
 from priming.rules.results import NearDuplicates
-from priming.rules.trust import instructs, is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import quote_text
 from priming.text.rule_kinds import forbids

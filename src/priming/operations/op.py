@@ -17,7 +17,8 @@ _HOMES = {
     "Path": "pathlib",
     **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Proposal", "Version"), "priming.types"),
     **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
-    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
+    **dict.fromkeys(("Oscillation", "StrengthEvent", "Strengths"), "priming.history.weights_over_time"),
+    "Run": "priming.learning.results",
 }
 """The modules of the types of answers; the others are in ``priming.results``."""
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from priming.errors import StoreError
-from priming.learning.results import Run, StrengthEvent
+from priming.history.weights_over_time import StrengthEvent
+from priming.learning.results import Run
 from priming.results import Remembered
 from priming.rules.results import Pack
 from priming.serialization import decode

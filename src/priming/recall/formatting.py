@@ -7,11 +7,11 @@ from heapq import heapify, heappop, heappush
 from itertools import chain
 
 from priming.config.params.embedding import PASSAGES
+from priming.config.trust import source_note
 from priming.core.arguments.keys import is_made_from
 from priming.core.pack import BYTES_A_TOKEN, Packable, Packed, estimate_tokens, short_notice
 from priming.index.document import procedure_steps, times_of
 from priming.results import Hit
-from priming.rules.trust import source_note
 from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text

@@ -45,6 +45,7 @@ from priming.recall.candidates import (
     relevance_floor,
 )
 from priming.recall.designs import rank
+from priming.recall.entities import entities_in_cue
 from priming.recall.evidence import Evidence
 from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
@@ -53,7 +54,6 @@ from priming.recall.passages import passages_of
 from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
 from priming.recall.recipe import bar
 from priming.recall.terms import check_terms
-from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
 from priming.types import Cue, MemoryRecord

@@ -11,8 +11,8 @@ from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_cho
 from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.moments import moment
-from priming.maintenance.quiet_rules import quiet_rules
 from priming.namespace import Namespace
+from priming.recall.relevance.quiet_rules import quiet_rules
 from priming.types import MemoryRecord
 
 

@@ -1,12 +1,11 @@
-"""The arguments of ``remember`` as one checked value, and the gist and key that a text gets."""
+"""The arguments of ``remember`` as one checked value, and the version of a memory that is made of it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,15 +24,17 @@ from priming.core.arguments.checks import (
     check_unique,
 )
 from priming.core.arguments.normal_forms import normalized
-from priming.errors import ParamError
+from priming.core.bitemporal import split
+from priming.errors import Conflict, ParamError
+from priming.namespace import Namespace
 from priming.serialization import stamp
-from priming.storage.rows import VersionRow
-from priming.text.gists import GIST_LETTERS, gist_of_rule, gist_of_steps, sentences
+from priming.storage.rows import RowChange, VersionRow
+from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import Name
 from priming.text.names import find
-from priming.types import EMPTY
+from priming.types import EMPTY, MemoryRecord
 
-_RULE, _PROCEDURE = "behavior", "procedure"
+_RULE = "behavior"
 
 
 def bare_text(text: str) -> str:
@@ -168,11 +169,6 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def words(value: Any) -> str:
-    """A value of a cue as text to match words against; a list is joined."""
-    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
 def check_files(value: Any) -> tuple[str, ...]:
     """Paths of files, each once; a path never begins with ``./``."""
     return tuple(
@@ -190,21 +186,31 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
         raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
 
 
-SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
-"""The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
+def succeeding_rows(
+    memory: Namespace, old: VersionRow, new: Draft, now: datetime, start: datetime
+) -> tuple[list[RowChange], VersionRow]:
+    """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version."""
+    if old.valid_from is not None and start < old.valid_from:
+        rule = (
+            f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends:"
+            " give a time from then on, or undo what made that version"
+        )
+        raise ParamError("valid_from", start.isoformat(), rule)
+    parts = split(old, boundary=start, at=now)
+    last = max(version.revision for version in memory.store.versions(memory.namespace, old.id))
+    ended = replace(parts.ended, revision=last + 1)
+    version = replace(new.version(old.id, old.version + 1, now, start), revision=last + 2)
+    changes = [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, version)]
+    return changes, version
 
 
-def gist_of(content: str, kind: str = "episode") -> str:
-    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word.
-
-    A gist stands alone: that of a procedure, or of a line that announces others, has as many of them as fit.
-    """
-    if kind == _RULE:
-        return gist_of_rule(content)
-    line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
-    if kind == _PROCEDURE or (line.endswith(":") and line != content.strip()):
-        return gist_of_steps(content.strip())
-    if len(line) <= GIST_LETTERS:
-        return line
-    cut = line[: GIST_LETTERS - 1]
-    return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
+def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRow:
+    """The version of a memory that a new version supersedes: the latest one, if it is open."""
+    versions = memory.store.versions(memory.namespace, memory_record.id)
+    latest = max(
+        (version for version in versions if version.retired_at is None), key=lambda version: version.version
+    )
+    if latest.valid_to is not None:
+        end = latest.valid_to.isoformat()
+        raise Conflict(f"{memory_record.key!r} has no open version to supersede: it ended at {end}")
+    return latest

@@ -1,4 +1,4 @@
-"""The entities of files: the key of a file is ``file:`` and its path, its text is the path."""
+"""The entities of files, whose text is the path."""
 
 from __future__ import annotations
 
@@ -7,21 +7,9 @@ from dataclasses import field
 
 from priming.config.values import dataclass
 from priming.index.document import RULES
+from priming.recall.entities import file_key
 from priming.remember.drafts import Draft
 from priming.text.name_forms.kinds import FILE
-
-__all__ = ["FILE", "file_draft", "file_key"]
-
-_KEY = "file:"
-
-
-def file_key(path: str) -> str:
-    """The key of the entity of a file.
-
-    >>> file_key("src/pool.py")
-    'file:src/pool.py'
-    """
-    return f"{_KEY}{path}"
 
 
 def file_draft(path: str, trust: str) -> Draft:

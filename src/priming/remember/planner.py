@@ -36,15 +36,15 @@ from priming.index.document import (
     vectors_of,
 )
 from priming.index.working_set import WorkingSet
+from priming.recall.entities import entity_key, equivalent_names, file_key, resolve_entity
 from priming.remember.any_case import AnyCaseNames
 from priming.remember.drafts import Draft, bare_text
 from priming.remember.echo_filter import EchoGuard
-from priming.remember.entity_resolution import entity_key, equivalent_names, resolve_entity
-from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bare_name
+from priming.remember.files import FileNames, file_draft, is_bare_name
 from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-from priming.text.name_forms.kinds import Name
+from priming.text.name_forms.kinds import FILE, Name
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 

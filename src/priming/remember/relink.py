@@ -12,8 +12,8 @@ from priming.index.columns import NONE
 from priming.index.document import TERM, slot_of
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
+from priming.recall.entities import entity_key, resolve_entity
 from priming.remember.drafts import Draft
-from priming.remember.entity_resolution import entity_key, resolve_entity
 from priming.remember.planner import PlannedText, RememberPlan
 from priming.storage.rows import RowChange, VersionRow
 from priming.text.name_forms.kinds import FILE, Name

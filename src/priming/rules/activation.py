@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP, Profile
+from priming.config.trust import instructs
 from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats
@@ -22,15 +23,14 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
-from priming.maintenance.quiet_rules import quiet_rules
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import rule_kind
 from priming.recall.ranking import Ranked, signed, weighted_graph
+from priming.recall.relevance.quiet_rules import quiet_rules
 from priming.recall.relevance.rules import Fit, fit_of, read_context
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
-from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
 from priming.types import MemoryRecord
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Literal
 
+from priming.config.trust import instructs
 from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.core.when import scope
@@ -15,7 +16,6 @@ from priming.errors import ParamError
 from priming.recall.formatting import rule_kind
 from priming.results import Hit
 from priming.rules.placement import is_apart
-from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
 from priming.text.corrections.change import compare
 from priming.text.corrections.constraints import lifts

@@ -11,18 +11,18 @@ from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.config.relations import CONFLICTS, KEPT_BESIDE, LEARNED_FROM
+from priming.config.trust import is_trusted_as
 from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.core.arguments.vectors import TextVectors
 from priming.core.plasticity import increment
 from priming.core.when import scope
-from priming.history.log import current_version, succeeding_rows
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
-from priming.maintenance.quiet_rules import confirmed_by_teaching
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
-from priming.remember.drafts import Draft
+from priming.recall.relevance.quiet_rules import confirmed_by_teaching
+from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows
@@ -30,7 +30,6 @@ from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
-from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import contrast
 from priming.text.corrections.text_change import TextChange

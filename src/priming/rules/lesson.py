@@ -8,13 +8,13 @@ from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
+from priming.config.trust import least
 from priming.config.values import dataclass
 from priming.config.words import RULES, TRUST
 from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
-from priming.rules.trust import least
 from priming.text.quotation import label
 from priming.text.rule_kinds import rule_kind_of, without_objection
 from priming.types import Cue

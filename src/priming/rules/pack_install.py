@@ -14,10 +14,9 @@ from priming.config.words import TRUST
 from priming.core.arguments.checks import check_choice, check_path
 from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict
-from priming.history.log import current_version, succeeding_rows
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft
+from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.remember.vectors import complete

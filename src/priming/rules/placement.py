@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.trust import instructs, is_trusted_as
 from priming.config.values import dataclass
 from priming.config.words import HOOK
 from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
-from priming.rules.trust import instructs, is_trusted_as
 from priming.text.corrections.change import compare, contrast
 from priming.text.corrections.constraints import depends_alike, has_condition, lifts
 from priming.text.corrections.text_change import REVERSALS, TextChange

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.trust import INSTRUCTING
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import check_content
@@ -23,9 +26,11 @@ from priming.index.document import embedded_text
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Schema
 from priming.recall.formatting import format_full
-from priming.remember.drafts import SENTENCE_END
-from priming.rules.trust import INSTRUCTING
+from priming.remember.drafts import Draft
 from priming.sleep.clustering import centroid
+from priming.sleep.plan import restate, supersede_rows
+from priming.storage.rows import RowChange, VersionRow
+from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import FILE, IDENTIFIER, Name
 from priming.text.names import find, normal
 from priming.text.tokens import terms
@@ -36,6 +41,10 @@ PHASE, PACKAGE = "gist", "priming.sleep"
 EXTRACTIVE, MODEL, HAND = "extractive", "model", "hand"
 """The authors of a gist: a sentence of the cluster, an agent, or somebody who edited it."""
 
+_GIST = "gist"
+"""The metadata key that holds ``model`` if an agent wrote the text."""
+_DIGEST = "written"
+"""The metadata key of the digest of the text that sleep wrote; a text that was edited since has another digest."""
 _CUT = "…"
 
 
@@ -194,6 +203,10 @@ def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embe
     return sentences[int(cosines.argmax())]
 
 
+SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
+"""The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
+
+
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, as gists quote them."""
     parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
@@ -227,3 +240,42 @@ def _majority(values: Iterable[str | None], least: float) -> str | None:
     """The most frequent value, if at least ``least`` episodes have it."""
     (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
     return value if number and number >= least else None
+
+
+def author_of(old: VersionRow) -> str:
+    """Who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
+    if old.metadata.get(_DIGEST) != _digest(old.heading, old.content):
+        return HAND
+    return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
+
+
+def rewrite_entity(
+    versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
+) -> list[RowChange]:
+    """The changes of an entity's text, author and trust; empty if they stay the same."""
+    metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
+    if summary.text != old.content:
+        return supersede_rows(
+            versions,
+            old,
+            at,
+            content=summary.text,
+            gist=gist_of(summary.text),
+            digest=Draft(summary.text, heading=old.heading, kind="entity").digest,
+            metadata=metadata,
+            trust=trust,
+        )
+    if (trust, metadata) == (old.trust, old.metadata):
+        return []
+    return restate(versions, old, at, trust=trust, metadata=metadata)
+
+
+def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
+    """The metadata of an entity, with the author and the digest of its text."""
+    others = {name: value for name, value in metadata.items() if name != _GIST}
+    by = {_GIST: MODEL} if summary.by == MODEL else {}
+    return {**others, **by, _DIGEST: _digest(heading, summary.text)}
+
+
+def _digest(heading: str | None, text: str) -> str:
+    return hashlib.blake2b(f"{heading}\n{text}".encode(), digest_size=8).hexdigest()

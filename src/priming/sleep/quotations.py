@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP
 from priming.config.relations import SOURCE_OF
+from priming.config.trust import least
 from priming.config.words import SLEEP_SOURCE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
-from priming.rules.trust import least
-from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
+from priming.sleep.gist import HAND, MODEL, Gist, author_of, central_sentence, rewrite_entity, sentences_of
 from priming.sleep.plan import current_row
 from priming.sleep.procedures.families import FamilyMember, family_gist, is_family
 from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.reading import vectors_of
-from priming.sleep.stages.deep import author_of, rewrite_entity
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 

@@ -321,3 +321,19 @@ def _cut(sentence: str) -> str:
     clauses = [match.start() for match in _PAUSE.finditer(cut) if match.start() > GIST_LETTERS // 2]
     end = clauses[-1] if clauses else cut.rfind(" ")
     return lead + (cut[:end] if end > 0 else cut).rstrip(" ,;:—–") + "…"
+
+
+def gist_of(content: str, kind: str = "episode") -> str:
+    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word.
+
+    A gist stands alone: that of a procedure, or of a line that announces others, has as many of them as fit.
+    """
+    if kind == "behavior":
+        return gist_of_rule(content)
+    line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
+    if kind == "procedure" or (line.endswith(":") and line != content.strip()):
+        return gist_of_steps(content.strip())
+    if len(line) <= GIST_LETTERS:
+        return line
+    cut = line[: GIST_LETTERS - 1]
+    return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"

@@ -17,7 +17,7 @@ from priming.config.values import dataclass
 from priming.config.words import STATUSES
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
-from priming.history.requested_ids import identified
+from priming.history.log import identified
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
 from priming.remember.links import link_many

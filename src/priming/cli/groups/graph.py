@@ -32,7 +32,7 @@ from priming.errors import StoreError
 from priming.text.quotation import label, terminal_text
 
 if TYPE_CHECKING:
-    from priming.learning.results import Oscillation, StrengthEvent, Strengths
+    from priming.history.weights_over_time import Oscillation, StrengthEvent, Strengths
 
 DRAW = "draw"
 _BAR, _LEVELS, _EMPTY = "█", "▁▂▃▄▅▆▇█", "·"

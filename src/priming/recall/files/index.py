@@ -17,8 +17,8 @@ from priming.index.columns import NONE
 from priming.index.topology import NAMING
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
+from priming.recall.entities import file_key
 from priming.recall.files.law import path_terms
-from priming.remember.files import file_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from priming.core.score import (
 )
 from priming.core.when import CueValue, findings, read
 from priming.recall.formatting import rule_kind
-from priming.remember.drafts import words
 from priming.text.languages import language_of, languages_in, task_of
 from priming.types import Cue, MemoryRecord, days_between
 
@@ -59,6 +58,11 @@ class Fit:
     def start(self) -> float:
         """The activation that a seed starts with."""
         return float(partial_activation(len(self.confirmed), self.total))
+
+
+def words(value: Any) -> str:
+    """A value of a cue as text to match words against; a list is joined."""
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def context_of(cue: Cue, text: str | None = None) -> Mapping[str, Any]:

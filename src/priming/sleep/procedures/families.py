@@ -11,17 +11,17 @@ from datetime import datetime
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.relations import SOURCE_OF
+from priming.config.trust import least
 from priming.config.values import dataclass
 from priming.config.words import SLEEP_SOURCE
 from priming.core.arguments.keys import free_key, slug
-from priming.remember.drafts import Draft, gist_of
-from priming.rules.trust import least
-from priming.sleep.gist import HAND, Gist
+from priming.remember.drafts import Draft
+from priming.sleep.gist import HAND, Gist, author_of, gist_metadata, rewrite_entity
 from priming.sleep.plan import PlannedItem, current_row
 from priming.sleep.procedures.comparison import compare_procedures
 from priming.sleep.procedures.reading import ProcedureText
-from priming.sleep.stages.deep import author_of, gist_metadata, rewrite_entity
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
+from priming.text.gists import gist_of
 from priming.types import MemoryRecord
 
 FAMILY = "family"

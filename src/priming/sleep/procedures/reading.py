@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.remember.drafts import SENTENCE_END
+from priming.sleep.gist import SENTENCE_END
 
 STEPS, TRIGGER = "steps", "trigger"
 """The metadata keys that may list the steps of a procedure, and say when it is carried out."""

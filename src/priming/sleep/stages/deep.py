@@ -6,8 +6,7 @@ each other, and never overwrites a gist that somebody edited.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
@@ -19,15 +18,14 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.config.relations import SOURCE_OF
+from priming.config.trust import least
 from priming.config.values import dataclass
 from priming.config.words import SLEEP_SOURCE
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.keys import free_key, slug
-from priming.remember.drafts import Draft, gist_of
-from priming.rules.trust import least
+from priming.remember.drafts import Draft
 from priming.sleep.clustering import centroid, cluster_rows
 from priming.sleep.gist import (
-    EXTRACTIVE,
     HAND,
     MODEL,
     Embed,
@@ -35,7 +33,10 @@ from priming.sleep.gist import (
     Gist,
     GistWriter,
     Theme,
+    author_of,
     central_sentence,
+    gist_metadata,
+    rewrite_entity,
 )
 from priming.sleep.plan import (
     Conflicts,
@@ -44,19 +45,11 @@ from priming.sleep.plan import (
     ProgressStep,
     current_row,
     opponents_of,
-    restate,
-    supersede_rows,
     without_conflicts,
 )
 from priming.sleep.procedures.steps import StepChange, opposed
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import LeftAlone, MemoryRecord
-
-"""The source of memories that sleep made."""
-_GIST = "gist"
-"""The metadata key that holds ``model`` if an agent wrote the text."""
-_DIGEST = "written"
-"""The metadata key of the digest of the text that sleep wrote; a text that was edited since has another digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,42 +286,3 @@ def _nearest(rows: Ints, units: Floats) -> Ints:
     """The rows, those nearest to their centroid first."""
     nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
     return nearest
-
-
-def author_of(old: VersionRow) -> str:
-    """Who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
-    if old.metadata.get(_DIGEST) != _digest(old.heading, old.content):
-        return HAND
-    return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
-
-
-def rewrite_entity(
-    versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
-) -> list[RowChange]:
-    """The changes of an entity's text, author and trust; empty if they stay the same."""
-    metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
-    if summary.text != old.content:
-        return supersede_rows(
-            versions,
-            old,
-            at,
-            content=summary.text,
-            gist=gist_of(summary.text),
-            digest=Draft(summary.text, heading=old.heading, kind="entity").digest,
-            metadata=metadata,
-            trust=trust,
-        )
-    if (trust, metadata) == (old.trust, old.metadata):
-        return []
-    return restate(versions, old, at, trust=trust, metadata=metadata)
-
-
-def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
-    """The metadata of an entity, with the author and the digest of its text."""
-    others = {name: value for name, value in metadata.items() if name != _GIST}
-    by = {_GIST: MODEL} if summary.by == MODEL else {}
-    return {**others, **by, _DIGEST: _digest(heading, summary.text)}
-
-
-def _digest(heading: str | None, text: str) -> str:
-    return hashlib.blake2b(f"{heading}\n{text}".encode(), digest_size=8).hexdigest()

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.trust import instructs
 from priming.config.values import dataclass
 from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text
-from priming.rules.trust import instructs
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange

@@ -15,13 +15,13 @@ import numpy as np
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.trust import instructs, least
 from priming.config.values import dataclass
 from priming.config.words import CONSOLIDATED
 from priming.core.score import success_rate
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
-from priming.remember.drafts import Draft, gist_of
-from priming.rules.trust import instructs, least
+from priming.remember.drafts import Draft
 from priming.sleep.gist import Embed
 from priming.sleep.plan import (
     Conflicts,
@@ -38,6 +38,7 @@ from priming.sleep.procedures.comparison import ProcedureChange, compare_procedu
 from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_families
 from priming.sleep.procedures.reading import ProcedureText, steps_as_text
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
+from priming.text.gists import gist_of
 from priming.text.quotation import label
 from priming.types import LeftAlone, MemoryRecord, executions
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.trust import instructs, is_trusted_as, least
 from priming.config.words import TRUST
 from priming.errors import ParamError
-from priming.rules.trust import instructs, is_trusted_as, least
 
 trusts = st.sampled_from(TRUST)
 

@@ -9,6 +9,7 @@ from typing import Any
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
 from priming.config.relations import REPLACED
+from priming.config.trust import instructs
 from priming.config.values import dataclass
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
@@ -19,7 +20,6 @@ from priming.recall.ranking import weighted_profile
 from priming.recall.terms import NAMES
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
-from priming.rules.trust import instructs
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow
 from priming.text.quotation import label

@@ -1,4 +1,4 @@
-"""Entities by name: the entity that a merged name leads to, and the names that mean the same."""
+"""Entities by name: their keys, the entity that a merged name leads to, and the names that mean the same."""
 
 from __future__ import annotations
 
@@ -21,11 +21,21 @@ _MOST_WORDS = 6
 """Words of the longest name that is looked for in any case."""
 _KEY = "entity:{}"
 """The key of the entity of a name, unless another memory took the key first."""
+_FILE_KEY = "file:{}"
 
 
 def entity_key(form: str, name: str) -> str:
     """The key that the entity of a name gets, unless another memory took it first."""
     return f"{form}:{slug(name)}" if form in (SESSION, TERM) else _KEY.format(slug(name))
+
+
+def file_key(path: str) -> str:
+    """The key of the entity of a file.
+
+    >>> file_key("src/pool.py")
+    'file:src/pool.py'
+    """
+    return _FILE_KEY.format(path)
 
 
 def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, now: datetime) -> str | None:

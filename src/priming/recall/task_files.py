@@ -10,9 +10,9 @@ from priming.core.arguments.checks import check_count, check_text
 from priming.core.pack import Packable, pack
 from priming.errors import ParamError
 from priming.namespace import Namespace
+from priming.recall.entities import file_key
 from priming.recall.formatting import packed_text
 from priming.recall.recall import MOST_HITS, recall
-from priming.remember.files import file_key
 from priming.results import FileReason, Hit, Step, TaskFile, TaskFiles
 from priming.text.quotation import label, quote_text
 from priming.types import MemoryRecord
