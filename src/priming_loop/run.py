@@ -18,7 +18,7 @@ from priming.types import Progress
 from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment
 from priming_loop.planning import plan
-from priming_loop.report import report
+from priming_loop.steps.report import report
 from priming_loop.session import (
     DELIVERED,
     UNVERIFIED,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from priming_loop.report import loop_list, loop_report
+from priming_loop.steps.report import loop_list, loop_report
 from priming_loop.steps.lessons import (
     loop_chunk,
     loop_connected,

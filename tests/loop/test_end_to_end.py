@@ -12,7 +12,7 @@ import pytest
 
 from priming.llm.command import CommandAgent
 from priming_loop.environment import LoopEnvironment
-from priming_loop.report import report, status_of
+from priming_loop.steps.report import report, status_of
 from priming_loop.run import ResumeOptions, resume, run
 from priming_loop.session_store import Sessions, limits
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming_loop.report import report, status_of
+from priming_loop.steps.report import report, status_of
 from priming_loop.run import ResumeOptions
 from priming_loop.session import TaskPlan
 from priming_loop.session_store import Sessions

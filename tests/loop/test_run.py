@@ -7,7 +7,7 @@ import pytest
 from priming import Memory
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming_loop.report import next_command, report, status_of, summarise
+from priming_loop.steps.report import next_command, report, status_of, summarise
 from priming_loop.run import ResumeOptions, resume, run, think
 from priming_loop.session_store import Sessions, limits
 

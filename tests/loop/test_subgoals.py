@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming_loop.report import report
+from priming_loop.steps.report import report
 from priming_loop.session_store import Sessions
 from priming_loop.subgoals import is_repeated
 

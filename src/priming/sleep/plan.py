@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from priming.config.params.sleep import SLEEP
 from priming.config.values import dataclass
 from priming.core.bitemporal import split
 from priming.storage.rows import RowChange, VersionRow
@@ -119,6 +120,4 @@ def is_due(now: datetime, last: datetime, every: timedelta, fresh: int) -> bool:
     >>> is_due(night + 7 * hours, night, 8 * hours, 99), is_due(night + hours, night, 8 * hours, 100)
     (False, True)
     """
-    from priming.config.params.sleep import SLEEP
-
     return not timedelta(0) <= now - last < every or fresh >= SLEEP.fresh

@@ -162,7 +162,7 @@ def status(
 
 
 def _state(report: SessionReport) -> Iterator[Part]:
-    from priming_loop.report import describe_state
+    from priming_loop.steps.report import describe_state
 
     yield line((report.session, KEY), f"  {describe_state(report)}")
     yield line(report.objective, indent=2)
@@ -208,7 +208,7 @@ def report(
     ] = "text",
 ) -> Answer:
     """Report what was tried, what was learned, and which memories helped."""
-    from priming_loop.report import markdown
+    from priming_loop.steps.report import markdown
 
     if form not in FORMATS:
         raise ParamError("format", form, f"must be one of {', '.join(FORMATS)}")
@@ -222,7 +222,7 @@ def report(
 
 def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
     """The report of a session and of its subgoals."""
-    from priming_loop.report import describe_attempt, describe_state, learnt_by_effect
+    from priming_loop.steps.report import describe_attempt, describe_state, learnt_by_effect
 
     yield line(
         (describe_state(report), _COLOURS.get(report.ended or "", WARN)),
@@ -309,8 +309,8 @@ def _step(session: Session) -> str:
 
 def _result(memory: Memory, session: Session) -> Answer:
     """The report of a run, with its exit status."""
-    from priming_loop.report import FAILED
-    from priming_loop.report import report as report_of
+    from priming_loop.steps.report import FAILED
+    from priming_loop.steps.report import report as report_of
     from priming_loop.session_store import Sessions
 
     current = report_of(Sessions(memory), session)

@@ -16,7 +16,7 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
 from priming_loop.acting import ReportDriver, advance
 from priming_loop.environment import LoopEnvironment, Turn
-from priming_loop.report import describe_assessment
+from priming_loop.steps.report import describe_assessment
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
