@@ -18,9 +18,9 @@ from priming import FixedClock, Memory
 from priming.llm.command import CommandAgent
 from priming.llm.protocol import Answer, Schema
 from priming_loop.environment import LoopEnvironment
-from priming_loop.steps.report import report
 from priming_loop.run import run
 from priming_loop.session_store import Sessions, limits
+from priming_loop.steps.report import report
 from priming_loop.steps.results import SessionReport
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -19,7 +19,6 @@ from priming.core.when import evaluate
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
 from priming.llm.prompts import fenced
-from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
@@ -28,6 +27,7 @@ from priming.text.quotation import bracketed, label, quote_text, visible
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import look
+from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"

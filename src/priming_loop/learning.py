@@ -18,14 +18,14 @@ from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 from priming.history.log import identified, operation
 from priming.learning.feedback import VerdictBatch, record_verdicts
-from priming_loop import lessons
-from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
+from priming_loop import lessons
 from priming_loop.context import DELTA, cut
+from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,

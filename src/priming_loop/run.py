@@ -18,7 +18,6 @@ from priming.types import Progress
 from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment
 from priming_loop.planning import plan
-from priming_loop.steps.report import report
 from priming_loop.session import (
     DELIVERED,
     UNVERIFIED,
@@ -27,6 +26,7 @@ from priming_loop.session import (
 )
 from priming_loop.session_store import Sessions, check_folder, limits
 from priming_loop.state_machine import LAST, go_on, with_answer
+from priming_loop.steps.report import report
 from priming_loop.steps.results import SessionReport, Thought
 
 _DIFFERENTLY = "What should be done differently?"

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from priming_loop.steps.report import loop_list, loop_report
 from priming_loop.steps.lessons import (
     loop_chunk,
     loop_connected,
@@ -11,6 +10,7 @@ from priming_loop.steps.lessons import (
     loop_recall,
     loop_store,
 )
+from priming_loop.steps.report import loop_list, loop_report
 from priming_loop.steps.tasks import (
     loop_meta_assess,
     loop_meta_clear,

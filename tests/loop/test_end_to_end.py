@@ -12,9 +12,9 @@ import pytest
 
 from priming.llm.command import CommandAgent
 from priming_loop.environment import LoopEnvironment
-from priming_loop.steps.report import report, status_of
 from priming_loop.run import ResumeOptions, resume, run
 from priming_loop.session_store import Sessions, limits
+from priming_loop.steps.report import report, status_of
 
 pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("rule_agent.py")

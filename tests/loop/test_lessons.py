@@ -2,8 +2,8 @@
 
 import pytest
 
-from priming.loop import lessons
 from priming.remember.drafts import draft
+from priming_loop import lessons
 
 LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
 

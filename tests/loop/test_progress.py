@@ -2,10 +2,10 @@
 
 import pytest
 
-from priming_loop.steps.report import report, status_of
 from priming_loop.run import ResumeOptions
 from priming_loop.session import TaskPlan
 from priming_loop.session_store import Sessions
+from priming_loop.steps.report import report, status_of
 from priming_loop.verification import ScriptedVerifier
 
 from .scripted_runs import FAILS, PASSES, REMOVES, blocked, delivered, impasse, planned

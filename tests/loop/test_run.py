@@ -7,9 +7,9 @@ import pytest
 from priming import Memory
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming_loop.steps.report import next_command, report, status_of, summarise
 from priming_loop.run import ResumeOptions, resume, run, think
 from priming_loop.session_store import Sessions, limits
+from priming_loop.steps.report import next_command, report, status_of, summarise
 
 from .scripted_runs import (
     LIMITS,

@@ -9,10 +9,10 @@ from priming.errors import AgentError
 from priming.llm.command import CommandAgent
 from priming.llm.scripted import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
-from priming_loop.steps.report import status_of
 from priming_loop.run import ResumeOptions, run
 from priming_loop.session import Verification
 from priming_loop.session_store import Sessions, limits
+from priming_loop.steps.report import status_of
 
 from .scripted_runs import (
     FAILS,

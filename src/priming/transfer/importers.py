@@ -25,7 +25,7 @@ from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreEr
 from priming.types import Progress
 
 if TYPE_CHECKING:
-    from priming.memory import Memory
+    from priming.namespace import Namespace
     from priming.results import Remembered
     from priming.transfer.state import ImportedState
 
@@ -105,7 +105,7 @@ NOTHING: Stored = _Nothing()
 class _StoredInNamespace:
     """What an open namespace has."""
 
-    memory: Memory
+    memory: Namespace
 
     def keys(self, keys: Iterable[str]) -> set[str]:
         with self.memory.reading():
@@ -163,7 +163,7 @@ def find(name: str) -> Importer:
 
 
 def run(
-    memory: Memory,
+    memory: Namespace,
     name: str,
     path: str | Path,
     progress: Progress | None = None,
@@ -207,7 +207,7 @@ def run(
         return job.report()
 
 
-def _with_options(memory: Memory, name: str, options: Mapping[str, Any]) -> Importer:
+def _with_options(memory: Namespace, name: str, options: Mapping[str, Any]) -> Importer:
     """An importer with its options, and with what the namespace has, if it wants to know that."""
     importer = find(name)
     accepted = [*signature(importer).parameters][1:]
@@ -241,7 +241,7 @@ def _unreadable(path: Path, rule: str) -> ParamError:
 class _Import:
     """A running import."""
 
-    memory: Memory
+    memory: Namespace
     ties: IO[str]
     progress: Progress | None
     operation_id: str | None = None
@@ -314,11 +314,9 @@ class _Import:
         return state.once(self.memory, self.operation_id, texts, lambda: self._write(batch))
 
     def _write(self, batch: list[Entry]) -> list[Remembered]:
-        arguments = [entry.arguments for entry in batch]
-        if all(entry.state is None for entry in batch):
-            return self.memory.remember_many(arguments, later=True)
         from priming.transfer import state
 
+        arguments = [entry.arguments for entry in batch]
         return state.remember_states(self.memory, arguments, [entry.state for entry in batch])
 
     def _link_arguments(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
@@ -368,8 +366,6 @@ class _Import:
             for tie in batch
             if tie.created_at or tie.last_activated
         }
-        if not times:
-            return len(self.memory.link_many(links))
         return state.link_with_times(self.memory, links, times)
 
     def _note(self, reason: str) -> None:

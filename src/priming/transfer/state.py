@@ -76,6 +76,8 @@ def remember_states(
 
     An existing memory is a duplicate and keeps its own state, even if it is forgotten.
     """
+    if all(state is None for state in states):
+        return remember_many(memory, items, later=True)
     with _one_transaction(memory):
         inactive = _inactive_duplicates(memory, items)
         active = [item for item in items if item.get("key") not in inactive]
@@ -204,6 +206,8 @@ def link_with_times(
 
     ``times`` are by source, relation and target, the ends by key.
     """
+    if not times:
+        return len(link_many(memory, links))
     with _one_transaction(memory):
         new_links = link_many(memory, links)
         chosen = {(link.source, link.relation, link.target): link for link in new_links}

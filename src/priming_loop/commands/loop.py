@@ -309,9 +309,9 @@ def _step(session: Session) -> str:
 
 def _result(memory: Memory, session: Session) -> Answer:
     """The report of a run, with its exit status."""
+    from priming_loop.session_store import Sessions
     from priming_loop.steps.report import FAILED
     from priming_loop.steps.report import report as report_of
-    from priming_loop.session_store import Sessions
 
     current = report_of(Sessions(memory), session)
     return Answer(current, _report(current), FAILED if current.status is None else current.status)

@@ -11,14 +11,14 @@ from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
 from priming.graph.traversal import neighbors
 from priming.learning import feedback
-from priming_loop import lessons
-from priming_loop.lessons import RESOLUTION, TRIGGER
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.recall.records import get
 from priming.types import Cue, MemoryRecord
+from priming_loop import lessons
 from priming_loop.context import PROFILE, cut, gather
 from priming_loop.learning import FAILURE, PATTERN, lesson, store_patterns
+from priming_loop.lessons import RESOLUTION, TRIGGER
 from priming_loop.session_store import Sessions, check_folder
 from priming_loop.steps.results import (
     ChunkReply,

@@ -16,7 +16,6 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
 from priming_loop.acting import ReportDriver, advance
 from priming_loop.environment import LoopEnvironment, Turn
-from priming_loop.steps.report import describe_assessment
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -36,6 +35,7 @@ from priming_loop.session import (
 )
 from priming_loop.session_store import Sessions, check_folder
 from priming_loop.state_machine import LAST
+from priming_loop.steps.report import describe_assessment
 from priming_loop.steps.results import (
     OutcomeRecorded,
     OutcomesCleared,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from priming_loop.steps.report import describe_attempt, describe_state, markdown, report, status_of, summarise
 from priming_loop.session import ActionResult, Attempt, Verification, Wait
 from priming_loop.session_store import Sessions
+from priming_loop.steps.report import describe_attempt, describe_state, markdown, report, status_of, summarise
 
 from ..scripted_runs import PASSES, blocked, delivered, impasse, planned
 
