@@ -27,11 +27,11 @@ def test_everything_that_is_wrong_with_arguments_comes_back():
 
 
 def test_a_missing_extra_still_names_it():
-    back = error_from_payload(full_error_payload(MissingExtra("fast", "the kernel")))
+    back = error_from_payload(full_error_payload(MissingExtra("fleet", "a Ray cluster")))
     assert (type(back), back.extra, str(back)) == (
         MissingExtra,
-        "fast",
-        str(MissingExtra("fast", "the kernel")),
+        "fleet",
+        str(MissingExtra("fleet", "a Ray cluster")),
     )
 
 

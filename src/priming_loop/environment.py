@@ -94,7 +94,7 @@ class Turn:
         return DeadlineAgent(agent, monotonic() + left, monotonic)
 
     def stop_reason(self) -> str | None:
-        """Why no further step may begin, as one of ``words.STOPS``."""
+        """Return why no further step may begin, as ``Session.stopped`` names it, or None."""
         if self.environment.should_stop():
             return "interrupt"
         left = self.seconds_left()

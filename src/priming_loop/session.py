@@ -67,7 +67,10 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of a gate: ``status`` is one of ``words.GATES``, ``output`` what the command printed, shortened."""
+    """The result of a gate: what the command printed, shortened.
+
+    ``status`` is passed, failed, late, or unverified for a task that has no gate.
+    """
 
     command: str | None
     status: str
@@ -180,7 +183,10 @@ class LearningResult:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A plan and its attempts: ``status`` is one of ``words.TASK_STATUSES``; ``learnt`` follows once it is closed."""
+    """A plan and its attempts: ``learnt`` follows once it is closed.
+
+    ``status`` is pending, delivered if its gate passed, unverified if it had none, or blocked.
+    """
 
     seq: int
     plan: TaskPlan
@@ -236,7 +242,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a session needs from a person: one of ``words.WAITS``, with its subject in words."""
+    """What a session needs from a person: approval, destructive or answer, with its subject in words."""
 
     what: str
     about: str
@@ -249,8 +255,11 @@ class Session:
 
     ``folder`` is empty for a session that another program drives from elsewhere: no command is run for it.
 
-    ``state`` is one of ``words.STATES``: the step in progress or the next one. ``ended`` is one of ``words.ENDS``
-    once the session has ended, ``stopped`` one of ``words.STOPS`` if it stopped before, and ``why`` gives the reason.
+    ``state`` is the step in progress or the next: INIT, CONTEXT, REASON, UNCLEAR, ASK, ACT, NEXT, DONE,
+    LEARN, SUMMARY.
+    Once the session has ended, ``ended`` is delivered, unverified, blocked, incomplete (tasks of an earlier plan were
+    never begun), impasse, pivot or limit. ``stopped`` is interrupt, minutes or agent if it stopped
+    before, and goes on when it is resumed. ``why`` gives the reason.
     """
 
     id: str

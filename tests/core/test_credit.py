@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.params.laws import SpreadParams
-from priming.core.credit import credit, path_credit, strongest_path, strongest_paths
+from priming.core.credit import credit, path_credit, strongest_paths
 from priming.core.graph import Graph
 from priming.core.spread import spread
 from priming.errors import ParamError
@@ -167,6 +167,10 @@ def test_it_equals_the_slow_recursion(links, anchors, form):
 
 def hops(path):
     return [(arrival.source, arrival.target) for arrival in path]
+
+
+def strongest_path(flow, target):
+    return strongest_paths(flow, [target])[target]
 
 
 def test_the_strongest_path_leads_from_an_anchor_to_the_target():

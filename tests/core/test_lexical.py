@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.lexical import bm25, evidence_idf, idf, minmax, scaled, tf_part
+from priming.core.lexical import bm25, evidence_idf, idf, length_norm, minmax, scaled
 from priming.errors import ParamError
 from priming.text import tokens
 from priming.text.tokens import STOP_WORDS, bigrams, is_stop, terms
@@ -133,7 +133,7 @@ def test_bm25_equals_its_formula_term_by_term(rows, mean_length, k1, b):
 
 def test_bm25_is_the_product_of_its_published_parts():
     tf, df, length = np.array([1, 2, 9]), np.array([1, 5, 10]), np.array([4, 30, 12])
-    parts = idf(df, 10) * 2.2 * tf_part(tf, length, 12.0)
+    parts = idf(df, 10) * 2.2 * tf / (tf + length_norm(length, 12.0))
     np.testing.assert_allclose(bm25(tf, df, 10, length, 12.0), parts, rtol=1e-12)
 
 
@@ -166,12 +166,12 @@ def test_each_document_may_have_a_mean_length_of_its_own():
 def test_scalars_give_a_plain_float():
     assert type(bm25(1, 1, 2, 3, 3.0)) is float
     assert type(idf(1, 2)) is float
-    assert type(tf_part(1, 3, 3.0)) is float
+    assert type(length_norm(3, 3.0)) is float
 
 
 def test_a_store_without_terms_scores_zero_and_not_nan():
     assert bm25(0, 0, 0, 0, 0.0) == 0.0
-    assert tf_part(0, 5, 5.0, k1=0.0) == 0.0
+    assert bm25(0, 0, 0, 5, 5.0, k1=0.0) == 0.0
 
 
 @pytest.mark.parametrize(

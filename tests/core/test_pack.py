@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.config.params.laws import TIERS
+from priming.config.params.laws import TierParams
 from priming.core.pack import LEVELS, Packable, Packed, estimate_tokens, pack
 from priming.errors import ParamError
 
@@ -114,8 +114,8 @@ def test_while_the_budget_lasts_all_are_told_whole_whatever_their_activation():
     hits = [hit(key, activation) for key, activation in ACTIVATIONS.items()]
     whole = estimate_tokens(pack(hits, None).text)
     for budget in (None, whole):
-        assert set(tiers_of(pack(hits, budget, tiers=TIERS)).values()) == {"full"}
-    assert list(tiers_of(pack(hits, whole - 1, tiers=TIERS)).values()) == ["full"] * 6 + ["gist"]
+        assert set(tiers_of(pack(hits, budget, tiers=TierParams())).values()) == {"full"}
+    assert list(tiers_of(pack(hits, whole - 1, tiers=TierParams())).values()) == ["full"] * 6 + ["gist"]
 
 
 def test_hits_that_give_way_sink_to_the_tier_of_their_activation_before_any_sinks_further():
@@ -124,16 +124,16 @@ def test_hits_that_give_way_sink_to_the_tier_of_their_activation_before_any_sink
     exact = estimate_tokens(
         "\n".join(each.form(LEVELS.index(own.get(each.key, "omit"))) for each in hits[:6])
     )
-    packed = pack(hits, exact, tiers=TIERS)
+    packed = pack(hits, exact, tiers=TierParams())
     assert tiers_of(packed) == own
     assert [(one.key, one.reason) for one in packed.omitted] == [("g", "budget")]
-    assert tiers_of(pack(hits, exact - 2, tiers=TIERS)) == {k: own[k] for k in "abcde"}
+    assert tiers_of(pack(hits, exact - 2, tiers=TierParams())) == {k: own[k] for k in "abcde"}
 
 
 @pytest.mark.parametrize("least", ["full", "gist", "name"])
 def test_a_hit_that_must_stay_ends_no_lower(least):
     rule = hit("a", 0.0, least=least)
-    assert tiers_of(pack([rule], None, tiers=TIERS)) == {"a": "full"}
+    assert tiers_of(pack([rule], None, tiers=TierParams())) == {"a": "full"}
     others = [hit(key, 0.9) for key in "bcd"]
     enough = estimate_tokens(rule.form(LEVELS.index(least)))
     assert tiers_of(pack([rule, *others], enough)) == {"a": least}
@@ -151,7 +151,7 @@ def test_nothing_of_a_lower_rank_is_told_while_more_of_a_higher_could_be(activat
         replace(hit(f"h{n}", value / 10, full=20, gist=8, name=2), rank=n % 2)
         for n, value in enumerate(activations)
     ]
-    packed = pack(hits, budget, tiers=TIERS)
+    packed = pack(hits, budget, tiers=TierParams())
     tiers = tiers_of(packed)
     lower = [each.key for each in hits if not each.rank and each.key in tiers]
     for each in hits:
@@ -181,7 +181,7 @@ def test_what_must_stay_and_cannot_is_omitted_with_its_reason():
 
 def test_a_hit_that_must_stay_without_a_gist_stays_whole():
     bare = Packable("a", "name", "", "the whole text", 0.0, least="gist")
-    assert tiers_of(pack([bare], None, tiers=TIERS)) == {"a": "full"}
+    assert tiers_of(pack([bare], None, tiers=TierParams())) == {"a": "full"}
 
 
 def test_a_hit_with_nothing_to_show_says_so():
@@ -205,7 +205,12 @@ def test_a_budget_of_nothing_gives_an_empty_text():
 @given(HITS, BUDGETS, st.booleans(), ANY_TEXT, ANY_TEXT, st.text(max_size=3))
 def test_the_whole_text_is_never_over_budget(hits, budget, tiered, header, footer, separator):
     packed = pack(
-        hits, budget, tiers=TIERS if tiered else None, header=header, footer=footer, separator=separator
+        hits,
+        budget,
+        tiers=TierParams() if tiered else None,
+        header=header,
+        footer=footer,
+        separator=separator,
     )
     assert estimate_tokens(packed.text) == packed.tokens <= budget
     assert len(packed.entries) + len(packed.omitted) == len(hits)

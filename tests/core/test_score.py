@@ -125,10 +125,6 @@ def test_ethos_takes_the_configured_weights():
     assert score.ethos(1.0, 0.0, 1, 1, weights=weights).total == pytest.approx(0.7, abs=1e-12)
 
 
-def test_plain_cosine_is_the_cosine():
-    assert score.plain_cosine([0.8, -0.3]).total.tolist() == [0.8, 0.0]
-
-
 # poc-memory and World Weaver
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.similarity import (
-    behaviour_similarity,
-    content_similarity,
+    ComparedBehaviour,
     is_similar,
+    likeness,
     placement,
     tokens,
     when_overlap,
@@ -17,6 +17,16 @@ from priming.errors import ParamError
 
 texts = st.text("abc ,.!", max_size=20)
 scopes = st.dictionaries(st.sampled_from("klmn"), st.sampled_from(["x", "y", ["x", "y"]]), max_size=4)
+
+
+def content_similarity(a, b):
+    return behaviour_similarity(a, b, {}, {})
+
+
+def behaviour_similarity(a, b, when, other):
+    return likeness(ComparedBehaviour.of(a, when), ComparedBehaviour.of(b, other))
+
+
 above_9, above_7 = math.nextafter(0.9, 1), math.nextafter(0.7, 1)
 
 

@@ -48,8 +48,12 @@ def links(n, *given_links):
     return Graph.from_links(n, list(source), list(target), list(weight), relation=relation, hours=hours)
 
 
+def by_row(ended):
+    return dict(zip(ended.rows.tolist(), ended.values.tolist(), strict=True))
+
+
 def values(graph, anchors, params, **options):
-    return spread(graph, anchors, params, **options).to_dict()
+    return by_row(spread(graph, anchors, params, **options))
 
 
 # ── golden numbers ──────────────────────────────────────────────────────────────────────────────────────────
@@ -186,7 +190,7 @@ def test_decay_does_not_enter_the_norm():
 def test_links_without_weight_carry_nothing_and_do_not_count_in_the_fan():
     graph = links(3, (0, 1, 1.0), (0, 2, 0.0))
     found = spread(graph, {0: 1.0}, plain(normalise="fan"))
-    assert found.to_dict() == {1: 1.0}
+    assert by_row(found) == {1: 1.0}
 
 
 def test_parallel_links_are_one_neighbour_in_the_fan():
@@ -332,7 +336,7 @@ def test_without_links_the_anchors_stay_as_retention_and_restart_leave_them():
 def test_without_steps_the_anchors_come_back(params):
     graph = links(3, (0, 1, 0.5), (0, 2, 0.5, "conflicts"))
     found = spread(graph, {2: 0.5, 0: 0.25}, dataclasses.replace(params, steps=0))
-    assert found.to_dict() == {2: 0.5, 0: 0.25}
+    assert by_row(found) == {2: 0.5, 0: 0.25}
     assert found.distance.tolist() == [0, 0]
     assert found.origin.tolist() == [2, 0]
 
@@ -513,7 +517,7 @@ def strongest_of(a, limit):
 def test_it_equals_the_slow_reference_for_every_knob(some_links, anchors, params, gate):
     expected, came = reference(some_links, anchors, params, gate)
     found = spread(links(ROWS, *some_links), anchors, params, gate=gate)
-    assert found.to_dict() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert by_row(found) == pytest.approx(expected, rel=1e-9, abs=1e-12)
     order = list(zip((-found.values).tolist(), found.rows.tolist(), strict=True))
     assert order == sorted(order)
     for row, hops, origin in zip(
@@ -563,7 +567,7 @@ def test_run_to_its_end_the_conserving_form_is_personalised_pagerank(seed):
     expected = np.linalg.matrix_power(google.T, 512)[:, 0]
     params = SpreadParams(steps=300, gain=alpha, restart=1 - alpha, normalise="share", epsilon=0.0)
     found = spread(Graph.from_links(n, source, target, weight), anchors, params)
-    assert [found.to_dict()[row] for row in range(n)] == pytest.approx(expected.tolist(), rel=1e-9)
+    assert [by_row(found)[row] for row in range(n)] == pytest.approx(expected.tolist(), rel=1e-9)
 
 
 # ── cost ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -328,15 +328,17 @@ READERS = (
     ),
     _reader(
         "glob",
-        lambda text: when.path_matches(text, "/home/me/project/src/priming/core/when.py"),
+        lambda text: when.evaluate({"file": text}, {"file": "/home/me/project/src/priming/core/when.py"}),
         "core.arguments.globs",
     ),
     _reader(
         "path of a glob",
-        lambda text: when.path_matches("**/a*/**/*b/{a,b}/*.py", text),
+        lambda text: when.evaluate({"file": "**/a*/**/*b/{a,b}/*.py"}, {"file": text}),
         "core.arguments.globs",
     ),
-    _reader("glob of itself", lambda text: when.path_matches(text, text), "core.arguments.globs"),
+    _reader(
+        "glob of itself", lambda text: when.evaluate({"file": text}, {"file": text}), "core.arguments.globs"
+    ),
     _reader(
         "globs of a condition",
         lambda text: when.findings({"file": _values(text)}, {"file": _values(text[:4_000])}),
@@ -367,7 +369,7 @@ READERS = (
         "core.arguments.checks",
     ),
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
-    _reader("similarity", lambda text: similarity.content_similarity(text, text[1:]), "core.similarity"),
+    _reader("similarity", lambda text: similarity.tokens(text), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
     _reader("key of a text", keys.slug, "core.arguments.keys"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
@@ -382,7 +384,7 @@ READERS = (
         "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
     ),
     _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
-    _reader("words of a cue", lambda text: names.words_of_names(text, "english"), "text.names"),
+    _reader("words of a cue", lambda text: names.marked_words(text, "english"), "text.names"),
     _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
         "files of a task",

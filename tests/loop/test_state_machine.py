@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from priming.config.words import ENDS, STATES, STOPS, TASK_STATUSES, WAITS
 from priming.errors import AgentError
 from priming.llm.command import CommandAgent
 from priming.llm.scripted import ScriptedAgent
@@ -82,16 +81,6 @@ def test_every_state_is_kept_before_the_next_one_acts(runs):
     runs.run([planned(("Mend it", PASSES)), delivered()], on_step=on_step)
     in_order = list(dict.fromkeys(seen))
     assert in_order == ["CONTEXT", "REASON", "ACT", "NEXT", "DONE", "LEARN", "SUMMARY"]
-
-
-def test_fixed_words_name_what_sessions_say(runs):
-    asks = runs.run([unclear()])
-    assert asks.state in STATES
-    assert asks.waits.what in WAITS
-    ended = runs.run([planned(("Mend it", PASSES)), delivered()])
-    assert ended.ended in ENDS
-    assert ended.tasks[0].status in TASK_STATUSES
-    assert runs.run([planned()]).stopped in STOPS
 
 
 def test_the_gate_of_a_task_that_has_none_is_asked_for_once(runs):

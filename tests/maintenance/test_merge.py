@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.words import KINDS
-from priming.core.similarity import behaviour_similarity
+from priming.core.similarity import ComparedBehaviour, likeness
 from priming.graph.merge_plan import MergePlan
 from priming.maintenance.near_duplicates import near_duplicates
 from priming.rules.results import NearDuplicates
@@ -460,7 +460,8 @@ def test_what_stands_for_each_is_that_of_comparing_it_with_all_that_are_kept(thr
     ] + [("!", {}), ("!", {"task": "x"}), ("?", {})]
     survivor, slow = [], []
     for i, a in enumerate(texts):
-        likes = [(behaviour_similarity(texts[j][0], a[0], texts[j][1], a[1]), -j) for j in survivor]
+        new = ComparedBehaviour.of(*a)
+        likes = [(likeness(ComparedBehaviour.of(*texts[j]), new), -j) for j in survivor]
         similarity, nearest = max(likes, default=(0.0, 0))
         if similarity > threshold:
             slow.append((i, -nearest, similarity))

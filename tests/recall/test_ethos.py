@@ -63,7 +63,8 @@ def ends(n, links, anchors, **changes):
     """Row → activation at the end, over links (source, target, weight)."""
     source, target, weight = zip(*links, strict=True) if links else ((), (), ())
     graph = Graph.from_links(n, list(source), list(target), list(weight))
-    return spread(graph, anchors, replace(ETHOS.spread, **changes)).to_dict()
+    ended = spread(graph, anchors, replace(ETHOS.spread, **changes))
+    return dict(zip(ended.rows.tolist(), ended.values.tolist(), strict=True))
 
 
 # The nine on the graph

@@ -47,7 +47,8 @@ def by_sql(links, anchors, limit, iterations=3, strength=0.85):
 def by_kernel(n, links, anchors, limit):
     source, target, weight = zip(*links, strict=True)
     graph = Graph.from_links(n, source, target, weight)
-    return spread(graph, anchors, replace(ETHOS.spread, max_links=limit)).to_dict()
+    ended = spread(graph, anchors, replace(ETHOS.spread, max_links=limit))
+    return dict(zip(ended.rows.tolist(), ended.values.tolist(), strict=True))
 
 
 def drawn(rng, n, count):
@@ -83,7 +84,9 @@ def test_credit_goes_to_links_that_were_read_alone():
     )
     assert activation.flow is not None
     kept = routes(activation.flow, [1, 2, 3])
-    assert {(int(kept.rows[u]), int(kept.rows[v])) for u, v, _ in credit(kept, kept.local(2))} == {(0, 2)}
+    assert {(int(kept.rows[u]), int(kept.rows[v])) for u, v, _ in credit(kept, kept.locals().get(2))} == {
+        (0, 2)
+    }
     assert [(x.source, x.target) for x in activation.flow.into(2)] == [(0, 2)] * 3
     assert activation.flow.into(3) == ()
 

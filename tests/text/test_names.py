@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.text.name_forms.kinds import FILE, FORMS, Name
-from priming.text.names import find, heading_name, names, normal
+from priming.text.names import find, heading_name, normal
+
+
+def names(text, heading=None):
+    return tuple(name.text for name in find(text, heading))
 
 
 def kinds(text):

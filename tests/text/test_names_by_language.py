@@ -4,7 +4,11 @@ import pytest
 from tests.growth.measuring import growth
 
 from priming.text.name_forms.scripts import names_without_case
-from priming.text.names import names
+from priming.text.names import find
+
+
+def names(text, heading=None):
+    return tuple(name.text for name in find(text, heading))
 
 
 @pytest.mark.parametrize(

@@ -44,33 +44,10 @@ SLEEP_SOURCE = "sleep"
 """The source of entities that sleep makes."""
 FORMATS = ("dot", "json", "html")
 """The formats of a drawn graph."""
-STATES = (
-    "INIT",
-    "CONTEXT",
-    "REASON",
-    "UNCLEAR",
-    "ASK",
-    "ACT",
-    "NEXT",
-    "DONE",
-    "LEARN",
-    "SUMMARY",
-)
-"""The states of a session of the loop."""
 ASSESSMENTS = ("simple", "moderate", "complex", "unclear", "impasse")
 """The assessments of an objective by reasoning."""
 IMPASSES = ("no_approach", "conflict", "missing_capability", "repeated_failure")
 """Why reasoning can be stuck."""
-TASK_STATUSES = ("pending", "delivered", "blocked", "unverified")
-"""The results of a task: delivered if its gate passed, unverified if it had none."""
-GATES = ("passed", "failed", "late", "unverified")
-"""The results of a gate."""
-WAITS = ("approval", "destructive", "answer")
-"""The reasons for which a session waits for a person."""
-ENDS = ("delivered", "unverified", "blocked", "incomplete", "impasse", "pivot", "limit")
-"""How a session can end: incomplete, if tasks of an earlier plan were never begun."""
-STOPS = ("interrupt", "minutes", "agent")
-"""Why a session can stop before its end: it goes on when it is resumed."""
 RELATIONS = (
     "similar-to",
     "next",

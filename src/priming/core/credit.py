@@ -168,23 +168,6 @@ def _simple_paths(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tup
                 under_way.append((step - 1, mass * fraction, (*rows, part.source), (*links, part.key)))
 
 
-def strongest_path(flow: Flow | Routes, target: int) -> tuple[Arrival, ...]:
-    """Return the one path by which most came to ``target``, from an anchor on (see ``strongest_paths``).
-
-    Examples
-    --------
-    >>> from priming.core.graph import Graph
-    >>> from priming.config.params.laws import SpreadParams
-    >>> from priming.core.spread import spread
-    >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
-    >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow
-    >>> [(hop.source, hop.target) for hop in strongest_path(flow, 2)]
-    [(0, 1), (1, 2)]
-
-    """
-    return strongest_paths(flow, [target])[target]
-
-
 def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tuple[Arrival, ...]]:
     """Return, for each target, a path from an anchor: back along the largest part of each value.
 

@@ -72,37 +72,6 @@ def evidence_idf(df: ArrayLike, n: ArrayLike) -> Any:
     return like(np.log1p((documents + 1.0) / (frequency + 0.5)))
 
 
-def tf_part(
-    tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b
-) -> Any:
-    """Saturate occurrences: tf / (tf + k1·(1 − b + b·length/mean_length)).
-
-    BM25 is idf · (k1 + 1) · this.
-
-    Parameters
-    ----------
-    tf : occurrences of the term in the document.
-    length : terms in the document.
-    mean_length : mean terms in a document; 0 (nothing has terms) counts as a length of 0.
-    k1 : saturation, ≥ 0.
-    b : length normalisation, in [0, 1].
-
-    Returns
-    -------
-    A share in [0, 1], 0 without occurrences, towards 1 with many; arrays broadcast.
-
-    Raises
-    ------
-    ParamError : a negative or non-finite argument, or b above 1.
-
-    Examples
-    --------
-    >>> round(tf_part(1, 20, 20.0) * 2.2, 4)
-    1.0
-    """
-    return like(_tf_part(tf, length, mean_length, k1, b))
-
-
 def bm25(
     tf: ArrayLike,
     df: ArrayLike,
@@ -152,15 +121,15 @@ def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, 
 
     Parameters
     ----------
-    length, mean_length, k1, b : as in ``tf_part``.
+    length, mean_length, k1, b : as in ``bm25``.
 
     Returns
     -------
-    A number ≥ 0 for each length; tf / (tf + this) is ``tf_part``. No cue plays a part in it.
+    A number ≥ 0 for each length; bm25 takes tf / (tf + this). No cue plays a part in it.
 
     Raises
     ------
-    ParamError : as ``tf_part``.
+    ParamError : as ``bm25``.
 
     Examples
     --------

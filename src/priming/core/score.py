@@ -79,15 +79,6 @@ def ethos(
     return _blend(parts, weights)
 
 
-def plain_cosine(cosine: ArrayLike) -> Score:
-    """Score by cosine alone, in [−1, 1] and clamped at 0: Ethos without spreading, links or strength.
-
-    >>> plain_cosine(0.8).total
-    0.8
-    """
-    return _blend({"cosine": _cosine("cosine", cosine)}, {"cosine": 1.0})
-
-
 def synapse(
     semantic: ArrayLike,
     activation: ArrayLike,

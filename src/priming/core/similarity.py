@@ -28,35 +28,6 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(text.casefold()))
 
 
-def content_similarity(a: str, b: str) -> float:
-    """Compare two texts by the Jaccard index of their words.
-
-        J = |A ∩ B| / |A ∪ B|
-
-    Parameters
-    ----------
-    a, b : texts.
-
-    Returns
-    -------
-    Similarity in [0, 1]. Two texts without a word are alike only where they are equal.
-
-    Raises
-    ------
-    ParamError : an argument is no text.
-
-    References
-    ----------
-    .. [1] Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11, 37–50.
-
-    Examples
-    --------
-    >>> content_similarity("never use print", "use logging, never print")
-    0.75
-    """
-    return _jaccard(ComparedBehaviour.of(a, {}), ComparedBehaviour.of(b, {}))
-
-
 def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
     """Compare two ``when`` mappings by the predicates that they share.
 
@@ -90,36 +61,6 @@ def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
     return _dice(scope("a", a), scope("b", b))
 
 
-def behaviour_similarity(
-    a_content: str, b_content: str, a_when: Mapping[str, Any], b_when: Mapping[str, Any]
-) -> float:
-    """Compare two behaviours by their texts and their conditions.
-
-        .4 · when_overlap + .6 · content_similarity
-
-    Parameters
-    ----------
-    a_content, b_content : their texts.
-    a_when, b_when : when they apply. Where their overlap is undefined its weight goes to the content.
-
-    Returns
-    -------
-    Similarity in [0, 1].
-
-    Raises
-    ------
-    ParamError : a content that is no text, or a ``when`` that is no mapping.
-
-    Examples
-    --------
-    >>> round(behaviour_similarity("run the tests", "run the tests", {"task": "fix"}, {"task": "add"}), 3)
-    0.6
-    >>> behaviour_similarity("run the tests", "run the tests", {"task": "fix"}, {})
-    1.0
-    """
-    return likeness(ComparedBehaviour.of(a_content, a_when), ComparedBehaviour.of(b_content, b_when))
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedBehaviour:
     """A behaviour prepared for many comparisons: its text, words and conditions."""
@@ -135,10 +76,30 @@ class ComparedBehaviour:
 
 
 def likeness(a: ComparedBehaviour, b: ComparedBehaviour) -> float:
-    """Give ``behaviour_similarity`` of two prepared behaviours.
+    """Compare two behaviours by their conditions and by the Jaccard index of their words.
 
-    >>> likeness(ComparedBehaviour.of("run the tests", {"task": "fix"}), ComparedBehaviour.of("run the tests", {}))
-    1.0
+        .4 · when_overlap + .6 · |A ∩ B| / |A ∪ B|
+
+    Parameters
+    ----------
+    a, b : the behaviours. Two texts without a word are alike only where they are equal. Where the overlap of the
+        conditions is undefined its weight goes to the words.
+
+    Returns
+    -------
+    Similarity in [0, 1].
+
+    References
+    ----------
+    .. [1] Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11, 37–50.
+
+    Examples
+    --------
+    >>> a = ComparedBehaviour.of("never use print", {"task": "fix"})
+    >>> round(likeness(a, ComparedBehaviour.of("use logging, never print", {"task": "add"})), 3)
+    0.45
+    >>> likeness(a, ComparedBehaviour.of("use logging, never print", {}))
+    0.75
     """
     content, overlap = _jaccard(a, b), _dice(a.scope, b.scope)
     if overlap is None:

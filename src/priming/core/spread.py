@@ -137,10 +137,6 @@ class Activation:
         """Read distance and origin from the marks."""
         return cls(rows, values, marks & ((1 << HOPS) - 1), marks >> HOPS, flow, apart)
 
-    def to_dict(self) -> dict[int, float]:
-        """Return row → activation, strongest first."""
-        return dict(zip(self.rows.tolist(), self.values.tolist(), strict=True))
-
 
 def finite(a: Floats, params: SpreadParams) -> Floats:
     """Return a, or raise ``ParamError`` where a value is infinite."""

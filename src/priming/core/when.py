@@ -55,9 +55,8 @@ def evaluate(when: Mapping[str, Any], cue: Mapping[str, Any]) -> Evaluation:
 
     Parameters
     ----------
-    when : predicate → required value, or a list of which any will do. ``file`` takes a glob path (see
-        ``path_matches``); ``task``, ``environment`` and ``text`` match by words (see ``mentions``);
-        everything else is equality.
+    when : predicate → required value, or a list of which any will do. ``file`` takes a glob (see ``Globs``);
+        ``task``, ``environment``, ``text`` match by words (see ``CueValue.mention``); all else is equality.
     cue : predicate → present value, or a list of them, of which any will do. None, "" and [] say
         nothing, on either side.
 
@@ -147,41 +146,6 @@ def _canonical(key: str, values: frozenset[str]) -> frozenset[str]:
     return frozenset(map(language_name, values)) if key == "language" else values
 
 
-def path_matches(pattern: str, path: str) -> bool:
-    """Tell whether a path matches a glob pattern, part by part and without regard to case.
-
-    ``*``, ``?`` and ``[…]`` stay within one part of the path, ``**`` crosses any number of them, ``{a,b}`` is
-    either. A pattern may match at any depth, unless it begins with "/"; one that ends with "/" matches all below.
-
-    Parameters
-    ----------
-    pattern : such as ``*.go``, ``src/**/test_*.py``, ``/docs/*.md`` or ``migrations/``; one beyond
-        ``STORE.condition_letters`` matches nothing.
-    path : with slashes or backslashes between its parts.
-
-    Examples
-    --------
-    >>> path_matches("src/**/*.py", "/home/me/project/src/priming/core/when.py")
-    True
-    >>> path_matches("/src/*.py", "src/priming/when.py"), path_matches("*.{ts,tsx}", "web/app.tsx")
-    (False, True)
-    """
-    letters = backwards(path)
-    return letters is not None and Globs(frozenset((pattern,))).match(letters)
-
-
-def mentions(phrase: str, text: str) -> bool:
-    """Tell whether a text has all words of a phrase, in any order and form.
-
-    Two words agree when their English stems are equal, or one is a usual short form of the other: "tests" finds
-    "testing", and "production" finds "prod"; "test" does not find "testament".
-
-    >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
-    (True, False)
-    """
-    return CueValue(text).mention(caseless(phrase))
-
-
 class CueValue:
     """A value of a cue, or a list of values, read once for the many conditions that are compared with it."""
 
@@ -189,7 +153,14 @@ class CueValue:
         self.options = options(value)
 
     def mention(self, phrase: str) -> bool:
-        """Whether any of the texts mentions a phrase in lower case, as ``mentions`` says."""
+        """Tell whether any of the texts has all words of a phrase in lower case, in any order and form.
+
+        Two words agree when their English stems are equal, or one is a usual short form of the other: "tests" finds
+        "testing", and "production" finds "prod"; "test" does not find "testament".
+
+        >>> CueValue("Testing: write one for the parser").mention("write tests")
+        True
+        """
         words = _WORD.findall(phrase)
         if not words:
             return any(phrase in text for text in self.options)

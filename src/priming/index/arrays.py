@@ -97,8 +97,6 @@ class NamespaceArrays:
         self.spoken = Column(np.bool_)
         self.title_entity = Column(np.int64)
         self.titles_by_term: dict[str, list[int]] = {}
-        self._titles_with: dict[str, list[int]] = {}
-        self._titles_indexed = 0
         self.title_slots: dict[str, list[int]] = {}
         self._titled: NDArray[np.bool_] | None = None
         self._speaker_names: Ints | None = None
@@ -331,14 +329,6 @@ class NamespaceArrays:
         if not self.conversation_context.any_turns:
             return np.zeros(len(rows), np.bool_)
         return np.asarray((documents != NONE) & self.conversation_context.turn[np.maximum(documents, 0)])
-
-    def titles_with(self, term: str) -> list[int]:
-        """The headings that contain a term; new headings are indexed on the next call."""
-        for code in range(self._titles_indexed, len(self.title_terms)):
-            for title_term in set(self.title_terms[code]):
-                self._titles_with.setdefault(title_term, []).append(code)
-        self._titles_indexed = len(self.title_terms)
-        return self._titles_with.get(term, [])
 
     def _title(self, document: Document) -> int:
         if document.title is None:

@@ -22,6 +22,7 @@ from priming.core.arguments.checks import (
     check_text,
     check_time,
 )
+from priming.core.plasticity import manual
 from priming.errors import NotFound, ParamError
 from priming.history.log_replay import newest_first
 from priming.history.movements import WeightMove, bound_text, change_text, set_text
@@ -243,7 +244,7 @@ def set_strength(
     if not isinstance(create, bool):
         raise ParamError("create", create, "must be true or false")
     p = memory.profile.plasticity
-    clamped = min(max(requested, p.low), p.high)
+    clamped, _ = manual(requested, p.low, p.high)
     with memory.changing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
         between = [

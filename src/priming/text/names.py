@@ -31,30 +31,8 @@ _PIN = re.compile(r"(?<=[\w\]])(?:===?|@)[vV]?(?=\d+\.\d)")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
 
 _WORD = re.compile(r"\b\w+")
-_YEARS = re.compile(r"\d{3,4}")
-"""Numbers that name something; others are counts."""
 _CAPITALISING = ("german",)
 """Languages that write every noun with a capital."""
-
-
-def names(text: str, heading: str | None = None) -> tuple[str, ...]:
-    """List the names of a text as they stand in it, and its dates in their normal form: the texts of ``find``.
-
-    Parameters
-    ----------
-    text : the text of a memory or of a cue.
-    heading : its speaker or title, if it has one.
-
-    Returns
-    -------
-    Each name once, in order of first appearance, the heading first.
-
-    Examples
-    --------
-    >>> names("Yesterday Caroline joined the University of Oslo.")
-    ('Caroline', 'University of Oslo', 'University', 'Oslo')
-    """
-    return tuple(name.text for name in find(text, heading))
 
 
 def find(text: str, heading: str | None = None) -> tuple[Name, ...]:
@@ -199,22 +177,6 @@ def marked_words(text: str, language: str) -> list[str]:
         for word in _WORD.findall(text)
         if any(map(str.isdigit, word))
         or (any(map(str.isupper, word[first:])) if first else word[0].isupper())
-    ]
-
-
-def words_of_names(text: str, language: str) -> list[str]:
-    """The marked words of a text that are part of a name, and its numbers of three or four digits.
-
-    A capital is no name where it only begins a sentence.
-
-    >>> words_of_names("Fixed the crash of PoolManager in 2019 after 12 tries.", "english")
-    ['PoolManager', '2019']
-    """
-    inside = {word for name in find(text) for word in _WORD.findall(name.text)}
-    return [
-        word
-        for word in marked_words(text, language)
-        if (word[0].isupper() and word in inside) or _YEARS.fullmatch(word)
     ]
 
 

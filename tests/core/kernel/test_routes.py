@@ -44,7 +44,7 @@ def flows(draw):
 
 def credited(kept, row, **floor):
     """Credit by the rows of the graph."""
-    own = kept.local(row)
+    own = kept.locals().get(row)
     found = {} if own is None else credit(kept, own, **floor)
     return {(int(kept.rows[u]), int(kept.rows[v]), name): share for (u, v, name), share in found.items()}
 
@@ -61,7 +61,7 @@ def test_routes_credit_the_same_links_as_the_flow_that_they_were_kept_of(flow):
 def test_routes_tell_the_same_paths_as_the_flow(flow):
     everything = list(range(flow.n))
     kept = routes(flow, everything)
-    there = {row: own for row in everything if (own := kept.local(row)) is not None}
+    there = {row: own for row in everything if (own := kept.locals().get(row)) is not None}
     known = strongest_paths(kept, there.values())
     told = strongest_paths(flow, everything)
     for row, own in there.items():
@@ -73,7 +73,7 @@ def test_routes_tell_the_same_paths_as_the_flow(flow):
 def test_trimming_keeps_every_link_that_would_be_credited(flow, data):
     targets = data.draw(st.sets(st.integers(0, flow.n - 1), min_size=1, max_size=3))
     whole = routes(flow, targets)
-    own = [found for row in targets if (found := whole.local(row)) is not None]
+    own = [found for row in targets if (found := whole.locals().get(row)) is not None]
     kept = trimmed(whole, own, least=0.001)
     for row in targets:
         wanted, got = credited(whole, row), credited(kept, row)
@@ -92,10 +92,10 @@ def star(leaves):
 
 def test_links_that_hardly_brought_anything_are_not_kept_unless_they_are_asked_for():
     whole = routes(star(400), [0])
-    own = whole.local(0)
+    own = whole.locals().get(0)
     assert trimmed(whole, [own], least=0.005).rate.size == 0
     assert trimmed(whole, [own], least=0.001).rate.size == 400
-    one = trimmed(whole, [own], least=0.005, also=[(whole.local(7), own)])
+    one = trimmed(whole, [own], least=0.005, also=[(whole.locals().get(7), own)])
     assert one.rows[one.source].tolist() == [7]
 
 
@@ -104,7 +104,7 @@ def test_what_neither_emitted_nor_is_asked_for_is_not_kept():
     params = dataclasses.replace(SUM, steps=1, direction="out")
     kept = routes(spread(graph, {0: 1.0}, params, record_flow=True).flow, [2, 3])
     assert kept.rows.tolist() == [0, 2]
-    assert kept.local(3) is None
+    assert kept.locals().get(3) is None
     assert kept.rows.dtype == np.int64
 
 

@@ -1,6 +1,10 @@
 import pytest
 
-from priming.sleep.procedures.reading import read_procedure, steps_as_text, steps_of
+from priming.sleep.procedures.reading import read_procedure, steps_as_text
+
+
+def steps_of(content, metadata):
+    return read_procedure(None, content, metadata).steps
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,5 @@ class FadingParams(Checked):
     young_days: float = param(1.0, low=0.0, unit="days", doc="minimum age of a memory")
 
 
-RELEVANCE = RelevanceParams()
 ACTIVE = ActiveParams()
 FADING = FadingParams()

@@ -87,9 +87,6 @@ class PostgresParams(Checked):
     listening_interval: float = param(
         1.0, low=0.01, unit="seconds", doc="pause after which whoever listens looks whether it was closed"
     )
-    neighbours: int = param(
-        500, low=1, unit="links", doc="most links that one step of a search in SQL reads, the strongest first"
-    )
     migration_wait: float = param(
         1.5,
         low=0.001,

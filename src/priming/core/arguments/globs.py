@@ -30,6 +30,10 @@ _ANY, _STAR, _TREE, _IN_SET, _END = "QRTSE"
 class Globs:
     """Patterns of which any may match, as an automaton whose places are the bits of an integer [1]_.
 
+    ``*``, ``?`` and ``[…]`` stay within one part of the path, ``**`` crosses any number of them, ``{a,b}`` is
+    either. A pattern may match at any depth, unless it begins with "/"; one that ends with "/" matches all below, one
+    beyond ``STORE.condition_letters`` nothing. Letters match in either case.
+
     It reads a path from its end, where most patterns differ. A letter of the path takes a few operations on integers
     with a bit for each letter of the patterns, whatever these repeat.
 

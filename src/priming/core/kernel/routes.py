@@ -53,11 +53,6 @@ class Routes:
         """Number of steps."""
         return len(self.history) - 1
 
-    def local(self, row: int) -> int | None:
-        """Return the own number of a row of the graph, or None if the routes do not hold it."""
-        at = int(np.searchsorted(self.rows, row))
-        return at if at < self.n and self.rows[at] == row else None
-
     def locals(self) -> dict[int, int]:
         """Return the own numbers of all rows that the routes hold, by row of the graph."""
         return {row: at for at, row in enumerate(self.rows.tolist())}
@@ -150,7 +145,7 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
     >>> kept = routes(spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow, [2])
-    >>> sorted(credit(kept, kept.local(2)))
+    >>> sorted(credit(kept, kept.locals()[2]))
     [(0, 1, 'similar-to'), (1, 2, 'similar-to')]
 
     """

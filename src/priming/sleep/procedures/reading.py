@@ -44,15 +44,6 @@ def read_procedure(heading: str | None, content: str, metadata: Mapping[str, Any
     return ProcedureText(title, steps, trigger if isinstance(trigger, str) else "")
 
 
-def steps_of(content: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The steps that metadata lists, else the numbered parts of the text, else its lines or sentences.
-
-    >>> steps_of("1. Stop the server. 2. Delete old builds.", {})
-    ('Stop the server.', 'Delete old builds.')
-    """
-    return read_procedure(None, content, metadata).steps
-
-
 def _listed(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     listed = metadata.get(STEPS)
     if isinstance(listed, (list, tuple)) and listed and all(isinstance(part, str) for part in listed):

@@ -9,7 +9,6 @@ from priming.text.corrections.polarity import SignedText, Word
 from priming.text.quotation import quote_text
 
 _GAP = re.compile(r"\s+(?:[\w'’-]+\s+){0,2}")
-_JOINT = re.compile(r"\s+(?:(?:the|an?|all|every|of|its|our)\s+)*", re.IGNORECASE)
 _LIMIT = re.compile(
     r"(?:\b(?:at|no|not|more|less|fewer|longer|shorter|larger|smaller|higher|lower|most|least|than|up|to|under|below|above|over"
     r"|max\w*\.?|min\w*\.?|of|limit\w*|a)\s+)+$",
