@@ -47,7 +47,7 @@ explore: $(VENV)/.all        ## look for failures with other examples of each pr
 test-agents: $(VENV)/.all    ## play scenes in the real clients, which npm installs, with a model of our own on loopback
 	$(PYTEST) -m agents tests/agents $(FLAGS)
 
-house: $(VENV)/.base          ## measure the house: files, functions, names, circles, and the files that a call walks
+house: $(VENV)/.base          ## measure the house: sizes, circles, names, and what a call enters; FLAGS=--install for a fresh install
 	$(BIN)/python tests/house.py $(FLAGS)
 
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less

