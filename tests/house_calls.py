@@ -87,8 +87,8 @@ def of_server(source: str) -> tuple[str, Walk]:
     """Walk through a recall over HTTP: the application of the server, with the threads of its calls."""
     from priming import HashedEmbedder
     from priming.operations.service import LocalService
-    from priming.server.http import create_app
-    from priming.server.tokens import Tokens
+    from priming_server.http import create_app
+    from priming_server.tokens import Tokens
 
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/memory.db"
@@ -138,7 +138,7 @@ async def _posted(app: Any, operation: str, request: dict[str, str]) -> bytes:
 def of_hook(source: str) -> tuple[str, Walk]:
     """Walk through the hook of a prompt that no server answers, from its first line to its last."""
     from priming import Memory
-    from priming.hooks.client import run_plain
+    from priming_agents.client import run_plain
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"PRIMING_HOME": f"{folder}/home", "PRIMING_SERVER": "off", "HOME": folder}

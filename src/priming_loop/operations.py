@@ -20,7 +20,13 @@ def _op(name: str, answers: str, takes: tuple[str, ...] = (), *, at: str = "", *
     """Return a row of the table: its function is a verb, its answer a result of the loop."""
     home = "priming_loop.steps.results"
     return Op(
-        name, answers, takes, at=at or f"priming_loop.verbs:{name}", home=home, group="loop", **properties
+        name,
+        answers,
+        takes,
+        at=at or f"priming_loop.steps.verbs:{name}",
+        home=home,
+        group="loop",
+        **properties,
     )
 
 

@@ -27,7 +27,7 @@ from priming.config.settings import Settings
 from priming.operations import local_socket
 from priming.operations.service import LocalService
 from priming_server import telemetry
-from priming_server.ethos import Conversation, Shared
+from priming_server.ethos.socket import Conversation, Shared
 from priming_server.http import create_app
 from priming_server.listeners import (
     LocalListener,

@@ -8,7 +8,7 @@ import pytest
 
 from priming import Memory
 from priming.cli.options import StoreOptions
-from priming_agents import checks
+from priming_agents.setup import checks
 
 from ..hooks.programs import install
 

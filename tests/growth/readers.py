@@ -55,7 +55,8 @@ from priming_agents.setup import agent_config, jsonc
 from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
-from priming_server import ethos, responses
+from priming_server import responses
+from priming_server.ethos import socket as ethos
 
 _NOW = datetime(2024, 5, 16, tzinfo=UTC)
 
@@ -205,10 +206,14 @@ READERS = (
     _reader("id of a message", lambda text: limits.number_of(_bytes(text)), "mcp.limits"),
     _reader("message of an agent", lambda text: limits.refusal_of(_bytes(text)), "mcp.limits"),
     _reader(
-        "message of a socket", lambda text: ethos.parse(ethos.JSON, _bytes(text)), "priming_server.ethos"
+        "message of a socket",
+        lambda text: ethos.parse(ethos.JSON, _bytes(text)),
+        "priming_server.ethos.socket",
     ),
     _reader(
-        "frame of a socket", lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)), "priming_server.ethos"
+        "frame of a socket",
+        lambda text: ethos.parse(ethos.MESSAGEPACK, _bytes(text)),
+        "priming_server.ethos.socket",
     ),
     _reader(
         "names",
@@ -541,7 +546,7 @@ OF_OUR_OWN = {
     "priming_loop.run": "quotes for a shell",
     "priming.maintenance.contradictions": "quotes for a shell",
     "priming.operations.connection": "answers of its own server",
-    "priming_server.ethos_actions": "its own violations",
+    "priming_server.ethos.actions": "its own violations",
     "priming_server.fleet.journal": "its own record of a run",
     "priming_server.fleet.plan": "patterns that its user chose",
     "priming.recall.task_files": "keys, matched at the end",

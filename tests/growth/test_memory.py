@@ -24,7 +24,7 @@ except ParamError as error:
 
 MESSAGE = """
 from priming.errors import ParamError
-from priming_server import ethos
+from priming_server.ethos import socket as ethos
 count = {count}
 frame = b"\\x82\\xa2op\\xa6recall\\xa4args\\xdd" + count.to_bytes(4, "big") + {item!r} * count
 try:
@@ -35,7 +35,7 @@ except ParamError as error:
 
 LINE = """
 from priming.errors import ParamError
-from priming_server import ethos
+from priming_server.ethos import socket as ethos
 try:
     ethos.parse(ethos.JSON, b'{{"op":"recall","args":{{"x":[' + {item!r} * {count} + b"0]}}}}")
 except ParamError as error:

@@ -20,7 +20,7 @@ from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.serialization import encode, full_error_payload
 from priming_server import examples
-from priming_server.ethos import reply
+from priming_server.ethos.socket import reply
 from priming_server.http import create_app
 from priming_server.mcp_http import mounted
 from priming_server.responses import json_bytes

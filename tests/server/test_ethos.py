@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from priming.errors import ParamError
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH
-from priming_server.ethos import JSON, MESSAGEPACK, Decoder, TooLong, pack, parse
+from priming_server.ethos.socket import JSON, MESSAGEPACK, Decoder, TooLong, pack, parse
 
 VALUES = st.recursive(
     st.none()

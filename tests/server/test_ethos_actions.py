@@ -4,8 +4,8 @@ import pytest
 
 from priming import HashedEmbedder, ParamError
 from priming.operations.service import LocalService
-from priming_server.ethos import reply
-from priming_server.ethos_actions import greet
+from priming_server.ethos.actions import greet
+from priming_server.ethos.socket import reply
 from priming_server.jobs import Cancelled
 
 

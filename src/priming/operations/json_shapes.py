@@ -25,17 +25,17 @@ from priming.errors import MOST_VIOLATIONS
 from priming.operations.local_socket import MESSAGE_VALUES
 from priming.serialization import encode
 
-Schema = dict[str, Any]
+JsonSchema = dict[str, Any]
 Place = tuple[str | int, ...]
 INVALID: Any = object()
 """What a reader returns for a value that it refused."""
 EXTRA, MISSING = "extra", "missing"
-NULL: Schema = {"type": "null"}
+NULL: JsonSchema = {"type": "null"}
 _TRUE, _FALSE = ("true", "1", "yes", "on", "t", "y"), ("false", "0", "no", "off", "f", "n")
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _TIME = "must be ISO 8601 text with a time zone, such as 2026-03-01T09:30:00Z"
 _ZONE = "must carry a time zone, such as 2026-03-01T09:30:00Z"
-_PLAIN: Mapping[Any, Schema] = {
+_PLAIN: Mapping[Any, JsonSchema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -78,9 +78,9 @@ Read = Callable[[Any, Place, Problems], Any]
 class Shape:
     """A type as callers send it: its schema, the reader of a value, and the schemas that it refers to by name."""
 
-    schema: Schema
+    schema: JsonSchema
     read: Read
-    defs: Mapping[str, Schema] = dataclasses.field(default_factory=dict)
+    defs: Mapping[str, JsonSchema] = dataclasses.field(default_factory=dict)
 
     def or_null(self) -> Shape:
         """The shape that also takes null."""
@@ -225,13 +225,13 @@ def plain(hint: Any) -> Shape:
     return Shape(_PLAIN[hint], READERS[hint])
 
 
-def schema_of(hint: Any) -> Schema:
+def schema_of(hint: Any) -> JsonSchema:
     """The schema of an answer of a type, as ``priming.serialization.encode`` writes it.
 
     >>> schema_of(list[int])
     {'type': 'array', 'items': {'type': 'integer'}}
     """
-    defs: dict[str, Schema] = {}
+    defs: dict[str, JsonSchema] = {}
     schema = _answer(hint, defs)
     if "$ref" in schema and defs:
         name = schema["$ref"].rpartition("/")[2]
@@ -240,11 +240,11 @@ def schema_of(hint: Any) -> Schema:
     return {**schema, **({"$defs": defs} if defs else {})}
 
 
-def _refers(defs: Mapping[str, Schema], name: str) -> bool:
+def _refers(defs: Mapping[str, JsonSchema], name: str) -> bool:
     return f'"#/$defs/{name}"' in json.dumps(defs, default=str)
 
 
-def _answer(hint: Any, defs: dict[str, Schema]) -> Schema:
+def _answer(hint: Any, defs: dict[str, JsonSchema]) -> JsonSchema:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         if hint.__name__ not in defs:
             defs[hint.__name__] = {}
@@ -265,7 +265,7 @@ def _answer(hint: Any, defs: dict[str, Schema]) -> Schema:
     return {**items, "uniqueItems": True} if issubclass(origin, AbstractSet) else items
 
 
-def _record(record: type, defs: dict[str, Schema]) -> Schema:
+def _record(record: type, defs: dict[str, JsonSchema]) -> JsonSchema:
     """The schema of a dataclass."""
     hints = _hints(record)
     properties, required = {}, []
@@ -288,7 +288,7 @@ def _record(record: type, defs: dict[str, Schema]) -> Schema:
     }
 
 
-def is_reference(schema: Schema) -> bool:
+def is_reference(schema: JsonSchema) -> bool:
     """Whether a schema only refers to another, or to another or null."""
     others = [part for part in schema.get("anyOf", [schema]) if part != NULL]
     return len(others) == 1 and "$ref" in others[0]
@@ -300,8 +300,13 @@ def _hints(record: type) -> dict[str, Any]:
 
 
 def object_schema(
-    properties: Mapping[str, Schema], required: Sequence[str], title: str, *, open_to: bool, about: str = ""
-) -> Schema:
+    properties: Mapping[str, JsonSchema],
+    required: Sequence[str],
+    title: str,
+    *,
+    open_to: bool,
+    about: str = "",
+) -> JsonSchema:
     """The schema of an object of arguments; ``open_to`` others than those of ``properties``."""
     return {
         "type": "object",

@@ -22,10 +22,10 @@ from priming.operations.json_shapes import (
     EXTRA,
     INVALID,
     MISSING,
+    JsonSchema,
     Place,
     Problem,
     Problems,
-    Schema,
     Shape,
     allows_none,
     is_reference,
@@ -195,7 +195,7 @@ class _Field:
 
     shape: Shape
     is_required: bool
-    schema: Schema
+    schema: JsonSchema
 
 
 _ANY_OF = Shape(
@@ -275,7 +275,7 @@ def _fields(op: Op) -> dict[str, _Field]:
 
 
 @cache
-def _request(op: Op) -> Schema:
+def _request(op: Op) -> JsonSchema:
     """The schema of a request, with the schemas that it refers to."""
     fields = _fields(op)
     schema = object_schema(

@@ -18,7 +18,7 @@ from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming_loop.steps.results import TaskReply
-    from priming_loop.verbs import LoopMemory
+    from priming_loop.steps.verbs import LoopVerbs
 
 _NOT_DELIVERED = 3
 _CLOSED = ("complete", "unverified")
@@ -266,6 +266,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def opened(store: StoreOptions) -> LoopMemory:
+def opened(store: StoreOptions) -> LoopVerbs:
     """Open the memory, through a running server of its store if there is one; the caller closes it."""
-    return cast("LoopMemory", store.open())
+    return cast("LoopVerbs", store.open())

@@ -51,7 +51,7 @@ __all__ = [
 if TYPE_CHECKING:
     from priming.memory import Memory
 
-    class LoopMemory(Memory):
+    class LoopVerbs(Memory):
         """A ``Memory`` with the verbs of the loop, as type checkers see it."""
 
         loop_chunk = loop_chunk

@@ -27,7 +27,7 @@ from priming.operations.service import LocalService
 from priming.serialization import full_error_payload
 from priming.types import Progress
 from priming_server import telemetry
-from priming_server.ethos_actions import act, greet
+from priming_server.ethos.actions import act, greet
 from priming_server.jobs import Cancelled
 from priming_server.limits import WorkerPool
 
