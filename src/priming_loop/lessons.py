@@ -15,17 +15,15 @@ from priming.config.ids import uuid7
 from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.keys import free_key, slug
-from priming.core.plasticity import nudge
 from priming.history.log import log
 from priming.index.document import embedded_text
-from priming.learning.retention import with_use
+from priming.learning.reviews import strengthen
 from priming.maintenance.supersede import supersede
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
-from priming.storage.rows import RowChange
 from priming.text.corrections.change import compare
 from priming.text.quotation import label
 from priming.text.word_values import stem_of, value_types
@@ -36,7 +34,6 @@ OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "
 SOLVED = "solved"
 """Metadata of a failure: whether its resolution is known to help."""
 STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
-_SOURCE = "conscious"
 _CAUSE = ": "
 """Separates the task from its obstacle in a trigger."""
 _NEAREST = 8
@@ -348,22 +345,9 @@ def _strengthen(
     memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None, *, has_helped: bool
 ) -> StoredLesson:
     """Count a repeated lesson as used, and helpful if it helped; raise its weight where verdicts do so."""
-    with memory.writing() as now:
-        (row,) = memory.store.memories(memory.namespace, [record.id])
-        p = memory.profile.plasticity
-        step = p.step("conscious") if memory.profile.learning.verdicts == "path" else 0.0
-        weight = float(nudge(row.weight, step, p.low, p.high))
-        repeated = replace(row, helped=row.helped + has_helped, weight=weight)
-        message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
-        logged = memory.write(
-            "strengthen",
-            now,
-            [RowChange(row, with_use(repeated, now))],
-            source=_SOURCE,
-            reason=reason,
-            message=message,
-        )
-    return StoredLesson(record.key, STRENGTHENED, logged.id, cosine)
+    message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
+    operation = strengthen(memory, record, has_helped=has_helped, reason=reason, message=message)
+    return StoredLesson(record.key, STRENGTHENED, operation, cosine)
 
 
 def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:

@@ -1,4 +1,4 @@
-"""``fading`` lists the memories that are about to be forgotten; ``done`` reports the execution of a procedure."""
+"""``fading`` lists the memories that are about to be forgotten; ``done`` and ``strengthen`` count what was used."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from priming.core.forgetting import (
     power_retrievability,
     recency_half_life,
 )
+from priming.core.plasticity import nudge
 from priming.core.score import priority_score
 from priming.errors import ParamError
 from priming.learning.retention import with_use
@@ -37,7 +38,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
 from priming.storage.protocol import Trace
-from priming.storage.rows import MemoryRow, VerdictRow, use_of
+from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
 from priming.types import MemoryRecord, Operation, days_between, executions
 
 RetentionLaw = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
@@ -259,3 +260,20 @@ def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:
         return False
     logged = memory.store.operation(memory.namespace, verdict.operation)
     return logged is None or logged.kind != DONE
+
+
+def strengthen(
+    memory: Namespace, record: MemoryRecord, *, has_helped: bool, reason: str | None, message: str
+) -> str:
+    """Count a memory as used, and as helpful if it helped, because it was learned again; return the operation's id.
+
+    Its weight rises by the conscious step where verdicts move weights.
+    """
+    with memory.writing() as now:
+        (row,) = memory.store.memories(memory.namespace, [record.id])
+        p = memory.profile.plasticity
+        step = p.step(_TIER) if memory.profile.learning.verdicts == "path" else 0.0
+        weight = float(nudge(row.weight, step, p.low, p.high))
+        repeated = with_use(replace(row, helped=row.helped + has_helped, weight=weight), now)
+        change = RowChange(row, repeated)
+        return memory.write("strengthen", now, [change], source=_TIER, reason=reason, message=message).id
