@@ -1,4 +1,4 @@
-"""The values that users see: records, links, operations, cues, tokens, and the clock."""
+"""The values that users see: records, links, operations, proposals, cues, tokens, and the clock."""
 
 from __future__ import annotations
 
