@@ -14,7 +14,7 @@ _SPEC.loader.exec_module(house)
 
 HOUSE = house.House()
 FOLDERS = sorted({file.path.parent for file in HOUSE.files})
-TIED = ("priming.hooks.",)
+TIED = ("priming_agents.",)
 """What is still tied among itself."""
 
 

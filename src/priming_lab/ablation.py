@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile, get
@@ -21,14 +20,17 @@ from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_choice, check_count
 from priming.errors import ParamError
 from priming.learning.metrics import paired_difference
-from priming.learning.replay import judged_sample
+from priming.learning.replay import DEPTH, RECALLS, SEED, judged_sample
 from priming.namespace import Namespace
 from priming.recall.terms import TERMS, current_terms, write_weights
 from priming.types import Progress
 from priming_lab.results import Ablation, Reweighing, Worth
 from priming_lab.tuning import WEIGHTS, WeightSearch, propose_weights
 
-MEASURE = f"average precision at {ABLATION.depth}"
+LEAST = 30
+"""The least number of judged cues for a proposal; similar cues count as one."""
+
+MEASURE = f"average precision at {DEPTH}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def ablate(
     terms: Collection[str] | None = None,
     *,
     profile: str | None = None,
-    limit: int = ABLATION.recalls,
+    limit: int = RECALLS,
     propose: bool = True,
     apply: bool = False,
     progress: Progress | None = None,
@@ -131,7 +133,7 @@ def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
     )
     if not query.propose:
         return result
-    if len(sample.groups) < ABLATION.least:
+    if len(sample.groups) < LEAST:
         return replace(result, reason=_too_few(len(sample.groups)))
     offer = propose_weights(WeightSearch(query.profile.recall, sample.now, sample.quality))
     if offer is None:
@@ -145,7 +147,7 @@ def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
 def _too_few(cues: int) -> str:
     return (
         f"{cues} judged {'cue' if cues == 1 else 'cues'}, of those alike only one counted: weights are proposed from"
-        f" {ABLATION.least} on, so judge more recalls (priming used KEY)"
+        f" {LEAST} on, so judge more recalls (priming used KEY)"
     )
 
 
@@ -163,7 +165,7 @@ def _progress_counter(query: AblationQuery, recalls: int) -> Callable[[], None]:
 
 
 def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth:
-    difference = paired_difference(base, without, np.random.default_rng(ABLATION.seed))
+    difference = paired_difference(base, without, np.random.default_rng(SEED))
     return Worth(
         term=term,
         worth=difference.mean,

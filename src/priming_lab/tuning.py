@@ -6,13 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import ParamError
 from priming.learning.metrics import paired_difference
+from priming.learning.replay import SEED
 from priming.recall.terms import NAMES, TERMS, with_weights
 from priming_lab.results import Reweighing
+
+_FOLDS = 5
+"""The parts of the cues; each is held out once."""
+_FACTORS = (0.75, 1.5, 0.5, 2.0, 0.0, 1.0)
+"""The factors of the profile's own weight, tried for each term in this order."""
+MARGIN = 0.25
+"""The most average precision that a cue may lose."""
+_STEP = 0.005
+"""The least gain in the mean for changing a weight."""
 
 TermWeights = Mapping[str, float]
 Score = Callable[[RecallParams], Floats]
@@ -35,7 +44,7 @@ class WeightSearch:
 
     def _sensitive_terms(self) -> Sequence[str]:
         """The terms whose smallest or largest weight makes a difference, those with the largest difference first."""
-        ends = min(ABLATION.factors), max(ABLATION.factors)
+        ends = min(_FACTORS), max(_FACTORS)
         difference = {
             term: max(
                 (
@@ -60,10 +69,10 @@ class WeightSearch:
         best: TermWeights = {}
         reached = float(self.base[cues].mean())
         for term in self._terms:
-            for weights in self._candidates(term, best, ABLATION.factors):
+            for weights in self._candidates(term, best, _FACTORS):
                 quality = self.quality(weights)[cues]
-                is_tolerable = float((self.base[cues] - quality).max()) <= ABLATION.margin
-                if is_tolerable and float(quality.mean()) > reached + ABLATION.step:
+                is_tolerable = float((self.base[cues] - quality).max()) <= MARGIN
+                if is_tolerable and float(quality.mean()) > reached + _STEP:
                     best, reached = weights, float(quality.mean())
         return best
 
@@ -88,10 +97,10 @@ def propose_weights(search: WeightSearch) -> Reweighing | None:
 
     Each fold of the cues is held out once, and scored with the weights that are best for the other folds.
     """
-    rng = np.random.default_rng(ABLATION.seed)
+    rng = np.random.default_rng(SEED)
     order = rng.permutation(len(search.base))
     held_out = search.base.copy()
-    for fold in (order[i :: ABLATION.folds] for i in range(ABLATION.folds)):
+    for fold in (order[i::_FOLDS] for i in range(_FOLDS)):
         held_out[fold] = search.quality(search.best(np.setdiff1d(order, fold)))[fold]
     weights = search.best(np.sort(order))
     if not weights:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
-from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.errors import Conflict, ParamError
 from priming.learning.metrics import average_precision
 from priming.recall.terms import TERMS, write_weights
 from priming_lab import tuning
-from priming_lab.tuning import WEIGHTS, WeightSearch, propose_weights
+from priming_lab.ablation import LEAST
+from priming_lab.tuning import MARGIN, WEIGHTS, WeightSearch, propose_weights
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 LATER = START + timedelta(days=1)
@@ -242,7 +242,7 @@ def test_too_few_judged_cues_propose_nothing_and_say_how_many_there_are(memory, 
     found = memory.ablate(["context"], apply=True)
     assert (found.proposal, found.operation) == (None, None)
     assert "3 judged cues" in found.reason
-    assert f"from {ABLATION.least} on" in found.reason
+    assert f"from {LEAST} on" in found.reason
 
 
 def test_nothing_judged_is_said_and_is_no_error(memory):
@@ -295,7 +295,7 @@ def test_weights_that_stand_are_proposed_and_applied_and_taken_back(applied, pla
     assert found.proposal.stands
     assert found.proposal.weights["context"] > own.context
     assert found.proposal.low > 0.0
-    assert found.proposal.worst <= ABLATION.margin
+    assert found.proposal.worst <= MARGIN
     assert found.proposal.before == {name: getattr(own, name) for name in found.proposal.weights}
     assert all(value != getattr(own, name) for name, value in found.proposal.weights.items())
     assert first(open_memory(place)) == NEAR
@@ -406,7 +406,7 @@ def test_no_cue_pays_more_than_the_margin_for_the_others(helped, harmed, stands)
     offer = propose_weights(WeightSearch(own, own, quality))
     found = {} if offer is None else offer.weights
     assert (found.get("date") == 2.0 * own.date) == stands
-    assert offer is None or offer.worst <= ABLATION.margin
+    assert offer is None or offer.worst <= MARGIN
 
 
 def test_what_was_fitted_to_noise_does_not_stand():

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
-from priming.config.params.recall import ACTIVE
 from priming.config.words import RULES
 from priming.core.pack import estimate_tokens
 from priming.core.score import floop
 from priming.recall.formatting import RULES_HEADER, rule_full, rule_gist, rule_name
+from priming.rules.activation import MOST
 
 PYTHON, GO = Cue(language="python"), Cue(language="go")
 HOUR = timedelta(hours=1)
@@ -528,11 +528,11 @@ def test_the_text_never_exceeds_its_budget_and_keeps_constraints_while_it_can(
 
 
 def test_behaviours_beyond_the_best_are_omitted_with_a_reason(memory):
-    many = ACTIVE.most + 5
+    many = MOST + 5
     memory.remember_many(
         {"content": f"Keep the rule of number {n}.", "kind": "behavior"} for n in range(many)
     )
     active = memory.active(Cue(language="python"), tokens=100_000)
-    assert len(active.hits) == ACTIVE.most
-    beyond = [one for one in active.omitted if one.reason == f"beyond the best {ACTIVE.most}"]
+    assert len(active.hits) == MOST
+    beyond = [one for one in active.omitted if one.reason == f"beyond the best {MOST}"]
     assert len(beyond) == 5

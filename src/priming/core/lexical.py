@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.config.params.laws import BM25
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.errors import ParamError
+
+K1 = 1.2
+"""The saturation of term frequency (Robertson 1994)."""
+B = 0.75
+"""The length normalisation (Robertson 1994)."""
 
 
 def idf(df: ArrayLike, n: ArrayLike) -> Any:
@@ -78,8 +82,8 @@ def bm25(
     n: ArrayLike,
     length: ArrayLike,
     mean_length: ArrayLike,
-    k1: float = BM25.k1,
-    b: float = BM25.b,
+    k1: float = K1,
+    b: float = B,
 ) -> Any:
     """Weigh a term in a document by Okapi BM25.
 
@@ -116,7 +120,7 @@ def bm25(
     return like(np.asarray(_idf(df, n) * (k1 + 1.0) * part))
 
 
-def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b) -> Any:
+def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = K1, b: float = B) -> Any:
     """Give the saturation of a term's occurrences in a document: k1·(1 − b + b·length/mean_length).
 
     Parameters
@@ -133,13 +137,13 @@ def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, 
 
     Examples
     --------
-    >>> length_norm(20, 20.0) == BM25.k1
+    >>> length_norm(20, 20.0) == K1
     True
     """
     return like(_length_norm(length, mean_length, k1, b))
 
 
-def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = BM25.k1) -> Floats:
+def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = K1) -> Floats:
     """Weigh occurrences by BM25 where its parts are known already: rarity · (k1 + 1) · tf/(tf + norm).
 
     Parameters

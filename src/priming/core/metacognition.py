@@ -7,9 +7,21 @@ from itertools import takewhile
 
 import numpy as np
 
-from priming.config.params.laws import METACOGNITION, QUIET, MetacognitionParams, QuietParams
 from priming.config.values import dataclass
 from priming.errors import ParamError
+
+WINDOW = 5
+"""The latest deliberate judgements of a rule that are considered."""
+OVERRIDDEN = 4
+"""How many of them must be ``overridden``."""
+_PIVOT_FAILURES = 3
+"""The failures in a row for ``pivot_now`` (Arc)."""
+_LOW_RATE = 0.4
+"""The success rate below which to consider a pivot (Arc)."""
+_LOW_RATE_TASKS = 2
+"""The least number of tasks for a success rate (Arc)."""
+_DIGITS = 3
+"""The decimals of the reported rate."""
 
 OUTCOMES = {"success": True, "failure": False}
 
@@ -29,7 +41,7 @@ class Assessment:
     consecutive_failures: int
 
 
-def assess(outcomes: Iterable[bool | str], *, params: MetacognitionParams = METACOGNITION) -> Assessment:
+def assess(outcomes: Iterable[bool | str]) -> Assessment:
     """Assess a run of tasks: whether to go on, slow down, or try something else.
 
     The first that holds decides:
@@ -43,7 +55,6 @@ def assess(outcomes: Iterable[bool | str], *, params: MetacognitionParams = META
     Parameters
     ----------
     outcomes : oldest first; booleans, or "success" and "failure".
-    params : the three thresholds.
 
     Returns
     -------
@@ -71,15 +82,15 @@ consecutive_failures=1)
         return Assessment("no_data", "keep_going", None, "medium", 0)
     failures = sum(1 for _ in takewhile(lambda ok: not ok, reversed(results)))
     rate = sum(results) / len(results)
-    state, advice = _judge(failures, rate, len(results), params)
+    state, advice = _judge(failures, rate, len(results))
     confidence = "high" if state in ("failing", "healthy") else "medium"
-    return Assessment(state, advice, round(rate, params.digits), confidence, failures)
+    return Assessment(state, advice, round(rate, _DIGITS), confidence, failures)
 
 
-def _judge(failures: int, rate: float, tasks: int, params: MetacognitionParams) -> tuple[str, str]:
-    if failures >= params.pivot_failures:
+def _judge(failures: int, rate: float, tasks: int) -> tuple[str, str]:
+    if failures >= _PIVOT_FAILURES:
         return "failing", "pivot_now"
-    if rate < params.low_rate and tasks >= params.low_rate_tasks:
+    if rate < _LOW_RATE and tasks >= _LOW_RATE_TASKS:
         return "struggling", "consider_pivot"
     if failures:
         return "struggling", "slow_down"
@@ -97,7 +108,7 @@ def _succeeded(outcome: object) -> bool:
 JUDGEMENTS = ("overridden", "confirmed", "silent")
 
 
-def is_quiet(judgements: Iterable[str], *, params: QuietParams = QUIET) -> bool:
+def is_quiet(judgements: Iterable[str]) -> bool:
     """Tell whether a rule with these judgements, oldest first, is to be quiet: mostly overridden recently.
 
     A rule goes quiet when at least ``overridden`` of the last ``window`` judgements that somebody gave say so, and
@@ -130,12 +141,12 @@ def is_quiet(judgements: Iterable[str], *, params: QuietParams = QUIET) -> bool:
         if judgement == "confirmed":
             quiet = False
         elif judgement == "overridden":
-            quiet = quiet or _mostly_overridden(events, params)
+            quiet = quiet or _mostly_overridden(events)
     return quiet
 
 
-def _mostly_overridden(events: Sequence[str], params: QuietParams) -> bool:
-    stated = [i for i, event in enumerate(events) if event != "silent"][-params.window :]
+def _mostly_overridden(events: Sequence[str]) -> bool:
+    stated = [i for i, event in enumerate(events) if event != "silent"][-WINDOW:]
     against = [i for i in stated if events[i] == "overridden"]
     since = events[against[0] :]
-    return len(against) >= params.overridden and since.count("silent") <= since.count("overridden")
+    return len(against) >= OVERRIDDEN and since.count("silent") <= since.count("overridden")

@@ -6,11 +6,19 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from priming.config.params.laws import SIMILARITY
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_number
 from priming.core.when import scope
 from priming.errors import ParamError
+
+WHEN_SHARE = 0.4
+"""The weight of the conditions of two behaviours; their words have the rest (floop)."""
+MERGE = 0.9
+"""The similarity above which behaviours are merged (floop)."""
+NARROW = 0.7
+"""The similarity above which a narrower behaviour specialises another (floop)."""
+LINK = 0.5
+"""The least similarity of a ``similar-to`` link, up to ``MERGE`` (floop)."""
 
 Placement = Literal["merge", "specialise", "create"]
 
@@ -104,7 +112,7 @@ def likeness(a: ComparedBehaviour, b: ComparedBehaviour) -> float:
     content, overlap = _jaccard(a, b), _dice(a.scope, b.scope)
     if overlap is None:
         return content
-    return SIMILARITY.when * overlap + (1.0 - SIMILARITY.when) * content
+    return WHEN_SHARE * overlap + (1.0 - WHEN_SHARE) * content
 
 
 def _jaccard(a: ComparedBehaviour, b: ComparedBehaviour) -> float:
@@ -143,9 +151,9 @@ def placement(similarity: float, *, more_specific: bool) -> Placement:
     ('merge', 'specialise')
     """
     similarity = check_number("similarity", similarity, low=0.0, high=1.0)
-    if similarity > SIMILARITY.merge:
+    if similarity > MERGE:
         return "merge"
-    return "specialise" if more_specific and similarity > SIMILARITY.specialise else "create"
+    return "specialise" if more_specific and similarity > NARROW else "create"
 
 
 def is_similar(similarity: float) -> bool:
@@ -154,4 +162,4 @@ def is_similar(similarity: float) -> bool:
     >>> is_similar(0.5), is_similar(0.9)
     (True, False)
     """
-    return SIMILARITY.link <= check_number("similarity", similarity, low=0.0, high=1.0) < SIMILARITY.merge
+    return LINK <= check_number("similarity", similarity, low=0.0, high=1.0) < MERGE

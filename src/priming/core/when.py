@@ -12,10 +12,14 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from priming.config.params.laws import WHEN
 from priming.core.arguments.globs import Globs, backwards
 from priming.core.arguments.normal_forms import caseless
 from priming.errors import ParamError
+
+_PATHS = ("file",)
+"""The predicates that are glob patterns (floop)."""
+_PARTIAL = ("task", "environment", "text")
+"""The predicates that are matched word by word."""
 
 Finding = Literal["confirmed", "contradicted", "absent"]
 
@@ -292,9 +296,9 @@ def stemmer(language: str) -> Callable[[str], str]:
 def _finding(key: str, expected: frozenset[str], present: CueValue) -> Finding:
     if not expected or not present.options:
         return "absent"
-    if key in WHEN.paths:
+    if key in _PATHS:
         holds = any(map(Globs(expected).match, present.paths))
-    elif key in WHEN.partial:
+    elif key in _PARTIAL:
         holds = any(map(present.mention, expected))
     elif key == "language":
         holds = not _canonical(key, expected).isdisjoint(present.languages)

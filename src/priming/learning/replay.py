@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
@@ -37,6 +36,15 @@ from priming.recall.ranking import RankingQuery, weighted_profile
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
+
+RECALLS = 200
+"""The judged recalls that are replayed, the latest first."""
+DEPTH = 10
+"""The hits that are measured in each replay."""
+SEED = 7
+"""The seed of folds and intervals."""
+_CARRIED = 25_000_000
+"""The most numbers of evidence cached between replays; the rest is computed again."""
 
 _WEIGHTLESS = "query", "background", "signed_cosine", "named_date", "_verdicts"
 _READ = "near", "kind", "date"
@@ -138,7 +146,7 @@ class Replay:
         self._learned = learned
         self.cases = cases
         arrays = (len(_WEIGHTLESS) + len(_BY_SWITCHES)) * max(learned.working.documents, 1)
-        self._shares_evidence = arrays * len(cases) <= ABLATION.carried
+        self._shares_evidence = arrays * len(cases) <= _CARRIED
 
     @property
     def is_mostly_learned(self) -> bool:
@@ -164,7 +172,7 @@ class Replay:
                 query.profile,
                 case.eligible,
                 case.pool,
-                ABLATION.depth,
+                DEPTH,
                 case.judged.trace.at,
                 lambda _: {},
                 tuple,
@@ -224,7 +232,7 @@ def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
     cue = Cue(**{name: value for name, value in values.items() if name != "text"})
     text = values.get("text")
     context = recall_context(profile, cue, text)
-    return RecallQuery(cue_text(text, cue), cue, profile, limit=ABLATION.depth, context=context)
+    return RecallQuery(cue_text(text, cue), cue, profile, limit=DEPTH, context=context)
 
 
 @dataclass(slots=True)

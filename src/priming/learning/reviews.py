@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from priming.config.params.laws import ForgettingParams
-from priming.config.params.recall import FADING
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_fraction, check_name, check_text
@@ -41,6 +40,15 @@ from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
 from priming.types import MemoryRecord, Operation, days_between, executions
 
+_DAYS = 7.0
+"""The days ahead for which retrievability is computed."""
+_BELOW = 0.75
+"""The retrievability at that time below which a memory is fading."""
+_WORTH = 0.5
+"""The least worth of a memory that is listed."""
+_YOUNG_DAYS = 1.0
+"""The least age of a memory that is listed, in days."""
+
 RetentionLaw = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
 """The retrievability of memories, each after a number of days."""
 
@@ -50,14 +58,14 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
 
     Args:
         limit: the maximum number of memories, those with the greatest loss first.
-        below: the retrievability a week from now below which a memory is listed; None: ``FadingParams.below``.
+        below: the retrievability a week from now below which a memory is listed; None: .75.
 
     Raises:
         ParamError: an argument outside its range.
 
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
-    bar = FADING.below if below is None else check_fraction("below", below)
+    bar = _BELOW if below is None else check_fraction("below", below)
     with memory.lock:
         law = _LAWS.get(memory.profile.forgetting)
         if law is None:
@@ -67,7 +75,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
     records = [
         record
         for record in page
-        if expected_loss(record) > FADING.worth and _days_recorded(record, now) >= FADING.young_days
+        if expected_loss(record) > _WORTH and _days_recorded(record, now) >= _YOUNG_DAYS
     ]
     if not records:
         return memory.listed([])
@@ -81,7 +89,7 @@ def _forecasts(
     """The retrievability of memories now and a week from now."""
     since = [_last_practice(memory.profile.forgetting, record) or now for record in records]
     days, params = np.array([days_between(at, now) for at in since]), memory.profile.forgetting_params
-    left, later = (np.asarray(law(records, days + more, params)).tolist() for more in (0.0, FADING.days))
+    left, later = (np.asarray(law(records, days + more, params)).tolist() for more in (0.0, _DAYS))
     return [
         Fading(
             key=record.key,

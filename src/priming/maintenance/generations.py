@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from priming.config import adoption
-from priming.config.params.learning import ABLATION
 from priming.config.values import dataclass
 from priming.config.words import EMBEDDER_CHOICE
 from priming.core.arguments.checks import check_text
@@ -15,7 +14,7 @@ from priming.embedding.protocol import Embedder
 from priming.embedding.registry import AUTO, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
 from priming.learning.metrics import reciprocal_rank
-from priming.learning.replay import JudgedSample, judged_sample
+from priming.learning.replay import RECALLS, JudgedSample, judged_sample
 from priming.namespace import Namespace
 from priming.remember.vectors import embed_missing
 from priming.storage.protocol import Logged, Store
@@ -175,7 +174,7 @@ def compare_embedders(memory: Namespace, new: Embedder) -> EmbedderComparison | 
         return None
     other = Namespace(memory.store, memory.namespace, new, memory.clock, memory.profile, memory.profiles)
     other.lock = memory.lock
-    samples = [judged_sample(each, memory.profile, ABLATION.recalls) for each in (memory, other)]
+    samples = [judged_sample(each, memory.profile, RECALLS) for each in (memory, other)]
     if not samples[0].replay.cases:
         return None
     ranks = [_reciprocal_ranks(sample) for sample in samples]

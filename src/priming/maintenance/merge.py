@@ -10,12 +10,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.params.laws import PLASTICITY
 from priming.config.relations import DEPRECATED, REPLACED
 from priming.config.trust import instructs, is_trusted_as
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_choice, check_fraction, check_name
-from priming.core.similarity import ComparedBehaviour, likeness
+from priming.core.similarity import MERGE, WHEN_SHARE, ComparedBehaviour, likeness
 from priming.errors import Conflict, ParamError
 from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.namespace import Namespace
@@ -146,7 +146,7 @@ def deduplicate(
 
     """
     kind = check_choice("kind", kind, TEXT_KINDS)
-    bar = SIMILARITY.merge if threshold is None else check_fraction("threshold", threshold)
+    bar = MERGE if threshold is None else check_fraction("threshold", threshold)
     opening = memory.store.transaction(write=False) if dry_run else nullcontext()
     with memory.lock, opening:
         if dry_run:
@@ -242,9 +242,9 @@ def _minimum_overlap(threshold: float, comparable: bool) -> float:
     """The least Jaccard index of the words of a pair: lower where both have conditions, which may agree in full."""
     if not comparable:
         return threshold
-    if threshold <= SIMILARITY.when:
+    if threshold <= WHEN_SHARE:
         return 0.0
-    return (threshold - SIMILARITY.when) / (1.0 - SIMILARITY.when)
+    return (threshold - WHEN_SHARE) / (1.0 - WHEN_SHARE)
 
 
 def _signature(saying: ComparedBehaviour, rarest: Sequence[str], least: float) -> Iterator[Hashable]:

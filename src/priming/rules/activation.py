@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP, Profile
 from priming.config.trust import instructs
 from priming.config.values import dataclass
@@ -33,6 +32,9 @@ from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
 from priming.storage.rows import MemoryPair
 from priming.types import MemoryRecord
+
+MOST = 200
+"""The most behaviours that ``active`` returns."""
 
 BEHAVIOR = KINDS.index("behavior")
 
@@ -96,7 +98,7 @@ def activate(
         ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
         involved = [*ids, *(memory_id for pair in losses for memory_id in pair)]
         records = memory.store.records(memory.namespace, involved, now)
-        traced = rows[: ACTIVE.most]
+        traced = rows[:MOST]
         ranked = Ranked(traced, np.zeros(len(traced)), activation=activation)
         reasons = {row: fits[row].confirmed for row in seeds}
         trace = traces.stored_trace(working, memory.profiles[FLOOP.name], ranked, reasons=reasons)

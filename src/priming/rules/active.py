@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_count, check_name
@@ -23,11 +22,14 @@ from priming.recall import traces
 from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_full
 from priming.recall.relevance.rules import context_of, cue_relevance, words
 from priming.results import Hit, Omitted, Recall
-from priming.rules.activation import StoreActivation, activate, compete
+from priming.rules.activation import MOST, StoreActivation, activate, compete
 from priming.rules.conflicts import RuleCandidate, duplicates_across_stores, resolve_candidates
 from priming.rules.packing import BUDGET, pack_rules
 from priming.text.quotation import label
 from priming.types import EMPTY, Cue
+
+_TOKENS = 2_000
+"""The budget of ``active`` in tokens (floop)."""
 
 _MOST_TOKENS = 10_000_000
 _DECIMALS = 12  # of a score: the order in which links are summed does not change these
@@ -48,7 +50,7 @@ def active(
     memory: Namespace,
     cue: Cue | None = None,
     *,
-    tokens: int = ACTIVE.tokens,
+    tokens: int = _TOKENS,
     session: str | None = None,
     beside: Mapping[str, Namespace] = EMPTY,
 ) -> Recall:
@@ -142,8 +144,8 @@ def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[RuleCa
     best = sorted(remaining, key=RuleCandidate.rank)
     omitted = [_omit(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
     omitted += _omitted_before_scoring(stores, candidates)
-    omitted += [_omit(rule.hit, f"beyond the best {ACTIVE.most}") for rule in best[ACTIVE.most :]]
-    return best[: ACTIVE.most], omitted
+    omitted += [_omit(rule.hit, f"beyond the best {MOST}") for rule in best[MOST:]]
+    return best[:MOST], omitted
 
 
 def _omitted_before_scoring(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
-from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.params.laws import PLASTICITY
 from priming.config.relations import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
 from priming.config.values import dataclass
 from priming.core.when import scope
@@ -30,6 +30,9 @@ from priming.text.corrections.polarity import comparison_keys
 from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.text.quotation import label
 from priming.types import MemoryRecord
+
+_REVIEWED = 50_000
+"""The most pairs of rules that ``review`` compares, those with the rarest words first."""
 
 Pair = frozenset[str]
 
@@ -116,7 +119,7 @@ def _alike(rules: Sequence[MemoryRecord]) -> Iterator[Pair]:
     pairs: dict[Pair, None] = {}
     for ids in sorted(sharing.values(), key=len):
         pairs |= dict.fromkeys(map(frozenset, combinations(ids, 2)))
-        if len(pairs) > SIMILARITY.reviewed:
+        if len(pairs) > _REVIEWED:
             break
     yield from pairs
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.params.laws import PLASTICITY
 from priming.config.relations import CONFLICTS, KEPT_BESIDE, LEARNED_FROM
 from priming.config.trust import is_trusted_as
 from priming.config.values import dataclass
@@ -36,6 +36,8 @@ from priming.text.corrections.text_change import TextChange
 from priming.text.quotation import label, quote_text
 from priming.types import Cue, MemoryRecord
 
+_CONFIDENCE = 0.6
+"""The confidence of a newly learned rule (floop)."""
 CONSCIOUS = "conscious"
 """The source of deliberate operations."""
 
@@ -163,7 +165,7 @@ def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> 
         placement=placed.placement,
         rule=lesson.rule,
         when=lesson.when,
-        confidence=SIMILARITY.confidence,
+        confidence=_CONFIDENCE,
         beside=placed.nearest.existing.key if placed.nearest else None,
         similarity=placed.nearest.similarity if placed.nearest else None,
         reasons=(
@@ -320,7 +322,7 @@ def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:
     """The state of a behaviour whose text was superseded: without verdicts."""
     return replace(
         before,
-        confidence=SIMILARITY.confidence,
+        confidence=_CONFIDENCE,
         priority=max(before.priority, lesson.priority),
         confirmed=0,
         followed=0,
@@ -370,7 +372,7 @@ def _with_state(change: RowChange, memory_id: str, lesson: Lesson, status: str) 
     """The change, with the confidence and priority of a learned behaviour if it creates that behaviour."""
     row = change.after
     if isinstance(row, MemoryRow) and row.id == memory_id:
-        first = replace(row, confidence=SIMILARITY.confidence, priority=lesson.priority, status=status)
+        first = replace(row, confidence=_CONFIDENCE, priority=lesson.priority, status=status)
         return RowChange(None, first)
     return change
 

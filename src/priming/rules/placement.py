@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.params.laws import PLASTICITY
 from priming.config.trust import instructs, is_trusted_as
 from priming.config.values import dataclass
 from priming.config.words import HOOK
-from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
+from priming.core.similarity import LINK, MERGE, NARROW, ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
@@ -167,7 +167,7 @@ def _compare(
         decided = "create"
     if decided == "merge" and instructs(existing.trust) != instructs(new.trust):
         decided = "create"
-    alike = reverses or similarity > SIMILARITY.specialise
+    alike = reverses or similarity > NARROW
     if new.metadata["rule"] == "constraint" != rule_kind(existing):
         alike = alike and lifts(new.content, existing.content)
     general = alike and decided == "create" and not outranked and is_more_specific(existing.when, new.when)
@@ -250,7 +250,7 @@ def _decide(
         return "specialise" if specific else "create"
     if change.clear and scopes == "equal" and _replaces(change, similarity):
         return "supersede"
-    return "specialise" if specific and similarity > SIMILARITY.specialise else "create"
+    return "specialise" if specific and similarity > NARROW else "create"
 
 
 def _replaces(change: TextChange, similarity: float) -> bool:
@@ -258,7 +258,7 @@ def _replaces(change: TextChange, similarity: float) -> bool:
     if change.coexists:
         return False
     if change.kind == "narrower":
-        return similarity > SIMILARITY.merge or change.restricts
+        return similarity > MERGE or change.restricts
     return change.kind == "wider"
 
 
@@ -317,7 +317,7 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
     if near.contradicts and not near.outranked:
         links.append(RuleLink("conflicts", PLASTICITY.start, near.existing))
     if is_unclear(near.change) and not near.apart:
-        weight = min(max(near.similarity, SIMILARITY.link), SIMILARITY.merge)
+        weight = min(max(near.similarity, LINK), MERGE)
         links.append(RuleLink("similar-to", weight, near.existing))
     elif is_similar(near.similarity) and not near.contradicts:
         links.append(RuleLink("similar-to", near.similarity, near.existing))
@@ -358,13 +358,13 @@ def _creation(nearest: BehaviorComparison) -> str:
     change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
     if is_unclear(change) and nearest.scopes != "apart":
         return f"created beside {key}, which review lists: {_doubt(change)}"
-    if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
+    if nearest.outranked and (change.kind == "same" or nearest.similarity > MERGE):
         return f"created: {key} is {alike}, but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
         return f"created: {key} is {alike}, but from {nearest.existing.trust}, which may not instruct"
     if change.kind == "same":
         return f"created beside {key}, which says the same where other conditions hold"
-    if nearest.similarity > SIMILARITY.specialise:
+    if nearest.similarity > NARROW:
         return f"created: {key} is {alike}, but {change.reason}"
     if is_similar(nearest.similarity):
         return f"created: the nearest, {key}, is {alike}"

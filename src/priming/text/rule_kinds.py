@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from priming.config.params.laws import SIMILARITY
 from priming.core.arguments.checks import check_number
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
+
+_CONFLICT = 0.6
+"""The least overlap of words at which opposite rules conflict."""
 
 Rule = Literal["directive", "constraint", "preference", "procedure"]
 
@@ -181,7 +183,7 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
     first, second = _subject(a), _subject(b)
     if not first or not second:
         return False
-    return check_number("overlap", len(first & second) / len(first | second)) >= SIMILARITY.conflict
+    return check_number("overlap", len(first & second) / len(first | second)) >= _CONFLICT
 
 
 def _subject(text: str) -> frozenset[str]:

@@ -290,78 +290,6 @@ class ScoreParams(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class WhenParams(Checked):
-    """How `when` predicates are compared with a cue (``docs/laws.md``, 7)."""
-
-    paths: tuple[str, ...] = param(("file",), source="floop", doc="predicates that are glob patterns")
-    partial: tuple[str, ...] = param(("task", "environment", "text"), doc="predicates matched word by word")
-    alternatives: int = param(64, low=1, unit="patterns", doc="most patterns that braces expand to")
-    letters: int = param(65_536, low=1, unit="characters", doc="longest patterns of a condition together")
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarityParams(Checked):
-    """How alike two behaviours are, and what follows (``docs/laws.md``, 7)."""
-
-    when: float = param(
-        0.4, low=0.0, high=1.0, source="floop", doc="weight of `when`; the content has the rest"
-    )
-    merge: float = param(
-        0.9, low=0.0, high=1.0, source="floop", doc="similarity above which behaviours are merged"
-    )
-    specialise: float = param(
-        0.7,
-        low=0.0,
-        high=1.0,
-        source="floop",
-        doc="similarity above which a behaviour specialises another or is created",
-    )
-    link: float = param(
-        0.5,
-        low=0.0,
-        high=1.0,
-        source="floop",
-        doc="minimum similarity for a `similar-to` link, up to `merge`",
-    )
-    conflict: float = param(
-        0.6, low=0.0, high=1.0, doc="minimum overlap of words at which opposite rules conflict"
-    )
-    confidence: float = param(
-        0.6, low=0.0, high=1.0, source="floop", doc="confidence of a newly learned rule"
-    )
-    reviewed: int = param(
-        50_000,
-        low=0,
-        unit="pairs",
-        doc="maximum number of pairs of rules that `review` compares, those with the rarest words first",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class MetacognitionParams(Checked):
-    """When an approach is not working (``docs/laws.md``, 9)."""
-
-    pivot_failures: int = param(
-        3, low=1, unit="tasks", source="Arc", doc="number of failures in a row for `pivot_now`"
-    )
-    low_rate: float = param(
-        0.4, low=0.0, high=1.0, source="Arc", doc="success rate below which to consider a pivot"
-    )
-    low_rate_tasks: int = param(
-        2, low=1, unit="tasks", source="Arc", doc="minimum number of tasks for a success rate"
-    )
-    digits: int = param(3, low=0, doc="decimals of the reported rate")
-
-
-@dataclass(frozen=True, slots=True)
-class Bm25Params(Checked):
-    """Okapi BM25 (``docs/laws.md``, 10)."""
-
-    k1: float = param(1.2, low=0.0, source="Robertson 1994", doc="saturation of term frequency")
-    b: float = param(0.75, low=0.0, high=1.0, source="Robertson 1994", doc="length normalisation")
-
-
-@dataclass(frozen=True, slots=True)
 class TierParams(Checked):
     """How much of a memory is packed, by its activation (``docs/laws.md``, 10)."""
 
@@ -370,29 +298,10 @@ class TierParams(Checked):
     name: float = param(0.1, low=0.0, high=1.0, source="floop", doc="minimum activation for the name")
 
 
-@dataclass(frozen=True, slots=True)
-class QuietParams(Checked):
-    """When a rule that is mostly overridden goes quiet."""
-
-    window: int = param(5, low=1, unit="judgements", doc="number of latest deliberate judgements considered")
-    overridden: int = param(4, low=1, unit="judgements", doc="number of them that must be `overridden`")
-    instead_hours: float = param(
-        1.0,
-        low=0.0,
-        unit="hours",
-        doc="time around an overriding verdict in which a new rule shows what was done",
-    )
-
-
 BASE_LEVEL = BaseLevelParams()
 FORGETTING = ForgettingParams()
 PLASTICITY = PlasticityParams()
 FSRS = FsrsParams()
 SCORE = ScoreParams()
-WHEN = WhenParams()
-SIMILARITY = SimilarityParams()
-METACOGNITION = MetacognitionParams()
-BM25 = Bm25Params()
 INHIBIT = InhibitParams()
 SQUASH = SquashParams()
-QUIET = QuietParams()

@@ -73,32 +73,4 @@ class LearningParams(Checked):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AblationParams(Checked):
-    """How recalls are replayed without a term, and when other weights are proposed."""
-
-    recalls: int = param(
-        200, low=1, unit="recalls", doc="number of judged recalls to replay, the latest first"
-    )
-    depth: int = param(10, low=1, unit="memories", doc="number of hits measured in each replay")
-    least: int = param(
-        30, low=2, unit="cues", doc="minimum number of judged cues for a proposal; similar cues count as one"
-    )
-    folds: int = param(5, low=2, unit="folds", doc="number of parts of the cues; each is held out once")
-    factors: tuple[float, ...] = param(
-        (0.75, 1.5, 0.5, 2.0, 0.0, 1.0),
-        doc="factors of the profile's own weight, tried for each term in this order",
-    )
-    margin: float = param(0.25, low=0.0, high=1.0, doc="maximum average precision that a cue may lose")
-    step: float = param(0.005, low=0.0, doc="minimum gain in the mean for changing a weight")
-    seed: int = param(7, low=0, doc="seed of folds and intervals")
-    carried: int = param(
-        25_000_000,
-        low=0,
-        unit="numbers",
-        doc="maximum size of the evidence cached between replays; the rest is computed again",
-    )
-
-
 LINKING = LinkParams()
-ABLATION = AblationParams()

@@ -166,27 +166,3 @@ class AnchorParams(Checked):
         10, low=0, unit="memories", source="Ethos", doc="number of best memories of the other kinds; 0: none"
     )
     widen: bool = param(True, doc="whether a recall of more hits starts from as many anchors of each kind")
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveParams(Checked):
-    """How much of what is active an agent is shown."""
-
-    tokens: int = param(2_000, low=0, unit="tokens", source="floop", doc="budget of `active`")
-    most: int = param(200, low=1, unit="behaviours", doc="maximum number of behaviours that `active` returns")
-
-
-@dataclass(frozen=True, slots=True)
-class FadingParams(Checked):
-    """Which memories count as fading."""
-
-    days: float = param(7.0, low=0.0, unit="days", doc="time ahead for which retrievability is computed")
-    below: float = param(
-        0.75, low=0.0, high=1.0, doc="retrievability at that time below which a memory is fading"
-    )
-    worth: float = param(0.5, low=0.0, high=1.0, doc="minimum worth of a memory")
-    young_days: float = param(1.0, low=0.0, unit="days", doc="minimum age of a memory")
-
-
-ACTIVE = ActiveParams()
-FADING = FadingParams()

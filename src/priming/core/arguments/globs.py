@@ -8,13 +8,17 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from priming.config.params.laws import WHEN
 from priming.config.params.store import STORE
 from priming.core.arguments.normal_forms import caseless
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_ALTERNATIVES = 64
+"""The most patterns that braces expand to."""
+_LETTERS = 65_536
+"""The letters of the longest patterns of a condition together."""
 
 _PATH_LETTERS = 4_096
 """Letters of the longest path that a system has."""
@@ -107,10 +111,10 @@ class Globs:
 
 def _without_braces(patterns: Collection[str]) -> Iterator[str]:
     """What patterns with alternatives in braces expand to, as far as ``WHEN`` allows; those without any first."""
-    left = WHEN.letters
+    left = _LETTERS
     for pattern in sorted(patterns, key=lambda each: ("{" in each, each)):
         if len(pattern) <= STORE.condition_letters:
-            for plain in islice(_expanded(pattern), WHEN.alternatives):
+            for plain in islice(_expanded(pattern), _ALTERNATIVES):
                 if (left := left - len(plain) - 1) < 0:
                     return
                 yield plain

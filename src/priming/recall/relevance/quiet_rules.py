@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from priming.config.params.laws import QUIET
 from priming.config.values import dataclass
-from priming.core.metacognition import is_quiet
+from priming.core.metacognition import OVERRIDDEN, WINDOW, is_quiet
 from priming.namespace import Namespace
 from priming.storage.rows import RowChange, VerdictRow, VersionRow
 from priming.types import MemoryRecord
+
+_INSTEAD_HOURS = 1.0
+"""The hours around an overriding verdict in which a new rule shows what was done."""
 
 _STATED = {"confirmed": "confirmed", "used": "confirmed", "overridden": "overridden"}
 _START = datetime.min.replace(tzinfo=UTC)
@@ -35,7 +37,7 @@ def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, Q
 
     A new text starts anew.
     """
-    often = {rule.id: rule for rule in rules if rule.use.overridden >= QUIET.overridden}
+    often = {rule.id: rule for rule in rules if rule.use.overridden >= OVERRIDDEN}
     if not often:
         return {}
     verdicts: dict[str, list[VerdictRow]] = {memory_id: [] for memory_id in often}
@@ -64,7 +66,7 @@ def _before(rule: MemoryRecord, rows: Iterable[VerdictRow]) -> list[str]:
     counted = [_judgement(row) for row in rows]
     confirmed = rule.use.confirmed + rule.use.followed - counted.count("confirmed") - counted.count("silent")
     overridden = rule.use.overridden - counted.count("overridden")
-    if overridden < QUIET.overridden or confirmed > overridden:
+    if overridden < OVERRIDDEN or confirmed > overridden:
         return []
     return ["confirmed"] * max(0, confirmed) + ["overridden"] * overridden
 
@@ -90,7 +92,7 @@ def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
         reason = logged.reason if logged else None
         stated = [reason] if reason and not reason.startswith("recall ") else []
         texts += stated or _useful_with(memory, row) or _learned_at(memory, quiet.rule, row)
-    return tuple(dict.fromkeys(texts))[: QUIET.window]
+    return tuple(dict.fromkeys(texts))[:WINDOW]
 
 
 def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
@@ -108,8 +110,8 @@ def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[
     """What was learned in the session of a verdict, or within an hour of it about the same words."""
     from priming.text.corrections.polarity import comparison_keys
 
-    ids = memory.store.session_tail(memory.namespace, row.session, QUIET.window) if row.session else []
-    near = timedelta(hours=QUIET.instead_hours)
+    ids = memory.store.session_tail(memory.namespace, row.session, WINDOW) if row.session else []
+    near = timedelta(hours=_INSTEAD_HOURS)
     logged = memory.store.operations(memory.namespace, kind="learn", since=row.at - near, until=row.at + near)
     written = [change.after for each in logged for change in each.rows]
     versions = [each for each in written if isinstance(each, VersionRow) and each.id != rule.id]
