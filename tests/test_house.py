@@ -36,7 +36,7 @@ ON_THE_WIRE = {"Link.given", "LinkRow.given", "Predicate.wanted", "NearDuplicate
 """Fields of results and rows whose names users and stored rows rely on."""
 
 ORDER = (
-    *("errors", "config", "settings", "profiles", "core", "types", "serialization", "results"),
+    *("errors", "config", "profiles", "core", "types", "serialization", "results"),
     *("text", "llm", "embedding", "storage", "index", "namespace"),
     *("history", "recall", "learning", "remember", "graph", "rules", "sleep", "maintenance"),
     *("extensions", "transfer", "memory", "operations", "mcp", "cli"),

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from priming.config.params.hooks import HOOK
+from priming.config.settings import load
 from priming.maintenance.adoption import content_of
 from priming.operations.local_socket import socket_path
-from priming.settings import load
 from priming_agents import background, client
 from priming_agents.background import HookServer
 from priming_agents.session import folder_of

@@ -25,10 +25,10 @@ from tests.cli.conftest import invoke
 from priming import HashedEmbedder, Memory, StoreError
 from priming.cli import adoption as asking
 from priming.config import adoption
+from priming.config.settings import load
 from priming.config.store_urls import url_of
 from priming.config.words import EMBEDDER_CHOICE
 from priming.maintenance.adoption import content_of
-from priming.settings import load
 from priming_agents.client import new_call
 from priming_agents.command import Work, respond
 from priming_agents.session import folder_of

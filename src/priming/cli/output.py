@@ -64,9 +64,9 @@ def line(*spans: Span, indent: int = 0) -> Line:
     return Line(spans, indent)
 
 
-def lines(text: str, *, indent: int = 0) -> list[Line]:
+def lines(text: str) -> list[Line]:
     """Each line of a text."""
-    return [Line((row,), indent) for row in text.splitlines()]
+    return [Line((row,)) for row in text.splitlines()]
 
 
 def names(keys: Iterable[str]) -> list[Span]:

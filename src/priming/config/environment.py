@@ -1,6 +1,6 @@
 """The environment variables, and the location of the store.
 
-``priming.settings`` puts the environment between the options of a command and the files. It is read here and nowhere
+``settings`` puts the environment between the options of a command and the files. It is read here and nowhere
 else:
 
 - ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``

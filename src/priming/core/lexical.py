@@ -120,12 +120,12 @@ def bm25(
     return like(np.asarray(_idf(df, n) * (k1 + 1.0) * part))
 
 
-def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = K1, b: float = B) -> Any:
+def length_norm(length: ArrayLike, mean_length: ArrayLike) -> Any:
     """Give the saturation of a term's occurrences in a document: k1·(1 − b + b·length/mean_length).
 
     Parameters
     ----------
-    length, mean_length, k1, b : as in ``bm25``.
+    length, mean_length : as in ``bm25``.
 
     Returns
     -------
@@ -140,10 +140,10 @@ def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = K1, b: fl
     >>> length_norm(20, 20.0) == K1
     True
     """
-    return like(_length_norm(length, mean_length, k1, b))
+    return like(_length_norm(length, mean_length, K1, B))
 
 
-def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = K1) -> Floats:
+def okapi(tf: Floats, norm: Floats, rarity: Floats | float) -> Floats:
     """Weigh occurrences by BM25 where its parts are known already: rarity · (k1 + 1) · tf/(tf + norm).
 
     Parameters
@@ -151,7 +151,6 @@ def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = K1) -> F
     tf : occurrences, ≥ 0.
     norm : ``length_norm`` of their documents.
     rarity : ``idf`` of their terms.
-    k1 : saturation, ≥ 0, as in the norm.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def okapi(tf: Floats, norm: Floats, rarity: Floats | float, k1: float = K1) -> F
     >>> float(okapi(np.array([2.0]), norm, np.array([idf(1, 10)]))[0]) == bm25(2, 1, 10, 8, 8.0)
     True
     """
-    weighed: Floats = rarity * (k1 + 1.0) * (tf / (tf + norm))
+    weighed: Floats = rarity * (K1 + 1.0) * (tf / (tf + norm))
     return weighed
 
 

@@ -129,12 +129,12 @@ class Topology:
         """Number of rows."""
         return self._rows
 
-    def add_row(self, *, word: bool = False) -> None:
-        """Add a row without links; ``word`` marks a rare word rather than a name."""
+    def add_row(self) -> None:
+        """Add a row without links."""
         self.weight_cache.clear()
         self._rows += 1
         self.mentioned.append(0)
-        self.words.append(word)
+        self.words.append(False)
 
     def code(self, relation: str) -> int:
         """The code of a relation, new ones included."""

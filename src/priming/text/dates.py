@@ -71,13 +71,13 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def day_told(text: str, told_at: datetime, likely: str | None = None) -> datetime | None:
+def day_told(text: str, told_at: datetime) -> datetime | None:
     """The moment a day or more away that a text names from when it was told; None if it names none, or several days.
 
     >>> day_told("Yesterday the boiler leaked.", datetime(2024, 3, 1, 9)), day_told("It leaks.", datetime(2024, 3, 1))
     (datetime.datetime(2024, 2, 29, 9, 0), None)
     """
-    days = {cue for _, _, cue in dates_in(text, local_time(told_at), likely, rules=TOLD)}
+    days = {cue for _, _, cue in dates_in(text, local_time(told_at), rules=TOLD)}
     if len(days) != 1 or (cue := days.pop()).days > 1 or not (cue.year and cue.month and cue.day):
         return None
     day = local_time(told_at).replace(year=cue.year, month=cue.month, day=cue.day)

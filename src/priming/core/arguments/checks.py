@@ -109,15 +109,13 @@ def absent_if_empty(value: T) -> T | None:
     return None if is_empty else value
 
 
-def check_number(
-    name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
-) -> float:
-    """A finite number in ``[low, high]`` and under ``below``."""
+def check_number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number in ``[low, high]``."""
     if not isinstance(value, Real):
         raise ParamError(name, value, "must be one number")
     number = float(value)
-    if not math.isfinite(number) or not low <= number <= high or (below is not None and number >= below):
-        raise ParamError(name, number, f"must be {interval(low, high, below)}")
+    if not math.isfinite(number) or not low <= number <= high:
+        raise ParamError(name, number, f"must be {interval(low, high)}")
     return number
 
 
