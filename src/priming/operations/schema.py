@@ -333,7 +333,7 @@ def _listed(name: str, inner: Any, op: str) -> Shape:
     if inner is str:
         choices = OWN_CHOICES.get((op, name), CHOICES.get(name))
         words = {"type": "string", **({"enum": list(choices)} if choices else {})}
-        schema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
+        schema: dict[str, Any] = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
         return Shape(schema, reader_of_list(read_text, words=True))
     item = named({"remember_many": "remember", "link_many": "link"}[op])
     schema = {"type": "array", "items": {"$ref": f"#/$defs/{_title(item)}"}}
