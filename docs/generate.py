@@ -15,7 +15,7 @@ before, and only ``fails`` may end in an error.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
-    python docs/generate.py            write the pages, and the ready-made answers of MCP
+    python docs/generate.py            write the pages, and the ready-made tools of MCP
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
     python docs/generate.py PAGE ...   the same for some pages only
 """
@@ -52,7 +52,7 @@ from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
-from priming.mcp import answers
+from priming.mcp import tools as mcp_tools
 from priming.storage.sqlite.store import SqliteStore
 
 DOCS = Path(__file__).resolve().parent
@@ -139,7 +139,7 @@ def main() -> int:
     check = "--check" in sys.argv[1:]
     chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
     if not check and not chosen:
-        answers.write()
+        mcp_tools.FILE.write_text(mcp_tools.text(), encoding="utf-8")
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():

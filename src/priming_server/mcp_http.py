@@ -1,55 +1,78 @@
 """MCP over streamable HTTP, below ``/v1/{namespace}/mcp`` of the server and behind its middleware.
 
-A client may name the groups of tools that it wants in the query, as ``?tools=core,time``.
+A client may name the groups of tools that it wants in the query, as ``?tools=core,time``. There are no sessions: the
+token is checked at every request, and any process may answer it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Event
 from typing import Any
 
-from anyio import CapacityLimiter
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+import anyio
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from priming.config.caller import Caller
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
-from priming.errors import ParamError
-from priming.mcp.limits import check_message
-from priming.mcp.protocol import Context, server
-from priming.operations.op import Op
+from priming.errors import ParamError, PrimingError
+from priming.mcp.messages import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RequestError,
+    as_bytes,
+    error_message,
+    progress_message,
+    read_message,
+)
+from priming.mcp.protocol import (
+    LATER_VERSIONS,
+    VERSIONS,
+    Client,
+    Conversation,
+    method_of,
+    number_of,
+    progress_token,
+    stated_version,
+)
 from priming.operations.service import LocalService
 from priming.operations.table import tools
-from priming_server.auth import context_of
+from priming.serialization import error_payload
+from priming_server.auth import RequestContext, context_of
 from priming_server.http import Mount
 from priming_server.limits import check_waiting
-from priming_server.responses import Refused, refusal
+from priming_server.responses import JSON, Refused, refusal
 
 PATH = "/v1/{namespace}/mcp"
+STREAM = "text/event-stream"
 _ONLY_POST = "there is no stream to wait at: each answer comes in the response to its POST"
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The parameter that a request of a later version repeats in the header ``Mcp-Name``, by method."""
+_LOOK = 0.05
+"""Seconds between two looks for the progress of a call."""
 
 
 def mounted(service: LocalService, params: ServerParams, groups: str = "core") -> Mount:
     """The protocol over the memories of a service, each request for the namespace in its path.
 
     ``groups`` are those of the tools for clients that name none.
-
-    There are no sessions: the token is checked at every request, and any process may answer it.
     """
-    manager = StreamableHTTPSessionManager(
-        app=server(
-            lambda: service, _namespace, groups, _chosen, everywhere=_everywhere, threads=_threads, may=_may
-        ),
-        stateless=True,
-        max_request_body_size=params.body_bytes,
-    )
+    tools(groups)
+    return Mount(PATH, _NamespacedApp(service, params, groups))
 
-    def lifespan() -> AbstractAsyncContextManager[Any]:
-        return manager.run()
 
-    return Mount(PATH, _NamespacedApp(manager, params), lifespan)
+class _Gone(Exception):
+    """The client went away: there is nobody to answer."""
 
 
 @dataclass(slots=True)
@@ -61,34 +84,98 @@ class _Lane:
 
 
 class _NamespacedApp:
-    """The protocol's application, behind the check of the namespace."""
+    """The protocol, behind the check of the namespace."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager, params: ServerParams) -> None:
-        self._manager, self._params = manager, params
+    def __init__(self, service: LocalService, params: ServerParams, groups: str) -> None:
+        self._service, self._params, self._groups = service, params, groups
         self._lanes: dict[str, _Lane] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, if its token may use the namespace in its path."""
+        """Answer a request, if its token may use the namespace in its path."""
         request = Request(scope, receive)
         context = context_of(request)
         namespace = scope["path_params"]["namespace"]
         context.enter(namespace, "mcp")
         if request.method != "POST":
             raise Refused(405, "method_not_allowed", _ONLY_POST, {"Allow": "POST"})
-        groups = request.query_params.get("tools")
-        if groups is not None:
-            try:
-                tools(groups)
-            except ParamError as error:
-                raise refusal(error, everywhere=context.everywhere) from None
-        body = await request.body()
         try:
-            check_message(body, context.limits)
+            groups = request.query_params.get("tools", self._groups)
+            tools(groups)
+            message = read_message(await request.body(), context.limits.depth, context.limits.values)
         except ParamError as error:
             raise refusal(error, everywhere=context.everywhere) from None
+        problem = _header_problem(request.headers, message)
+        if problem is not None:
+            number = number_of(message)
+            await _response(error_message("" if number is None else number, problem), 400)(
+                scope, receive, send
+            )
+            return
+        if number_of(message) is None:
+            await Response(status_code=202)(scope, receive, send)
+            return
+        conversation = Conversation(self._client(request, context, namespace, groups))
         with self._lane(namespace) as threads:
-            scope["state"]["threads"] = threads
-            await self._manager.handle_request(scope, _again(body, receive), send)
+            await self._answered(request, conversation, message, threads, receive, send)
+
+    def _client(self, request: Request, context: RequestContext, namespace: str, groups: str) -> Client:
+        def caller(operation: str) -> Caller:
+            return context.caller(request.headers, f"mcp {operation}")
+
+        def payload(error: PrimingError) -> Mapping[str, str]:
+            told = error_payload(error)
+            return (
+                told if context.everywhere else {**told, "message": refusal(error, everywhere=False).message}
+            )
+
+        return Client(
+            lambda: self._service,
+            namespace,
+            groups,
+            may=lambda op: context.may(op.needs),
+            caller=None if context.token is None else caller,
+            payload=payload,
+        )
+
+    async def _answered(
+        self,
+        request: Request,
+        conversation: Conversation,
+        message: Mapping[str, Any],
+        threads: CapacityLimiter,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer in a thread, with the progress of a long call as a stream; end it when the client goes away."""
+        gone, steps = Event(), SimpleQueue[bytes]()
+        token = progress_token(message)
+
+        def step(done: int, total: int | None) -> None:
+            if gone.is_set():
+                raise _Gone
+            if token is not None:
+                steps.put(as_bytes(progress_message(token, done, total)))
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            gone.set()
+
+        answer = partial(conversation.answer, message, step)
+        is_stream = token is not None and _is_long(message) and STREAM in request.headers.get("accept", "")
+        async with anyio.create_task_group() as tasks:
+            if is_stream:
+                lines = _events(partial(to_thread.run_sync, answer, limiter=threads), steps, gone)
+                await StreamingResponse(lines, media_type=STREAM)(request.scope, receive, send)
+            else:
+                tasks.start_soon(watch)
+                try:
+                    result = await to_thread.run_sync(answer, limiter=threads)
+                except _Gone:
+                    result = None
+                if result is not None:
+                    await _response(result, _status(message, result))(request.scope, receive, send)
+            tasks.cancel_scope.cancel()
 
     @contextmanager
     def _lane(self, namespace: str) -> Iterator[CapacityLimiter]:
@@ -104,42 +191,86 @@ class _NamespacedApp:
                 del self._lanes[namespace]
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, once more, and then what follows it."""
-    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+async def _events(answer: Any, steps: SimpleQueue[bytes], gone: Event) -> AsyncIterator[bytes]:
+    """The progress of a call as it is made, and its answer, as events."""
+    results: list[Any] = []
 
-    async def next_part() -> Message:
-        return parts.pop() if parts else await receive()
+    async def run() -> None:
+        try:
+            results.append(await answer())
+        except _Gone:
+            results.append(None)
 
-    return next_part
-
-
-def _namespace(context: Context) -> str:
-    """The namespace in the path of the request."""
-    assert isinstance(context.request, Request)
-    return str(context.request.scope["path_params"]["namespace"])
-
-
-def _chosen(context: Context) -> str | None:
-    """The groups of tools in the query of the request."""
-    assert isinstance(context.request, Request)
-    return context.request.query_params.get("tools")
-
-
-def _threads(context: Context) -> CapacityLimiter:
-    """The threads of the namespace of the request: its calls wait for one another, and for no other's."""
-    assert isinstance(context.request, Request)
-    threads: CapacityLimiter = context.request.scope["state"]["threads"]
-    return threads
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            while not results:
+                await anyio.sleep(_LOOK)
+                for line in _waiting(steps):
+                    yield _event(line)
+        if results[0] is not None:
+            yield _event(as_bytes(results[0]))
+    finally:
+        gone.set()
 
 
-def _may(context: Context, op: Op) -> bool:
-    """Whether the token of the request may call an operation."""
-    assert isinstance(context.request, Request)
-    return context_of(context.request).may(op.needs)
+def _waiting(steps: SimpleQueue[bytes]) -> Iterator[bytes]:
+    while True:
+        try:
+            yield steps.get_nowait()
+        except Empty:
+            return
 
 
-def _everywhere(context: Context) -> bool:
-    """Whether the client of the request may use all namespaces."""
-    assert isinstance(context.request, Request)
-    return context_of(context.request).everywhere
+def _event(line: bytes) -> bytes:
+    return b"event: message\ndata: " + line + b"\n\n"
+
+
+def _is_long(message: Mapping[str, Any]) -> bool:
+    """Whether a request calls an operation that reports its progress."""
+    params = message.get("params")
+    op = find(str(params.get("name"))) if isinstance(params, dict) else None
+    return message.get("method") == "tools/call" and op is not None and op.long
+
+
+def _header_problem(headers: Mapping[str, str], message: Any) -> RequestError | None:
+    """What is wrong with the headers of a message, or with its form."""
+    method = method_of(message)
+    if method is None:
+        return RequestError(INVALID_REQUEST, "Invalid Request: a message is one object with a method")
+    version, own = headers.get("mcp-protocol-version"), stated_version(message)
+    if own is None:
+        if version in (None, *VERSIONS, *LATER_VERSIONS):
+            return None
+        return RequestError(INVALID_REQUEST, f"Unsupported protocol version: {str(version)[:40]}")
+    pairs = [("mcp-protocol-version", version, own), ("mcp-method", headers.get("mcp-method"), method)]
+    if method in _NAMED and message["params"].get(_NAMED[method]) is not None:
+        pairs.append(("mcp-name", _decoded(headers.get("mcp-name")), message["params"][_NAMED[method]]))
+    for name, header, value in pairs:
+        if header != value:
+            return RequestError(HEADER_MISMATCH, f"{name} header does not match the request")
+    return None
+
+
+def _decoded(value: str | None) -> str | None:
+    """A header that may be encoded: ``=?base64?…?=``."""
+    from base64 import b64decode
+
+    if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return b64decode(value[9:-2], validate=True).decode("utf-8")
+    except ValueError:
+        return None
+
+
+def _status(message: Mapping[str, Any], result: Mapping[str, Any]) -> int:
+    """The status of an answer: in later versions an error has its own."""
+    if "error" not in result or stated_version(message) is None:
+        return 200
+    code = result["error"]["code"]
+    return 404 if code == METHOD_NOT_FOUND else 200 if code == INTERNAL_ERROR else 400
+
+
+def _response(message: Mapping[str, Any], status: int) -> Response:
+    return Response(json.dumps(message, ensure_ascii=False, separators=(",", ":")), status, media_type=JSON)

@@ -23,7 +23,7 @@ from priming.embedding.hashed import HashedEmbedder
 from priming.errors import PrimingError
 from priming.index.cue_reading import persons
 from priming.llm import prompts
-from priming.mcp import limits
+from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
 from priming.operations.table import BY_NAME
 from priming.recall import entities
@@ -203,8 +203,8 @@ READERS = (
         lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
         "serialization",
     ),
-    _reader("id of a message", lambda text: limits.number_of(_bytes(text)), "mcp.limits"),
-    _reader("message of an agent", lambda text: limits.refusal_of(_bytes(text)), "mcp.limits"),
+    _reader("id of a message", lambda text: number_within(_bytes(text)), "mcp.messages"),
+    _reader("message of an agent", lambda text: read_message(_bytes(text), 64, 1 << 20), "mcp.messages"),
     _reader(
         "message of a socket",
         lambda text: ethos.parse(ethos.JSON, _bytes(text)),
@@ -544,6 +544,8 @@ OF_OUR_OWN = {
     "priming.llm.command": "the command that its user chose",
     "priming.llm.endpoint": "answers of the model that its user chose",
     "priming_loop.run": "quotes for a shell",
+    "priming.mcp.beside": "announcements of its own servers",
+    "priming.mcp.tools": "its own file",
     "priming.maintenance.contradictions": "quotes for a shell",
     "priming.operations.connection": "answers of its own server",
     "priming_server.ethos.actions": "its own violations",
@@ -552,9 +554,6 @@ OF_OUR_OWN = {
     "priming.recall.task_files": "keys, matched at the end",
     "priming.recall.traces": "traces of its own",
     "priming_server.auth": "ids of requests, matched whole",
-    "priming.mcp.beside": "announcements of its own servers",
-    "priming.mcp.greeting": "a line, limited in bytes",
-    "priming.mcp.stdio": "a line, limited in bytes",
     "priming_server.openapi": "its own page",
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",

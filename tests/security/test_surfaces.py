@@ -11,11 +11,10 @@ import anyio
 import pytest
 import typer.main
 from click.testing import CliRunner
-from mcp.client import Client
+from tests.mcp.clients import connected
 
 from priming import HashedEmbedder, Memory
 from priming.cli.app import app
-from priming.mcp.protocol import server
 from priming.operations.service import LocalService
 from priming.serialization import encode
 from priming_server.responses import json_bytes
@@ -196,7 +195,7 @@ def test_the_body_of_an_http_answer_hides_nothing(scene, operation):
 
 async def asked(scene, *calls, resource=None, prompt=None):
     with closing(LocalService(scene.url, embedder=HashedEmbedder())) as service:
-        async with Client(server(lambda: service, lambda _: "default", "all")) as client:
+        async with connected(service, groups="all") as client:
             if resource is not None:
                 return (await client.read_resource(resource)).contents[0].text
             if prompt is not None:

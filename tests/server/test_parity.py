@@ -10,11 +10,10 @@ from functools import partial
 
 import anyio
 import pytest
-from mcp.client import Client
+from tests.mcp.clients import connected
 
 from priming import HashedEmbedder
 from priming.errors import PrimingError
-from priming.mcp.protocol import server
 from priming.mcp.tools import PACKED
 from priming.operations import replies
 from priming.operations.connection import connect
@@ -219,7 +218,7 @@ def test_the_socket_of_ethos_answers_as_the_library(by_library, served):
 def test_mcp_answers_as_the_library(by_library, tmp_path):
     async def talk():
         answers = []
-        async with Client(server(lambda: service, lambda _: "default", "all")) as client:
+        async with connected(service, groups="all") as client:
             for operation, request, _ in SCRIPT:
                 budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
                 whole = {"explain": True} if operation in PACKED else {}

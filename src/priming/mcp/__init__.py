@@ -1,1 +1,1 @@
-"""MCP: the first answers, the protocol and its tools, on standard input and output or over HTTP."""
+"""MCP by hand: its messages, the operations as tools, and the exchange on standard input and output."""

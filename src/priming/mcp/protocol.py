@@ -2,291 +2,395 @@
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
 as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
-log. The engine is loaded at its first use, so that the protocol answers at once.
+log. Clients greet with ``initialize``, or state the version with each request, as from 2026-07-28 on; both are
+answered message by message. The library ``mcp`` is the oracle of the tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
-from functools import cache, partial
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
-
-import mcp_types as types
-from anyio import CapacityLimiter, from_thread, to_thread
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel.server import Server
-from mcp.shared.exceptions import MCPError
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION, default_actor
-from priming.config.ids import uuid7
+from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError, PrimingError, shown
-from priming.mcp.tools import PACKED, TOKENS, is_object, tool
-from priming.mcp.wording import REFLECT, instructions
-from priming.operations import replies
+from priming.mcp.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    RequestError,
+    error_message,
+    result_message,
+)
+from priming.mcp.wording import PROMPTS, REFLECT, instructions
 from priming.operations.op import Op
-from priming.operations.service import Service, call_here, reason_of
 from priming.operations.table import find, named, tools
-from priming.serialization import error_payload, outward_message
-from priming.text.quotation import visible, visible_value
+from priming.serialization import error_payload
+from priming.types import Progress
 
+if TYPE_CHECKING:
+    from priming.operations.service import Service
+
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The versions of the protocol that begin with ``initialize``."""
+LATER_VERSIONS = ("2026-07-28",)
+"""Those whose requests carry the version themselves."""
 ACTIVE, MEMORY = "priming://active", "priming://memory/"
 TEXT, JSON = "text/plain", "application/json"
-PROMPTS = {
-    "recall": types.Prompt(
-        name="recall",
-        description="Add the memories about a question to the conversation",
-        arguments=[
-            types.PromptArgument(
-                name="question", description="The question, or what is about to be done", required=True
-            )
-        ],
-    ),
-    "reflect": types.Prompt(
-        name="reflect",
-        description="Look back on this conversation, and keep what is worth keeping",
-        arguments=[],
-    ),
+LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+READY = ("initialize", "server/discover", "ping", *LISTS)
+"""What is answered without a store; of a process of the user at once."""
+_META = "io.modelcontextprotocol/"
+_VERSION, _CLIENT, _CAPABILITIES = (
+    f"{_META}protocolVersion",
+    f"{_META}clientInfo",
+    f"{_META}clientCapabilities",
+)
+_SERVER = {
+    "name": "priming",
+    "title": "Priming",
+    "version": VERSION,
+    "description": "Associative memory for AI agents",
 }
-Context: TypeAlias = ServerRequestContext[Any, Any]
+_OFFERED = {
+    "prompts": {"listChanged": False},
+    "resources": {"listChanged": False, "subscribe": False},
+    "tools": {"listChanged": False},
+}
+_UNCACHED = {"cacheScope": "private", "ttlMs": 0}
+_CACHEABLE = (*LISTS, "server/discover", "resources/read")
+_NAME_LETTERS = 120
+_INVALID = "Invalid request parameters"
 
 
-def server(
-    service: Callable[[], Service],
-    namespace: Callable[[Context], str],
-    groups: str = "core",
-    chosen: Callable[[Context], str | None] = lambda _: None,
-    agent: Callable[[], Any] | None = None,
-    everywhere: Callable[[Context], bool] = lambda _: True,
-    threads: Callable[[Context], CapacityLimiter | None] = lambda _: None,
-    may: Callable[[Context, Op], bool] = lambda *_: True,
-) -> Server[Any]:
-    """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request.
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Whose requests are answered, and what they may reach.
 
-    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request. ``agent`` opens
-    the agent of the loop, for a client that is the user's own process: it may run commands. ``everywhere`` says
-    whether the client of a request may learn the names of other namespaces, ``threads`` which
-    threads run its calls, and ``may`` which operations it may call: those are its tools.
+    ``groups`` are those of its tools, with commas between. ``agent`` opens the agent of the loop, for a client that
+    is the user's own process: it may run commands. ``may`` says which operations it may call: those are its tools.
+    ``caller`` is who calls an operation, None: the client by its own name; ``payload`` an error as it may read it.
     """
-    handlers = _Handlers(cache(service), namespace, groups, chosen, agent, everywhere, threads, may)
-    return Server(
-        "priming",
-        version=VERSION,
-        title="Priming",
-        description="Associative memory for AI agents",
-        instructions=instructions(groups),
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
-        on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
-    )
+
+    service: Callable[[], Service]
+    namespace: str
+    groups: str = "core"
+    agent: Callable[[], Any] | None = None
+    may: Callable[[Op], bool] = lambda _: True
+    caller: Callable[[str], Caller] | None = None
+    payload: Callable[[PrimingError], Mapping[str, str]] = error_payload
+
+    @property
+    def ops(self) -> dict[str, Op]:
+        """The operations that are its tools, by name."""
+        own = self.agent is not None
+        return {op.name: op for op in tools(self.groups, own=own) if self.may(op)}
 
 
-class _Handlers:
-    """The handlers of the protocol's requests."""
+class Conversation:
+    """The answers to one client, in any number of threads; its own name is that of its greeting."""
 
-    def __init__(
-        self,
-        service: Callable[[], Service],
-        namespace: Callable[[Context], str],
-        groups: str,
-        chosen: Callable[[Context], str | None],
-        agent: Callable[[], Any] | None,
-        everywhere: Callable[[Context], bool],
-        threads: Callable[[Context], CapacityLimiter | None],
-        may: Callable[[Context, Op], bool],
-    ) -> None:
-        self._service, self._namespace = service, namespace
-        self._groups, self._chosen, self._agent = groups, chosen, agent
-        self._everywhere, self._threads, self._may = everywhere, threads, may
-        tools(groups)
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._name: str | None = None
+        tools(client.groups)
 
-    def _ops(self, context: Context) -> tuple[Op, ...]:
-        """The operations that are tools for a request."""
-        ops = tools(self._chosen(context) or self._groups, own=self._agent is not None)
-        return tuple(op for op in ops if self._may(context, op))
+    def answer(self, message: Any, progress: Progress | None = None) -> dict[str, Any] | None:
+        """Return the answer to a message; None if it needs none.
 
-    async def list_tools(self, context: Context, _params: Any) -> types.ListToolsResult:
-        """The tools, with the schemas of what they take and answer."""
-        ops = self._ops(context)
-        return types.ListToolsResult(
-            tools=await to_thread.run_sync(self._tools, ops, limiter=self._threads(context))
-        )
+        Args:
+            message: a request or a notification.
+            progress: called with (done, total or None) while a long operation goes on; what it raises ends it.
 
-    def _tools(self, ops: Iterable[Op]) -> list[types.Tool]:
-        return [types.Tool.model_validate(tool(op, own=self._agent is not None)) for op in ops]
-
-    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Carry out an operation. Its error is the tool's own error, for the model to read."""
-        ops = {op.name: op for op in self._ops(context)}
-        op = ops.get(params.name)
-        if op is None:
-            hidden = find(params.name)
-            needs = None if hidden is None or self._may(context, hidden) else hidden.needs
-            raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops, needs))
+        """
+        number, method = number_of(message), method_of(message)
+        if number is None or method is None:
+            return None
         try:
-            return await self._result(context, op, params.arguments or {})
-        except PrimingError as error:
-            text = replies.compact({"error": self._payload(context, error)})
-            return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+            return result_message(number, self._result(method, message.get("params"), progress))
+        except RequestError as error:
+            return error_message(number, error)
 
-    async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
+    def _result(self, method: str, params: Any, progress: Progress | None) -> dict[str, Any]:
+        params = {} if params is None else params
+        if not isinstance(params, dict):
+            raise RequestError(INVALID_PARAMS, _INVALID)
+        meta = params.get("_meta")
+        is_later = _VERSION in (meta if isinstance(meta, dict) else {})
+        if method == "server/discover" and not is_later:
+            rule = f"params._meta must be an object carrying the required {_VERSION!r} and {_CAPABILITIES!r}"
+            raise RequestError(INVALID_PARAMS, f"{rule} envelope keys")
+        if not is_later:
+            if method == "initialize":
+                return self._introduction(params)
+            return {} if method == "ping" else self._handled(method, params, self._name, progress)
+        name = self._envelope_name(meta)
+        if method == "server/discover":
+            result = {
+                "supportedVersions": [*LATER_VERSIONS],
+                "capabilities": _OFFERED,
+                "instructions": instructions(self._client.groups),
+            }
+        else:
+            result = self._handled(method, params, name, progress)
+        cached = _UNCACHED if method in _CACHEABLE else {}
+        return {**result, **cached, "resultType": "complete", "_meta": {f"{_META}serverInfo": _SERVER}}
+
+    def _introduction(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a client that greets."""
+        version, client = params.get("protocolVersion"), params.get("clientInfo")
+        is_complete = isinstance(version, str) and isinstance(params.get("capabilities"), dict)
+        if not is_complete or not isinstance(client, dict):
+            raise RequestError(INVALID_PARAMS, _INVALID)
+        if not all(isinstance(client.get(part), str) for part in ("name", "version")):
+            raise RequestError(INVALID_PARAMS, _INVALID)
+        self._name = client["name"]
+        return {
+            "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
+            "capabilities": _OFFERED,
+            "instructions": instructions(self._client.groups),
+            "serverInfo": _SERVER,
+        }
+
+    def _envelope_name(self, meta: Any) -> str | None:
+        """The client's own name in a request that states its version, once that is checked."""
+        version, client = meta[_VERSION], meta.get(_CLIENT)
+        if _CAPABILITIES not in meta:
+            rule = f"params._meta is missing the required envelope key(s): {_CAPABILITIES}"
+            raise RequestError(INVALID_PARAMS, rule)
+        if version not in LATER_VERSIONS:
+            about = {"supported": [*LATER_VERSIONS], "requested": version}
+            raise RequestError(UNSUPPORTED_VERSION, "Unsupported protocol version", about)
+        return str(client.get("name") or "") if isinstance(client, dict) else None
+
+    def _handled(
+        self, method: str, params: dict[str, Any], name: str | None, progress: Progress | None
+    ) -> dict[str, Any]:
+        call = _Call(self._client, name, progress)
+        handlers: Mapping[str, Callable[[], dict[str, Any]]] = {
+            "tools/list": lambda: {"tools": _tools(self._client)},
+            "tools/call": partial(call.tool, params),
+            "prompts/list": lambda: {"prompts": [*PROMPTS.values()]},
+            "prompts/get": partial(call.prompt, params),
+            "resources/list": lambda: {"resources": [_ACTIVE]},
+            "resources/templates/list": lambda: {"resourceTemplates": [_TEMPLATE]},
+            "resources/read": partial(call.resource, params),
+        }
+        if method not in handlers:
+            raise RequestError(METHOD_NOT_FOUND, "Method not found", method)
+        return handlers[method]()
+
+
+_ACTIVE = {
+    "uri": ACTIVE,
+    "name": "active",
+    "description": "The rules learned from corrections that apply everywhere",
+    "mimeType": TEXT,
+}
+_TEMPLATE = {
+    "uriTemplate": f"{MEMORY}{{key}}",
+    "name": "memory",
+    "description": "One memory in full",
+    "mimeType": JSON,
+}
+
+
+def number_of(message: Any) -> str | int | None:
+    """The id of a request; None for a notification, and for what is no message."""
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
+
+
+def method_of(message: Any) -> str | None:
+    """The method of a message; None for an answer, and for what is no message."""
+    method = message.get("method") if isinstance(message, dict) else None
+    return method if isinstance(method, str) else None
+
+
+def stated_version(message: Any) -> Any:
+    """The version that a request states itself; None for one of a client that greets."""
+    params = message.get("params") if isinstance(message, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta.get(_VERSION) if isinstance(meta, dict) else None
+
+
+def progress_token(message: Mapping[str, Any]) -> str | int | None:
+    """What a request wants its progress reported under; None: it does not."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    return token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
+
+
+def _tools(client: Client) -> list[Mapping[str, Any]]:
+    """The tools of a client: those of a process of the user are ready-made, with the heavy modules not yet loaded."""
+    from priming.mcp import tools as described
+
+    ops = client.ops
+    if client.agent is not None:
+        return [tool for tool in described.ready_made() if tool["name"] in ops]
+    return [described.tool(op) for op in ops.values()]
+
+
+class _Call:
+    """One request that reads or changes memories."""
+
+    def __init__(self, client: Client, name: str | None, progress: Progress | None) -> None:
+        self._client, self._name, self._progress = client, name, progress
+
+    def tool(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out an operation. Its error is the tool's own error, for the model to read."""
+        from priming.operations import replies
+
+        name, request = _text(params, "name"), params.get("arguments")
+        if request is not None and not isinstance(request, dict):
+            raise RequestError(INVALID_PARAMS, _INVALID)
+        ops = self._client.ops
+        if name not in ops:
+            hidden = find(name)
+            needs = None if hidden is None or self._client.may(hidden) else hidden.needs
+            raise RequestError(INVALID_PARAMS, _no_tool(name, ops, needs))
+        try:
+            return self._result(ops[name], request or {})
+        except PrimingError as error:
+            text = replies.compact({"error": self._client.payload(error)})
+            return {"content": [_content(text)], "isError": True}
+
+    def _result(self, op: Op, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of an operation; of an operation that writes, a short one with its id in the log."""
+        from priming.config.ids import uuid7
+        from priming.mcp.tools import PACKED, is_object
+        from priming.operations import replies
+        from priming.text.quotation import visible, visible_value
+
         if op.name in PACKED:
-            return await self._packed(context, op, dict(request))
+            return self._packed(op, dict(request))
         if not replies.is_short(op):
-            answer = visible_value(replies.without_rows(op, await self._call(context, op.name, request)))
-            reason = await self._reason(context, op, answer)
+            answer = visible_value(replies.without_rows(op, self._call(op.name, request)))
+            reason = self._reason(op, answer)
             structured = answer if is_object(op) else replies.wrapped(answer, reason)
             return _tool_result(reason or replies.shown(op, answer), structured)
         operation_id = uuid7(datetime.now(UTC))
-        answer = await self._call(context, op.name, request, operation_id)
+        answer = self._call(op.name, request, operation_id)
         logged = None
         if op.answers != "Operation":
-            logged = await self._call(context, "operation", {"operation_id": operation_id})
+            logged = self._call("operation", {"operation_id": operation_id})
         reply = replies.short(op, answer, logged)
         return _tool_result(visible(reply.text), visible_value(dict(reply.fields)))
 
-    async def _packed(self, context: Context, op: Op, request: dict[str, Any]) -> types.CallToolResult:
+    def _packed(self, op: Op, request: dict[str, Any]) -> dict[str, Any]:
         """Memories or rules: for programs no more than the text says, unless they ask for the evidence."""
+        from priming.mcp.tools import TOKENS
+        from priming.operations import replies
+        from priming.text.quotation import visible_value
+
         explain = request.pop("explain", None) or False
         if not isinstance(explain, bool):
             raise ParamError("explain", explain, "must be true or false")
         named = [name for name in request if op.other_names.get(name, name) == "tokens"]
         tokens = request[named[0]] if named else TOKENS
-        answer = await self._call(context, op.name, request if named else {**request, "tokens": tokens})
+        answer = self._call(op.name, request if named else {**request, "tokens": tokens})
         structured = visible_value(answer) if explain else replies.packed(answer, tokens)
         return _tool_result(replies.shown(op, answer), structured)
 
-    async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
-        """The resources that need no key."""
-        about = "The rules learned from corrections that apply everywhere"
-        active = types.Resource(uri=ACTIVE, name="active", description=about, mime_type=TEXT)
-        return types.ListResourcesResult(resources=[active])
-
-    async def list_templates(self, _context: Context, _params: Any) -> types.ListResourceTemplatesResult:
-        """The resources that need a key."""
-        memory = types.ResourceTemplate(
-            uri_template=f"{MEMORY}{{key}}", name="memory", description="One memory in full", mime_type=JSON
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[memory])
-
-    async def read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    def resource(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The text of a resource."""
-        uri = str(params.uri)
+        from priming.operations import replies
+
+        uri = _text(params, "uri")
         if uri == ACTIVE:
-            active = await self._read(context, "active", {"cue": {}})
+            active = self._read("active", {"cue": {}})
             return _contents(uri, TEXT, active["text"] or active["reason"] or active["notice"])
         if not uri.startswith(MEMORY) or uri == MEMORY:
-            raise MCPError(
-                types.INVALID_PARAMS, f"no resource {shown(uri)}: there are {ACTIVE} and {MEMORY}KEY"
+            raise RequestError(
+                INVALID_PARAMS, f"no resource {shown(uri)}: there are {ACTIVE} and {MEMORY}KEY"
             )
-        record = await self._read(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
+        record = self._read("get", {"key": unquote(uri.removeprefix(MEMORY))})
         return _contents(uri, JSON, replies.compact(record))
 
-    async def list_prompts(self, _context: Context, _params: Any) -> types.ListPromptsResult:
-        """The prompts."""
-        return types.ListPromptsResult(prompts=list(PROMPTS.values()))
-
-    async def get_prompt(
-        self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
+    def prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """A prompt, filled in."""
-        if params.name not in PROMPTS:
-            raise MCPError(
-                types.INVALID_PARAMS, f"no prompt {shown(params.name)}: there are {', '.join(PROMPTS)}"
-            )
-        if params.name == "reflect":
+        from priming.operations import replies
+
+        name, arguments = _text(params, "name"), params.get("arguments") or {}
+        if not isinstance(arguments, dict) or not all(isinstance(text, str) for text in arguments.values()):
+            raise RequestError(INVALID_PARAMS, _INVALID)
+        if name not in PROMPTS:
+            raise RequestError(INVALID_PARAMS, f"no prompt {shown(name)}: there are {', '.join(PROMPTS)}")
+        if name == "reflect":
             return _prompt(REFLECT)
-        question = (params.arguments or {}).get("question", "")
-        recall = await self._read(context, "recall", {"text": question})
+        question = arguments.get("question", "")
+        recall = self._read("recall", {"text": question})
         return _prompt(f"{question}\n\n{replies.shown(named('recall'), recall)}")
 
-    async def _read(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
+    def _read(self, operation: str, request: Mapping[str, Any]) -> Any:
         """Call; an error becomes an error of the protocol itself."""
         try:
-            return await self._call(context, operation, request)
+            return self._call(operation, request)
         except PrimingError as error:
-            code = types.INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else types.INTERNAL_ERROR
-            payload = self._payload(context, error)
-            raise MCPError(code, payload["message"], payload) from None
+            code = INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else INTERNAL_ERROR
+            payload = dict(self._client.payload(error))
+            raise RequestError(code, payload["message"], payload) from None
 
-    async def _call(
-        self,
-        context: Context,
-        operation: str,
-        request: Mapping[str, Any],
-        operation_id: str | None = None,
-    ) -> Any:
-        """Call in a thread; a long call reports its progress, and stops when the client went away."""
+    def _call(self, operation: str, request: Mapping[str, Any], operation_id: str | None = None) -> Any:
+        """Carry out an operation in this thread; a long one reports its progress."""
+        from priming.operations.schema import refuse_own
+        from priming.operations.service import call_here
 
-        def step(done: int, total: int | None) -> None:
-            from_thread.check_cancelled()
-            from_thread.run(context.session.report_progress, done, total)
-
-        op = named(operation)
-        service, namespace, progress = self._service(), self._namespace(context), step if op.long else None
-        if self._agent is None and op.own:
-            from priming.operations.schema import refuse_own
-
+        client, op = self._client, named(operation)
+        progress = self._progress if op.long else None
+        if client.agent is None and op.own:
             refuse_own(op, request)
-        if op.local and self._agent is not None:
-            call = partial(call_here, service, namespace, op, request, progress=progress, agent=self._agent)
-        else:
-            call = partial(
-                service.call,
-                namespace,
+        with calling(self._caller(operation)):
+            if op.local and client.agent is not None:
+                service, namespace = client.service(), client.namespace
+                return call_here(service, namespace, op, request, progress=progress, agent=client.agent)
+            return client.service().call(
+                client.namespace,
                 operation,
                 request,
                 forgiving=True,
                 progress=progress,
                 operation_id=operation_id,
             )
-        threads = self._threads(context)
-        return await to_thread.run_sync(_call_as, _caller(context, operation), call, limiter=threads)
 
-    def _payload(self, context: Context, error: PrimingError) -> dict[str, str]:
-        """An error as its client may read it: without other namespaces and files, unless it may use all."""
-        payload = error_payload(error)
-        if not self._everywhere(context):
-            payload["message"] = outward_message(error)
-        return payload
+    def _caller(self, operation: str) -> Caller:
+        """The caller of a tool."""
+        if self._client.caller is not None:
+            return self._client.caller(operation)
+        return named_caller(self._name, operation)
 
-    async def _reason(self, context: Context, op: Op, answer: Any) -> str | None:
+    def _reason(self, op: Op, answer: Any) -> str | None:
         """Why an answer is empty, where the answer has no field for it."""
-        ask = partial(reason_of, self._service(), self._namespace(context), op, answer)
-        return await to_thread.run_sync(
-            _call_as, _caller(context, op.name), ask, limiter=self._threads(context)
-        )
+        from priming.operations.service import reason_of
+
+        with calling(self._caller(op.name)):
+            return reason_of(self._client.service(), self._client.namespace, op, answer)
 
 
-def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:
-    with calling(caller):
-        return call()
+def named_caller(name: str | None, operation: str) -> Caller:
+    """The caller that a client is by its own name."""
+    return Caller(" ".join((name or "").split())[:_NAME_LETTERS] or default_actor(), f"mcp {operation}")
 
 
-def _caller(context: Context, operation: str) -> Caller:
-    """The caller of a tool: the token of the request, or else the client's own name."""
-    via = f"mcp {operation}"
-    request: Any = context.request  # None on stdio
-    if request is not None and (sender := request.scope["state"]["context"]).token is not None:
-        own: Caller = sender.caller(request.headers, via)
-        return own
-    params = context.session.client_params
-    name = None if params is None else params.client_info.name
-    return Caller(" ".join((name or "").split())[:120] or default_actor(), via)
+def _text(params: Mapping[str, Any], name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise RequestError(INVALID_PARAMS, _INVALID)
+    return value
 
 
-def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=text)
-    return types.CallToolResult(content=[content], structured_content=structured)
+def _content(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _tool_result(text: str, structured: Mapping[str, Any]) -> dict[str, Any]:
+    return {"content": [_content(text)], "structuredContent": structured, "isError": False}
 
 
 def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
@@ -298,10 +402,9 @@ def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
     return message if op is None or op.local else f"{message}; it is in the group {op.group!r} of tools"
 
 
-def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:
-    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=mime, text=text)])
+def _contents(uri: str, mime: str, text: str) -> dict[str, Any]:
+    return {"contents": [{"uri": uri, "mimeType": mime, "text": text}]}
 
 
-def _prompt(text: str) -> types.GetPromptResult:
-    content = types.TextContent(type="text", text=text)
-    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+def _prompt(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": _content(text)}]}

@@ -1,23 +1,38 @@
-"""MCP on standard input and output: first the ready-made answers, then the protocol library for the rest.
+"""MCP on standard input and output.
 
-The library and the engine are loaded behind the list of tools, or when a client asks for more. A thread reads
-standard input, so that nothing waits for a silent client when the server is to end.
+What needs no store is answered as it is read, with nothing heavy loaded; other requests are answered in threads. The
+engine is loaded behind the list of tools, or when a client calls one. A thread reads standard input, so that nothing
+waits for a silent client when the server is to end.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
-from functools import cache
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from queue import SimpleQueue
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
+from priming.config.params.server import SERVER
+from priming.errors import ParamError
 from priming.mcp.beside import silent_answer
-from priming.mcp.greeting import Greeting
+from priming.mcp.messages import (
+    INTERNAL_ERROR,
+    RequestError,
+    as_bytes,
+    error_message,
+    progress_message,
+    read_message,
+    refusal,
+)
+from priming.mcp.protocol import READY, Client, Conversation, method_of, number_of, progress_token
 
 if TYPE_CHECKING:
     from priming.operations.service import Service
@@ -27,6 +42,8 @@ _LINE_BYTES = 1 << 24
 _GRACE = 0.5
 """Seconds after SIGINT in which running calls may end and the store is closed."""
 _INTERRUPTED = 130
+_THREADS = 16
+"""Requests that are answered at once."""
 Lines = SimpleQueue[bytes | None]
 
 
@@ -50,16 +67,14 @@ def run(
             if answer := silent_answer(line):
                 _write(output, answer + b"\n")
         return
-    rest = _greet(Greeting(groups), lines, output)
-    if rest is None:
-        return
-    opened = cache(service)
+    opened = _Opened(service)
+    exchange = Exchange(Conversation(Client(opened, namespace, groups, agent)), partial(_write, output))
     try:
-        _speak(opened, namespace, groups, agent, (rest, lines, output))
+        while (line := lines.get()) is not None:
+            exchange.receive(line)
     finally:
-        lines.put(None)
-        if opened.cache_info().currsize:
-            opened().close()
+        exchange.close()
+        opened.close()
 
 
 def _end(lines: Lines) -> None:
@@ -70,90 +85,112 @@ def _end(lines: Lines) -> None:
     last.start()
 
 
-def _greet(greeting: Greeting, lines: Lines, output: int) -> Sequence[bytes] | None:
-    """Answer until the library is needed, and return what it has to read first; None if the client went away."""
-    loading = threading.Thread(target=_load, daemon=True)
-    while (line := lines.get()) is not None:
-        answer = greeting.answer(line)
-        if answer is None:
-            if loading.ident is not None:
-                loading.join()  # two threads that import the same modules can wait for each other for ever
-            return [*greeting.opening, line]
-        if answer:
-            _write(output, answer + b"\n")
-        if greeting.is_listed and loading.ident is None:
-            loading.start()
-    return None
+class Cancelled(Exception):
+    """The client cancelled the request, or went away: there is nobody to answer."""
 
 
-def _load() -> None:
-    """Load what the first call will need."""
-    for name in ("priming.mcp.protocol", "priming.operations.schema", "priming.memory"):
+class Exchange:
+    """Requests and their answers: several at once, each line written whole."""
+
+    def __init__(self, conversation: Conversation, write: Callable[[bytes], None]) -> None:
+        self._conversation, self._write = conversation, write
+        self._turn = Lock()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="priming-mcp")
+        self._loaded: Future[None] | None = None
+        self._cancelled: dict[str | int, Event] = {}
+        """The requests under way, and whether each was cancelled."""
+
+    def receive(self, line: bytes) -> None:
+        """Answer a line of the client, or let a thread answer it."""
+        if not line.strip():
+            return
+        try:
+            message = read_message(line, SERVER.depth, SERVER.values)
+        except ParamError as error:
+            self._send(refusal(line, error))
+            return
+        method, number = method_of(message), number_of(message)
+        if method == "notifications/cancelled":
+            self._cancel(message.get("params"))
+        elif number is None:
+            return
+        elif method in READY:
+            self._send(self._conversation.answer(message))
+            if method == "tools/list":
+                self._load()
+        else:
+            self._load()
+            self._cancelled[number] = Event()
+            self._threads.submit(self._answer, number, message)
+
+    def close(self) -> None:
+        """End long calls after their present step, and wait for all."""
+        for cancelled in [*self._cancelled.values()]:
+            cancelled.set()
+        self._threads.shutdown()
+
+    def _answer(self, number: str | int, message: Mapping[str, Any]) -> None:
+        """Answer a request, in a thread."""
+        assert self._loaded is not None
+        self._loaded.result()  # two threads that import the same modules can wait for each other for ever
+        cancelled, token = self._cancelled[number], progress_token(message)
+
+        def step(done: int, total: int | None) -> None:
+            if cancelled.is_set():
+                raise Cancelled
+            if token is not None:
+                self._send(progress_message(token, done, total))
+
+        try:
+            self._send(self._conversation.answer(message, step))
+        except Cancelled:
+            pass
+        except Exception:  # noqa: BLE001 - a bug: the client is not left waiting
+            traceback.print_exc()
+            error = RequestError(INTERNAL_ERROR, "a bug: standard error has it")
+            self._send(error_message(number, error))
+        finally:
+            self._cancelled.pop(number, None)
+
+    def _cancel(self, params: Any) -> None:
+        request = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(request, (str, int)) and (cancelled := self._cancelled.get(request)):
+            cancelled.set()
+
+    def _load(self) -> None:
+        """Load what the first call will need."""
+        if self._loaded is None:
+            self._loaded = self._threads.submit(load)
+
+    def _send(self, message: Mapping[str, Any] | None) -> None:
+        if message is not None:
+            with self._turn, suppress(OSError):  # a client that went away needs no answer
+                self._write(as_bytes(message) + b"\n")
+
+
+def load() -> None:
+    """Load the engine."""
+    for name in ("priming.operations.schema", "priming.memory"):
         import_module(name)
 
 
-def _speak(
-    service: Callable[[], Service],
-    namespace: str,
-    groups: str,
-    agent: Callable[[], Any],
-    streams: tuple[Sequence[bytes], Lines, int],
-) -> None:
-    """Let the protocol library answer what the client writes from now on."""
-    import anyio
-    from mcp.server.stdio import stdio_server
+class _Opened:
+    """The service, opened at its first use, by one thread for all."""
 
-    from priming.mcp.protocol import server
+    def __init__(self, open_it: Callable[[], Service]) -> None:
+        self._open, self._turn = open_it, Lock()
+        self._service: Service | None = None
 
-    protocol = server(service, lambda _: namespace, groups, agent=agent)
-    wire: Any = _Wire(*streams)
+    def __call__(self) -> Service:
+        with self._turn:
+            if self._service is None:
+                self._service = self._open()
+            return self._service
 
-    async def speak() -> None:
-        async with stdio_server(wire, wire) as (reading, writing):
-            await protocol.run(reading, writing, protocol.create_initialization_options())
-
-    anyio.run(speak)
-
-
-class _Wire:
-    """Both streams as the library reads and writes them. What was answered before it was loaded is not sent again."""
-
-    def __init__(self, first: Sequence[bytes], lines: Lines, output: int) -> None:
-        self._first, self._lines, self._output = first, lines, output
-        self._answered = json.loads(first[0])["id"] if len(first) > 1 else None
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        """The lines of the client, the first answered before the next is read."""
-        from anyio import sleep, to_thread
-
-        from priming.mcp.limits import refusal_of
-
-        for line in self._first:
-            if refused := refusal_of(line):
-                _write(self._output, refused + b"\n")
-                continue
-            yield _decoded(line)
-            while self._answered is not None:
-                await sleep(0)
-        while (rest := await to_thread.run_sync(self._lines.get, abandon_on_cancel=True)) is not None:
-            if refused := refusal_of(rest):
-                _write(self._output, refused + b"\n")
-            else:
-                yield _decoded(rest)
-
-    async def write(self, text: str) -> None:
-        """Write a message, unless it is the second answer to the first request."""
-        if self._answered is not None and json.loads(text).get("id") == self._answered:
-            self._answered = None
-        else:
-            _write(self._output, text.encode())
-
-    async def flush(self) -> None:
-        """Nothing waits: each message is written whole."""
-
-
-def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", "replace")
+    def close(self) -> None:
+        """Close it, if it was opened."""
+        if self._service is not None:
+            self._service.close()
 
 
 def _chunk(source: int) -> bytes:

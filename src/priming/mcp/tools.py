@@ -1,17 +1,22 @@
 """The tools as clients read them: name, purpose and arguments, as JSON.
 
 An agent reads the list before its work begins, so the tools of ``core`` list only what agents send. Their operations
-take every other argument as well.
+take every other argument as well. The list for a process of the user is ready-made, in ``tools.json``, as operations
+take longer to describe than a client waits. ``python -m priming.mcp.tools`` writes the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from priming.operations import replies
 from priming.operations.op import Op
+from priming.operations.table import tools
+
+FILE = Path(__file__).with_name("tools.json")
 
 TOKENS = 2000
 """The budget of a recall whose caller names none, as that of ``active``."""
@@ -102,6 +107,19 @@ _SHAPE = ("type", "enum", "items")
 
 
 @cache
+def ready_made() -> Sequence[Mapping[str, Any]]:
+    """Every tool, as a process of the user offers it."""
+    every: Sequence[Mapping[str, Any]] = json.loads(FILE.read_bytes())
+    return every
+
+
+def text() -> str:
+    """The text of the file: a line for each tool."""
+    lines = (json.dumps(tool(op, own=True), ensure_ascii=False) for op in tools("all", own=True))
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+@cache
 def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
     """A tool as the list of tools has it; with ``own`` for a process of the user."""
     hints = {
@@ -144,6 +162,7 @@ def _core_input(op: Op, meanings: Mapping[str, str]) -> dict[str, Any]:
 
 def _input(op: Op, *, own: bool) -> dict[str, Any]:
     """The schema of a tool's arguments."""
+    from priming.operations import replies
     from priming.operations.schema import request_schema
 
     schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
@@ -158,6 +177,7 @@ def _output(op: Op) -> dict[str, Any]:
 
     It is shallow: a model reads the list of tools before any work begins.
     """
+    from priming.operations import replies
     from priming.operations.schema import answer_schema
 
     schema = answer_schema(op.name)
@@ -176,3 +196,7 @@ def is_object(op: Op) -> bool:
     from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from priming.operations.table import group_names
 
 PURPOSE = "A memory that persists between sessions."
@@ -19,6 +22,25 @@ REFLECT = (
     " their fixes, and facts that will matter again: one memory each, in sentences that stand on their own. Keep"
     " nothing that is secret, and nothing that was recalled."
 )
+
+PROMPTS: Mapping[str, Mapping[str, Any]] = {
+    "recall": {
+        "name": "recall",
+        "description": "Add the memories about a question to the conversation",
+        "arguments": [
+            {
+                "name": "question",
+                "description": "The question, or what is about to be done",
+                "required": True,
+            }
+        ],
+    },
+    "reflect": {
+        "name": "reflect",
+        "description": "Look back on this conversation, and keep what is worth keeping",
+        "arguments": [],
+    },
+}
 
 
 def instructions(groups: str) -> str:

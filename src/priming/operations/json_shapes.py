@@ -29,7 +29,7 @@ JsonSchema = dict[str, Any]
 Place = tuple[str | int, ...]
 INVALID: Any = object()
 """What a reader returns for a value that it refused."""
-EXTRA, MISSING = "extra", "missing"
+UNKNOWN, MISSING = "unknown", "missing"
 NULL: JsonSchema = {"type": "null"}
 _TRUE, _FALSE = ("true", "1", "yes", "on", "t", "y"), ("false", "0", "no", "off", "f", "n")
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
@@ -48,7 +48,7 @@ _PLAIN: Mapping[Any, JsonSchema] = {
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with a request: where, the value, and the rule, or ``EXTRA`` or ``MISSING``."""
+    """One thing that is wrong with a request: where, the value, and the rule, or ``UNKNOWN`` or ``MISSING``."""
 
     place: Place
     value: Any

@@ -19,9 +19,9 @@ from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAG
 from priming.errors import ParamError, shown, violation
 from priming.operations import json_shapes
 from priming.operations.json_shapes import (
-    EXTRA,
     INVALID,
     MISSING,
+    UNKNOWN,
     JsonSchema,
     Place,
     Problem,
@@ -137,7 +137,7 @@ def _read_arguments(
             wrong.add((*place, name), None, MISSING)
     for name in sent:
         if name not in fields:
-            wrong.add((*place, str(name)), sent[name], EXTRA)
+            wrong.add((*place, str(name)), sent[name], UNKNOWN)
     return values
 
 
@@ -333,7 +333,7 @@ def _listed(name: str, inner: Any, op: str) -> Shape:
     if inner is str:
         choices = OWN_CHOICES.get((op, name), CHOICES.get(name))
         words = {"type": "string", **({"enum": list(choices)} if choices else {})}
-        schema: dict[str, Any] = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
+        schema: JsonSchema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
         return Shape(schema, reader_of_list(read_text, words=True))
     item = named({"remember_many": "remember", "link_many": "link"}[op])
     schema = {"type": "array", "items": {"$ref": f"#/$defs/{_title(item)}"}}
@@ -383,7 +383,7 @@ _CUE_ALONE = ("at",)
 def _rule(op: Op, problem: Problem) -> str:
     """One thing that is wrong with a request, in words."""
     name, rule = ".".join(map(str, problem.place)), problem.rule
-    if rule == EXTRA:
+    if rule == UNKNOWN:
         rule = f"is not an argument: {op.name} takes {', '.join(_signature(op)) or 'none'}"
     elif rule == MISSING:
         meaning = {**MEANINGS, **_documented(op)}.get(name)

@@ -16,7 +16,7 @@ from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, KEY, OK, Part, Table, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import TOKEN_KINDS
-from priming.errors import ParamError
+from priming.errors import MissingExtra, ParamError
 
 if TYPE_CHECKING:
     from priming.types import Token
@@ -66,7 +66,10 @@ def serve(
     """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
     if stop:
         return _stopped(store)
-    from priming_server import process
+    try:
+        from priming_server import process
+    except ImportError as error:
+        raise MissingExtra("server", "priming serve") from error
 
     settings = store.settings(servers=True)
     groups = chosen_tools(tools, settings)

@@ -75,7 +75,7 @@ def test_a_client_that_only_greets_loads_nothing_heavy(tmp_path: Any) -> None:
     assert not (tmp_path / "memory.db").exists()
 
 
-def test_the_library_goes_on_where_the_first_answers_end(tmp_path: Any) -> None:
+def test_calls_follow_the_first_answers(tmp_path: Any) -> None:
     with started(tmp_path) as talk:
         talk.begin()
         assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 9
@@ -156,7 +156,7 @@ def test_an_interruption_ends_it_in_silence(tmp_path: Any, calls: int) -> None:
 
 def test_a_stray_print_stays_off_the_wire(tmp_path: Any) -> None:
     before = "import threading\nthreading.excepthook = print\nimport sys\n"
-    shout = "import priming.mcp.stdio as s\nold = s._load\ns._load = lambda: (print('stray'), old())\n"
+    shout = "import priming.mcp.stdio as s\nold = s.load\ns.load = lambda: (print('stray'), old())\n"
     with started(tmp_path, before + shout) as talk:
         talk.begin()
         talk.ask("tools/list", number=2)

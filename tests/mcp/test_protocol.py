@@ -13,10 +13,10 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
+from tests.mcp import clients
 
 from priming import HashedEmbedder, Memory
 from priming.llm.scripted import ScriptedAgent
-from priming.mcp.protocol import server
 from priming.operations.schema import argument_names
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
@@ -34,7 +34,7 @@ def url(tmp_path):
 async def connected(url, groups="core", **options):
     """A client of a server in this process."""
     with closing(LocalService(url, embedder=HashedEmbedder())) as service:
-        async with Client(server(lambda: service, lambda _: "default", groups, **options)) as client:
+        async with clients.connected(service, "default", groups, **options) as client:
             yield client
 
 
@@ -521,7 +521,7 @@ def test_ten_clients_at_once_on_one_file_lose_nothing(url):
 )
 def test_a_misspelt_namespace_answers_with_the_reason(url, tool, sent):
     async def talk(service):
-        async with Client(server(lambda: service, lambda _: "harbor", "all")) as client:
+        async with clients.connected(service, "harbor", "all") as client:
             return await client.call_tool(tool, sent)
 
     with closing(LocalService(url, embedder=HashedEmbedder())) as service:
