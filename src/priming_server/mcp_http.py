@@ -46,7 +46,7 @@ from priming.mcp.protocol import (
     stated_version,
 )
 from priming.operations.service import LocalService
-from priming.operations.table import tools
+from priming.operations.table import find, tools
 from priming.serialization import error_payload
 from priming_server.auth import RequestContext, context_of
 from priming_server.http import Mount
