@@ -17,11 +17,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import commits
-import notes
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 from stage import Stage, counted, seconds
 
+import notes
 from priming import Memory, ParamError
 from priming.results import Stats
 from priming.transfer.git import Repository, open_repository

@@ -1,4 +1,8 @@
-"""The current context, derived from what an agent does: file, language, task, environment, project, topic."""
+"""The current context, derived from what an agent does: file, language, task, environment, project, topic.
+
+A memory is shown if it shares two words with the prompt, or one that is a name: the best of a bad set looks
+good. Hooks store no failures and their fixes: which command fixed which failure is a guess.
+"""
 
 from __future__ import annotations
 

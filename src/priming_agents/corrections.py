@@ -1,6 +1,9 @@
 """Corrections in a person's prompts, detected by patterns (``hooks/phrases.py``).
 
 English only. A prompt in another language teaches nothing by itself; the agent can still call ``learn``.
+
+Nothing is learned from a long prompt, which may hold other people's text. The scope is the language or the
+task, never a single file: a remark about one file is meant for all of its kind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a session was shown: a file for each, beside the store, locked by one hook at a time; and a hook's call."""
+"""What a session was shown: a file for each, beside the store, locked by one hook at a time; and a hook's call.
+
+Hooks may be installed twice, and run at the same time. The first to claim an event in this file carries it out;
+two reports are one event if all in them is the same and they name it by an id, overlap, or come from two
+installations.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """The genre format: a folder with ``documents.jsonl`` and ``questions.jsonl``, which users write of their own texts.
 
 A document is a memory, a question names the documents that answer it, and each ``part`` is a store of its own.
+
+Any doubtful line ends the run before anything is measured: an id of no document among the gold would count as a
+miss of every contestant, unnoticed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Tuning: a search for the weights of terms that rank judged recalls best, validated on held-out cues."""
+"""Tuning: a search for the weights of terms that rank judged recalls best, validated on held-out cues.
+
+Weights are searched five times, each without a fifth of the cues, and no cue may lose more than the margin.
+Factors apply to the profile's own weights, so that those which are set repeatedly do not run away.
+"""
 
 from __future__ import annotations
 

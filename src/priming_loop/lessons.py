@@ -2,6 +2,9 @@
 
 A lesson is stored once: in other words it strengthens the stored lesson instead of repeating it. Each of its texts is
 matched on its own, and the best match counts: a long failure is recalled by its short objective.
+
+Words, and not a cosine, decide whether a lesson applies here: "deploy to staging" is nearer to "deploy to
+production" than most paraphrases are. Only lessons shown for their content are blamed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Subgoals: the session of an impasse, and whether another impasse is progress."""
+"""Subgoals: the session of an impasse, and whether another impasse is progress.
+
+A subgoal repeats another if both inquire about the same subject, whatever the verbs; cosines do not tell them
+apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The middleware of all requests: authentication, rate and origin checks, the log, metrics and traces."""
+"""The middleware of all requests: authentication, rate and origin checks, the log, metrics and traces.
+
+Tokens are read at each request, so that a revoked one is refused at once, and revoking the last does not open
+the server. Only a client with a valid token learns that a namespace is not its own (403, not 401).
+"""
 
 from __future__ import annotations
 

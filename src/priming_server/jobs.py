@@ -1,4 +1,8 @@
-"""Long calls: as jobs, which start at once and are polled, or as a stream of progress and the answer."""
+"""Long calls: as jobs, which start at once and are polled, or as a stream of progress and the answer.
+
+Jobs live in the process, and their effects in the log. A call that takes too long is answered and goes on: a
+thread cannot be stopped in the middle of a transaction.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Tokens, which grant access to a server of a store. They are not in the log, because they are not memories."""
+"""Tokens, which grant access to a server of a store. They are not in the log, because they are not memories.
+
+A backup that is put back keeps the present tokens: it would restore revoked ones. Their kind is checked by the
+table of operations, and read-only where the store writes its log.
+"""
 
 from __future__ import annotations
 

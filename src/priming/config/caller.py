@@ -1,4 +1,7 @@
-"""The caller: each surface states who calls it, and by what, and the log records it with the operation."""
+"""The caller: each surface states who calls it, and by what, and the log records it with the operation.
+
+A client over TCP is named by its token and cannot choose its name; a process of the same user names its caller.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Relations: those that share a property, and the sign, which is whether links bring activation or take it away."""
+"""The sign of a relation: whether its links bring activation to their targets or take it away.
+
+The sign belongs to the relation in a namespace, not to the link. A name that the list of opposition misses
+brings activation, and the answer of the first link says so. No verdict strengthens a link that suppresses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Trust: the trust of derived memories, and the trust that a rule needs to instruct an agent."""
+"""Trust: the trust of derived memories, and the trust that a rule needs to instruct an agent.
+
+Below ``agent`` a rule is quoted data: it neither overrides nor contradicts rules that may instruct, and absorbs
+no correction of a source that may.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A drawing of the graph as text: Graphviz's dot, JSON, or one self-contained HTML page."""
+"""A drawing of the graph as text: Graphviz's dot, JSON, or one self-contained HTML page.
+
+The page is one file without a library, whose own policy forbids network access; all texts in it are data.
+"""
 
 from __future__ import annotations
 

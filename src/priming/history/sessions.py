@@ -1,4 +1,8 @@
-"""The sessions of a namespace: those of its recalls, memories, runs, operations and of the loop."""
+"""The sessions of a namespace: those of its recalls, memories, runs, operations and of the loop.
+
+A verdict may name only a session that exists: a mistyped one had no recall of the memory, and moved all of its
+links.
+"""
 
 from __future__ import annotations
 

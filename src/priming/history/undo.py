@@ -1,4 +1,8 @@
-"""Undo: an operation is reversed by the inverse of each row change, as a further operation of the log."""
+"""Undo: an operation is reversed by the inverse of each row change, as a further operation of the log.
+
+Undoing a remember removes the memory with every link to it, also later ones. A name that it introduced stays
+where other operations have linked to it since. A memory that was superseded since is a ``Conflict``.
+"""
 
 from __future__ import annotations
 

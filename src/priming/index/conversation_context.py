@@ -1,6 +1,9 @@
 """The order of turns in their sessions.
 
 No cue plays a part in any of this; it is computed once and cached until a document is added or removed.
+
+A session is a conversation if a question in it is followed by a turn of another speaker: a day of commits is
+none.
 """
 
 from __future__ import annotations

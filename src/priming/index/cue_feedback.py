@@ -1,4 +1,9 @@
-"""Feedback in the index: verdicts by their cues, and the uses and reviews of each memory."""
+"""Feedback in the index: verdicts by their cues, and the uses and reviews of each memory.
+
+Words of a cue for which a memory was useful are read from the verdicts and stored nowhere else, so that what
+takes back a verdict takes back its words. One verdict has part of its effect, as an agent can be wrong once; it
+counts by how alike the cues are, and for cues of the same days only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The links of a namespace as a graph that grows, and its links as weighed for the profiles in use."""
+"""The links of a namespace as a graph that grows, and its links as weighed for the profiles in use.
+
+``scipy.sparse`` was tried: its import costs every process that recalls half a second, and its arrays cannot
+grow.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 A pair is counted at each useful recall, linked when it has been counted often enough within the window (three
 times in a week by default), and its link then follows Oja's rule. ``feedback`` and ``runs`` call this module and
 write its changes with their own.
+
+Two seeds are a pair unless the conditions that matched one are among those that matched the other: two rules
+for Go show only that the work was in Go. Rules are paired with rules, and once a session.
 """
 
 from __future__ import annotations

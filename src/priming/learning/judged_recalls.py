@@ -1,4 +1,8 @@
-"""Judged recalls: the cue of each recall with verdicts, the memories relevant to it, and the groups of like cues."""
+"""Judged recalls: the cue of each recall with verdicts, the memories relevant to it, and the groups of like cues.
+
+The same question asked ten times is one piece of evidence. Unjudged memories count as not relevant: a measure
+that ignores them would call a recall perfect whose only judged memory came tenth.
+"""
 
 from __future__ import annotations
 

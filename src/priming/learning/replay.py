@@ -1,4 +1,9 @@
-"""Replays of judged recalls: over today's memories, with the learned state of the time of the recall."""
+"""Replays of judged recalls: over today's memories, with the learned state of the time of the recall.
+
+A recall is replayed with what had been learned by its time, never with a verdict on itself: otherwise every
+term that learns would look good, above all one that memorised. Texts, names and links are those of today, as
+the weights are for today's use. The working set is built once and moved along the log.
+"""
 
 from __future__ import annotations
 

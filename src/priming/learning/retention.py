@@ -2,6 +2,9 @@
 
 Each verdict that reports success or failure is a review: a rating *good* or *again* in FSRS-6, and a success or
 failure in the power law of forgetting (``docs/laws.md``).
+
+One review counts for a memory and an operation, and fails if any of its verdicts does. An automatic verdict is
+a review only if there was none for a day.
 """
 
 from __future__ import annotations

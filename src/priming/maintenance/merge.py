@@ -1,4 +1,8 @@
-"""Merging memories, by hand or where they nearly repeat each other; deprecating and restoring them."""
+"""Merging memories: counts are added up, and links move to the surviving memory; deprecation and restoring too.
+
+The survivor keeps its text and, where its trust is higher, its standing. ``learned-from`` links are copied. A
+link that would close a circle of ``overrides`` or ``requires`` is left out, and the message says so.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Names in small letters: a text names what the namespace has a name for, whatever its case."""
+"""Names in small letters: a text names what the namespace has a name for, whatever its case.
+
+A single word counts if it is no common one and half of the memories that contain it name the entity.
+"""
 
 from __future__ import annotations
 

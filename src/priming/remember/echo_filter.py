@@ -1,4 +1,8 @@
-"""The echo guard: text that a recall showed to the agent is not stored again when the agent repeats it."""
+"""The echo guard: text that a recall showed to the agent is not stored again when the agent repeats it.
+
+Similarity is not identity: only a text every line of which was returned is an echo. Texts under four words,
+memories with a key and events from before the recall are never echoes.
+"""
 
 from __future__ import annotations
 

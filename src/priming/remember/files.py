@@ -1,4 +1,9 @@
-"""The entities of files, whose text is the path."""
+"""The entities of files: the key of a file is ``file:`` and its path, its text is the path.
+
+``touches`` says what was worked on, ``mentions`` what a text names: a new text leaves a memory's files as they
+are. Whether a file is gone is a link to the commit that removed it, which a later commit that touches the file
+outweighs.
+"""
 
 from __future__ import annotations
 

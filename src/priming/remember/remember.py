@@ -1,4 +1,8 @@
-"""remember: check the arguments, embed the texts, plan the rows and links, write them as one operation a batch."""
+"""remember: check the arguments, embed the texts, plan the rows and links, write them as one operation a batch.
+
+The same kind, title, text, session and time are a duplicate; with a key the key decides, and another text under
+it is a ``Conflict``. Near duplicates are linked, and a night may propose to merge them.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 What is no rule neither wins nor inhibits. Only rules that conditions matched inhibit each other: what spreading
 reached is weak already. A constraint that applies is not inhibited.
+
+An activation is counted beside the recalls, not in the log: nothing is learned by it. Only ``active`` counts.
 """
 
 from __future__ import annotations

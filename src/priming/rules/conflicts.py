@@ -1,4 +1,7 @@
-"""Conflicts among active behaviours: duplicates in two stores, overrides, and contradictions."""
+"""Conflicts among active behaviours: duplicates in two stores, overrides, and contradictions.
+
+An overridden rule still overrides others; a circle of overrides counts as conflicts, so that one of them stays.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""An agent's judgement of corrections that the words leave open. Its answer is data, checked against a schema."""
+"""An agent's judgement of corrections that the words leave open. Its answer is data, checked against a schema.
+
+It is asked before the store is locked, about the three nearest rules whose change is unclear. Whatever it
+answers too late or wrongly leaves both rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The checked arguments of ``learn``, and the memories that a correction becomes."""
+"""The checked arguments of ``learn``, and the memories that a correction becomes.
+
+A correction and its rule are two memories, linked by ``learned-from``; both get the lowest trust of their
+sources.
+
+A correction that reverses or narrows a rule deprecates the corrections from which the rule was learned: what no
+longer holds is not recalled. One that only completes a rule leaves them.
+"""
 
 from __future__ import annotations
 

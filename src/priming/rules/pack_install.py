@@ -1,4 +1,8 @@
-"""Installing a pack: its behaviours are added, changed, restored or deprecated, as one operation."""
+"""Installing a pack: its behaviours are added, changed, restored or deprecated, as one operation.
+
+The author of a pack is not the user: trust is ``tool``, and no similarity links lead to the user's own rules. A
+behaviour that the user took out of recall stays out of an upgrade.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Active rules as one text within a budget: the best are written in full, and constraints are shortened last."""
+"""Active rules as one text within a budget: the best are written in full, and constraints are shortened last.
+
+Rules are shortened, least active first, to the tier of their activation before any is dropped: the loss is
+shared. In a crowd of more than seven, general rules are shown by their gist even where there is room. A
+constraint that applies is never below its gist; if it does not fit, the text says so first.
+"""
 
 from __future__ import annotations
 

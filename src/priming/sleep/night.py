@@ -2,6 +2,9 @@
 
 ``CONTRIBUTING.md`` lists what a new stage takes. A stage plans from its arguments, and neither reads nor writes the
 store.
+
+A night writes only rows that it has shown: an item whose rows have changed since waits for another night.
+Nothing is purged, and undoing the last stage of a night reverts the whole of it.
 """
 
 from __future__ import annotations

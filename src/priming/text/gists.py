@@ -1,4 +1,8 @@
-"""The sentences of a text, and its gist: as little of a rule as can stand alone."""
+"""The sentences of a text, and its gist: as little of a rule as can stand alone.
+
+Prohibitions, exceptions, values and conditions are kept, with what they say nothing without: an agent that gets
+half a rule does the wrong thing, and does not ask for the rest.
+"""
 
 from __future__ import annotations
 

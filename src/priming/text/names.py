@@ -1,4 +1,7 @@
-"""Names in a text, by rules: people, places, titles, files, identifiers, handles."""
+"""Names in a text, by rules: people, places, titles, files, identifiers, handles.
+
+The form of words decides, not a model: a tagger would need megabytes, and would not know ``auth-proxy`` either.
+"""
 
 from __future__ import annotations
 

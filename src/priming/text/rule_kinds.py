@@ -1,4 +1,8 @@
-"""What kind of rule a text is, and whether two rules contradict each other."""
+"""What kind of rule a text is, and whether two rules contradict each other.
+
+The first test that holds decides: a prohibition at the beginning, numbered steps, a prohibition anywhere, first
+and then, prefer, always or must, instead of; else a directive. English only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Terms of a text: stems in its own language without function words, and pairs of CJK characters."""
+"""Terms of a text: stems in its own language without function words, and pairs of CJK characters.
+
+Scripts name some languages, function words the others; English is assumed where another has fewer than two, or
+fewer than English. A detector with a model needs megabytes and fails on short texts as well.
+"""
 
 from __future__ import annotations
 

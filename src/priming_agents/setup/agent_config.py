@@ -1,4 +1,8 @@
-"""Priming's entries in an agent's configuration: how each is added, recognised, and removed again."""
+"""Priming's entries in an agent's configuration: how each is added, recognised, and removed again.
+
+Our entries are recognised by their command, and no marks are left in others' files. Of TOML only one table at
+the end of a file is written, after ``tomllib`` has read the whole as intended.
+"""
 
 from __future__ import annotations
 

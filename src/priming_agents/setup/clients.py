@@ -1,4 +1,9 @@
-"""The programs of the agents: which versions load what setup writes, and which is installed."""
+"""The programs of the agents: which versions load what setup writes, and which is installed.
+
+A version that does not know a hook drops it silently or refuses its whole configuration, so versions are
+checked before anything is written. A program that is missing or states no version is named and not refused: an
+editor may bring its own.
+"""
 
 from __future__ import annotations
 

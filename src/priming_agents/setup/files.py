@@ -1,4 +1,8 @@
-"""Where each agent keeps its configuration, and what is written there."""
+"""Where each agent keeps its configuration, and what is written there.
+
+The command is written by its path, which any shell and any desktop program finds; ``--shared`` writes the name.
+Trust in a project's hooks is left to the user.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Readable keys, made from the first words of a text; light to import."""
+"""Readable keys, made from the first words of a text; light to import.
+
+A key that a caller passes is stored unchanged or refused. Forgetting does not free a key, because the memory
+may be restored; purging does, and so does undoing the remember.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Whether two procedures are the same, alike, or different: their titles, and their steps aligned in order."""
+"""Whether two procedures are the same, alike, or different: their titles, and their steps aligned in order.
+
+The cosine only selects what to compare: opposites are nearer to each other than paraphrases are. A word in no
+list counts as different, so that an unforeseen one keeps procedures apart.
+"""
 
 from __future__ import annotations
 

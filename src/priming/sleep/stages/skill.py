@@ -3,6 +3,9 @@
 Titles and steps must mean the same, word by word (``procedures``). The others are deprecated and linked to the one
 that is kept, which takes over steps that only look or report. Procedures that are alike and not the same stay, under
 one entity, and the report names the words that make the difference.
+
+Each keeps its own counts. The estimate of the survivor rises by .05 for each procedure that joins it, up to 1:
+the best is not punished for the worst.
 """
 
 from __future__ import annotations

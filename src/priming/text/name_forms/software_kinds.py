@@ -1,4 +1,8 @@
-"""Kinds of software: "which message broker" asks for RabbitMQ or Kafka, whose names do not say what they are."""
+"""Kinds of software: "which message broker" asks for RabbitMQ or Kafka, whose names do not say what they are.
+
+The list was written for Priming, from what makers call their software. A cue that names its software is not
+looked for under the kind.
+"""
 
 from __future__ import annotations
 
