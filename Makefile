@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs clean
+.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs reference clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -53,11 +53,14 @@ house: $(VENV)/.base          ## measure the house: sizes, circles, names, and w
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)
 
-docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, output
+docs: $(VENV)/.all           ## run what the docs show, and paste the output
 	$(BIN)/python docs/generate.py
 
+reference: $(VENV)/.base     ## write the reference of commands, verbs, HTTP and constants into build/reference
+	$(BIN)/python docs/reference.py
+
 clean:                       ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

@@ -11,7 +11,6 @@ and the block is replaced by the present output. A session begins in a folder of
 ``docs/scenario`` and a store with the memories of ``memories.jsonl``. ``empty`` begins without the store, ``shop``
 has a git repository of that name beside it, ``story`` the notes of ``demo/story``, ``again`` continues the session
 before, and only ``fails`` may end in an error.
-``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
@@ -61,7 +60,6 @@ WIDTH = "100"
 NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 TOLERANCE = 0.02
-SLOW = "slow"
 
 _COMMAND = typer.main.get_command(app)
 _BLOCK = re.compile(r"(<!-- output: ([^\n]*?) -->\n)(.*?)(<!-- /output -->)", re.DOTALL)
@@ -150,7 +148,6 @@ def main() -> int:
                 before,
                 desk,
                 lambda problem, page=page: broken.append(f"{page.relative_to(ROOT)}, {problem}"),
-                slow=not check,
             )
             if after == before:
                 continue
@@ -174,15 +171,11 @@ def pages() -> list[Path]:
     )
 
 
-def filled(text: str, desk: Desk, broken: Callable[[str], None], *, slow: bool = True) -> str:
+def filled(text: str, desk: Desk, broken: Callable[[str], None]) -> str:
     """A page with every block as it comes out now; ``broken`` is called with those that do not work."""
 
     def fill(block: re.Match[str]) -> str:
         kind, *options = block[2].split()
-        if SLOW in options:
-            if not slow:
-                return block[0]
-            options.remove(SLOW)
         try:
             output = _KINDS[kind](block[3], options, desk)
         except (DocsError, measured.Missing, KeyError) as error:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
-from pathlib import Path
-from typing import Any, get_args
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 import priming.errors
 from priming import params
@@ -21,23 +17,16 @@ from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
 from priming.maintenance import health, verify
-from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters
 from priming.storage.sqlite import backup as sqlite_backup
-from priming.text.corrections.change import compare
-from priming.text.corrections.text_change import ChangeKind
-from priming.text.name_forms.kinds import DATE
-from priming.text.names import find, normal
 from priming.transfer import git, markdown
 from priming_loop.operations import LOOP
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_PAIRS = Path(__file__).parents[1] / "tests" / "text" / "corrections" / "correction_pairs.tsv"
-_SENTENCES = Path(__file__).parents[1] / "tests" / "text" / "names_in_sentences.tsv"
 _MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
@@ -63,6 +52,13 @@ _PARTS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("score", lambda profile: f"`{profile.score}`"),
     ("packing tiers", lambda profile: _fields(profile.tiers)),
 )
+
+
+def classes() -> list[type]:
+    """Every ``*Params`` class, by name."""
+    names = {name: module for module in _MODULES for name in dir(module) if name.endswith("Params")}
+    found = [getattr(module, name) for name, module in sorted(names.items())]
+    return [each for each in found if isinstance(each, type) and is_dataclass(each)]
 
 
 def parameters(name: str) -> str:
@@ -192,12 +188,6 @@ def tools(*_: str) -> str:
     return table(("group", "tools"), [*rows, ("`all`", f"all of these: {len(SERVED)}")])
 
 
-def loop(*_: str) -> str:
-    """The operations of the loop: what each does, and where it is."""
-    rows = [(f"`{op.name}`", summary(op), "this machine" if op.local else "everywhere") for op in LOOP]
-    return table(("operation", "what it does", "where"), rows)
-
-
 def _allowed(about: Mapping[str, Any]) -> str:
     return "" if rule_of(about) == "any" else _WHOLE.sub("", rule_of(about))
 
@@ -234,7 +224,7 @@ def _fields(parts: Any) -> str:
 
 def _anchors(profile: Profile) -> str:
     if profile.anchors is None:
-        return "[the recipe](recall.md)"
+        return "[the recipe](../recall.md)"
     if not profile.spread.steps:
         return "the nearest by cosine"
     return (
@@ -260,67 +250,7 @@ def _factors(profile: Profile) -> str:
     return ", ".join(factors) or "none"
 
 
-def year(days: str, episodes: str) -> str:
-    """What a short life prints, without what is the machine's."""
-    life = Path(__file__).resolve().parent.parent / "demo" / "year"
-    words = [sys.executable, str(life), "--days", days, "--episodes", episodes, "--plain"]
-    settings = os.environ | {"PYTHONUTF8": "1", "PRIMING_EMBEDDER": "wordllama"}
-    finished = subprocess.run(
-        words, env=settings, capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    return "\n".join(["```text", *(line.rstrip() for line in finished.stdout.splitlines()), "```"])
-
-
-def corrections() -> str:
-    """Precision and recall of what corrections change, from the labelled pairs of the tests."""
-    rows = [line.split("\t") for line in _PAIRS.read_text("utf-8").splitlines() if not line.startswith("#")]
-    splits = list(dict.fromkeys(split for split, *_ in rows))
-    results = [(split, label, compare(old, new).kind) for split, label, old, new in rows]
-    lines = []
-    for kind in get_args(ChangeKind):
-        cells = []
-        for split in splits:
-            labels = [(label, answer) for half, label, answer in results if half == split]
-            right = labels.count((kind, kind))
-            claimed = sum(answer == kind for _, answer in labels)
-            total = sum(label == kind for label, _ in labels)
-            cells += [f"{right / max(1, claimed):.2f}", f"{right / total:.2f}", str(total)]
-        lines.append([kind.replace("_", " "), *cells])
-    right = [sum(label == answer for half, label, answer in results if half == split) for split in splits]
-    counts = [sum(half == split for half, *_ in results) for split in splits]
-    shares = [("", f"{r / n:.2f}", str(n)) for r, n in zip(right, counts, strict=True)]
-    lines.append(["all", *(cell for share in shares for cell in share)])
-    head = [f"{split}: {column}" for split in splits for column in ("precision", "recall", "pairs")]
-    return table(["the later is", *head], lines)
-
-
-def names() -> str:
-    """Precision and recall of names, from the labelled sentences of the tests."""
-    lines = _SENTENCES.read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")][1:]
-    cells = []
-    for half in dict.fromkeys(half for half, *_ in rows):
-        right = wrong = wanted = sentences = 0
-        for other, *listed, sentence in rows:
-            if other == half:
-                labels, either = ({normal(name) for name in cell.split(" | ") if name} for cell in listed)
-                seen = {normal(name.text) for name in find(sentence) if name.kind != DATE}
-                right += len(labels & seen)
-                wrong += sum(not any(_is_part(name, whole) for whole in labels | either) for name in seen)
-                wanted += len(labels)
-                sentences += 1
-        shares = f"{right / (right + wrong):.2f}", f"{right / wanted:.2f}"
-        cells.append([half, str(sentences), str(wanted), *shares])
-    return table(["half", "sentences", "names", "precision", "recall"], cells)
-
-
-def _is_part(name: str, whole: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole) is not None
-
-
 TABLES: dict[str, Callable[..., str]] = {
-    "corrections": corrections,
-    "names": names,
     "parameters": parameters,
     "profiles": designs,
     "spreading": spreading,
@@ -334,6 +264,4 @@ TABLES: dict[str, Callable[..., str]] = {
     "environment": environment,
     "settings": settings,
     "tools": tools,
-    "loop": loop,
-    "year": year,
 }

@@ -1,7 +1,8 @@
 """A rival system as a contestant: a process in its own environment that reads and writes JSON lines.
 
 A rival is a folder with ``adapter.py``, ``requirements.txt`` and ``about.json``. What goes over the pipe stands in
-``docs/bench.md``. Whatever goes wrong with one is a ``BenchError`` that names it and quotes what it last said.
+``benchmarks/rivals/README.md``. Whatever goes wrong with one is a ``BenchError`` that names it and quotes what it
+last said.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def year():
 
 @pytest.fixture(scope="module")
 def short(year, tmp_path_factory):
-    """The life that ``docs/year.md`` shows: the memory, what its maker knows of it, and what it prints."""
+    """A life of six weeks: the memory, what its maker knows of it, and what it prints."""
     path = tmp_path_factory.mktemp("year") / "memory.db"
     clock, life = FixedClock(year.life.BEGIN), year.life.Life(DAYS, EPISODES)
     console = Console(width=100, highlight=False, file=io.StringIO())
