@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs reference clean
+.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs reference site clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -59,6 +59,9 @@ docs: $(VENV)/.all           ## run what the docs show, and paste the output
 reference: $(VENV)/.base     ## write the reference of commands, verbs, HTTP and constants into build/reference
 	$(BIN)/python docs/reference.py
 
+site: $(VENV)/.docs          ## build the docs and the reference as a site with a search, into build/site
+	$(BIN)/python docs/website.py
+
 clean:                       ## remove the virtual environment and caches
 	rm -rf $(VENV) .venv-* build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -71,9 +74,13 @@ $(VENV)/.base: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.all: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[test,check]'
+	$(PIP) install --editable '.[test,check,docs]'
 	touch $@ $(VENV)/.base
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[bench]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[docs]'
 	touch $@
