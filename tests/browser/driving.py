@@ -102,9 +102,9 @@ class Page:
         """A call of the protocol, for this page."""
         return self._browser.call(method, self._session, **params)
 
-    def open(self, path):
+    def open(self, path, query=""):
         """Load a file, to the end."""
-        self.ask("Page.navigate", url=Path(path).as_uri())
+        self.ask("Page.navigate", url=f"{Path(path).as_uri()}{query}")
         self._browser.wait("Page.loadEventFired", self._session)
 
     def value(self, expression):

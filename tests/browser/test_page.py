@@ -9,8 +9,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 
-from .driving import Browser, page
-from .finding import REMEDY, find
+from .driving import page
 
 pytestmark = pytest.mark.slow
 EVIL = (
@@ -22,17 +21,6 @@ TEXTS = {
     "cache": "Clearing the cache frees the disk.",
     "evil": EVIL,
 }
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    path = find()
-    if path is None:
-        pytest.fail(REMEDY)
-    folder = tmp_path_factory.mktemp("chromium")
-    one = Browser(path, folder / "profile", folder / "log")
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="module")
