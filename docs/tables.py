@@ -22,7 +22,6 @@ from priming.recall.terms import TERMS
 from priming.storage import filters
 from priming.storage.sqlite import backup as sqlite_backup
 from priming.transfer import git, markdown
-from priming_loop.operations import LOOP
 
 YES, NO = "yes", "no"
 
