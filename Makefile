@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
 
-year: $(VENV)/.base          ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less
+year: $(VENV)/.sleep         ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less
 	$(BIN)/python demo/year $(FLAGS)
 
-rules-life: $(VENV)/.base    ## live sixty days of a coding agent that is corrected, and check its rules; FLAGS="--lives 1" for less
+rules-life: $(VENV)/.sleep   ## live sixty days of a coding agent that is corrected, and check its rules; FLAGS="--lives 1" for less
 	$(BIN)/python demo/rules_life $(FLAGS)
 
 loop-life: $(VENV)/.base     ## pursue thirty objectives with an agent that makes mistakes, with memory and without
@@ -69,18 +69,22 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.base: pyproject.toml | $(BIN)/python
+$(VENV)/.base: pyproject.toml hatch_build.py | $(BIN)/python
 	$(PIP) install --editable .
 	touch $@
 
-$(VENV)/.all: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[test,check,docs]'
+$(VENV)/.sleep: pyproject.toml hatch_build.py | $(BIN)/python
+	$(PIP) install --editable '.[sleep]'
 	touch $@ $(VENV)/.base
 
-$(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.all: pyproject.toml hatch_build.py | $(BIN)/python
+	$(PIP) install --editable '.[test,check,docs]'
+	touch $@ $(VENV)/.base $(VENV)/.sleep
+
+$(VENV)/.bench: pyproject.toml hatch_build.py | $(BIN)/python
 	$(PIP) install --editable '.[bench]'
 	touch $@
 
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: pyproject.toml hatch_build.py | $(BIN)/python
 	$(PIP) install --editable '.[docs]'
 	touch $@

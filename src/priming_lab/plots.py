@@ -221,7 +221,7 @@ def _drawn(
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtra("plot", "figures of a benchmark") from None
+        raise MissingExtra("lab", "figures of a benchmark") from None
     style: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "priming",

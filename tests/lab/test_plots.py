@@ -84,5 +84,5 @@ def test_tens_on_an_axis_are_written_out(tmp_path):
 
 def test_without_matplotlib_the_extra_is_named(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match="figures of a benchmark needs the extra 'plot'"):
+    with pytest.raises(MissingExtra, match="figures of a benchmark needs the extra 'lab'"):
         plots.by_k(found)

@@ -8,6 +8,8 @@ from priming.sleep.clustering import cluster_rows
 
 from .making import around
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 
 def found(vectors, size=3, **params):
     return [one.tolist() for one in cluster_rows(np.asarray(vectors), size, replace(SLEEP, **params))]

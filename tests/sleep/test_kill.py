@@ -15,6 +15,8 @@ from priming.config.words import STAGES
 
 from .making import DAY, NOW
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 HOUR = DAY / 24
 TOLD = [
     ("episode", "The release of Kestrel failed, the disk of Kestrel is full"),

@@ -14,6 +14,8 @@ from priming.sleep.plan import is_due
 
 from .making import DAY, NOW
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 DISK = [
     "The release of Kestrel failed, the disk of Kestrel is full",
     "The release of Kestrel failed again, the disk of Kestrel is full",

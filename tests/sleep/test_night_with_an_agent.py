@@ -6,6 +6,8 @@ import pytest
 
 from priming import AgentError, CommandAgent, ParamError, ScriptedAgent
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 DISK = [
     f"The release {name} of Kestrel failed, the disk of Kestrel is full"
     for name in ("one", "two", "three", "four")

@@ -7,6 +7,8 @@ import pytest
 
 from priming import NotFound
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 TEXTS = (
     "The release of Kestrel failed, the disk of Kestrel is full",
     "The release of Kestrel failed again, the disk of Kestrel is full",

@@ -34,6 +34,7 @@ def test_light_compares_the_latest_only(memory, clock):
     assert planned(memory, clock, "light", light_window=2) == []
 
 
+@pytest.mark.extra
 def test_deep_clusters_the_latest_only_and_a_larger_window_batch_by_batch(lived, clock):
     assert planned(lived, clock, "deep", window=2) == []
     for number, text in enumerate(TEA):

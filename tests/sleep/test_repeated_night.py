@@ -60,6 +60,7 @@ def whole(open_memory, clock):
     return after
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize(
     "stage", [pytest.param(stage, marks=[pytest.mark.slow] * (stage != "skill")) for stage in STAGES[1:]]
 )

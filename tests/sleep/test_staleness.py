@@ -6,6 +6,8 @@ from priming import Conflict
 
 from .making import DAY
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 DISK = [
     "The release of Kestrel failed, the disk of Kestrel is full",
     "The release of Kestrel failed again, the disk of Kestrel is full",

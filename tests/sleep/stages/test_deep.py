@@ -8,6 +8,8 @@ from priming.types import LeftAlone
 
 from ..making import NOW, around, embed_words, row, told
 
+pytestmark = pytest.mark.extra  # HDBSCAN's
+
 DISK = [
     "Kestrel stopped: the disk is full. We waited.",
     "Kestrel has a full disk again.",
