@@ -80,11 +80,6 @@ class SourceFile:
         return self.place.partition("/")[2]
 
     @property
-    def folder(self) -> str:
-        """The dotted name of its folder; that of the file itself at the root of a package."""
-        return self.module if "/" not in self.name else self.place.rpartition("/")[0].replace("/", ".")
-
-    @property
     def module(self) -> str:
         """The dotted name, the package first."""
         parts = self.path.relative_to(self.source).with_suffix("").parts
@@ -188,12 +183,25 @@ class House:
         return _circles({name: file.imports(self.modules) for name, file in self.modules.items()})
 
     def folder_cycles(self) -> list[list[str]]:
-        """Circles of folders, and of files at the root of a package, whose files import each other."""
-        graph: dict[str, set[str]] = defaultdict(set)
-        for file in self.files:
-            folders = {self.modules[name].folder for name in file.imports(self.modules)}
-            graph[file.folder] |= folders - {file.folder}
-        return _circles(graph)
+        """Circles within a folder in which a folder takes part: a folder is one with all that is in it."""
+        imports = {file.module: file.imports(self.modules) for file in self.files}
+        circles = []
+        parents = {parent for file in self.files for parent in file.path.parents}
+        for folder in sorted(parent for parent in parents if parent.is_relative_to(self.source)):
+            part_of = {
+                file.module: folder / file.path.relative_to(folder).parts[0]
+                for file in self.files
+                if file.path.is_relative_to(folder)
+            }
+            graph: dict[str, set[str]] = defaultdict(set)
+            for module, part in part_of.items():
+                others = {part_of[name] for name in imports[module] if name in part_of} - {part}
+                graph[part.as_posix()] |= {other.as_posix() for other in others}
+            circles += [circle for circle in _circles(graph) if any(Path(part).is_dir() for part in circle)]
+        return [[self._dotted(Path(part)) for part in circle] for circle in circles]
+
+    def _dotted(self, path: Path) -> str:
+        return ".".join(path.relative_to(self.source).with_suffix("").parts)
 
     def banned(self, *, except_for: Collection[str] = ()) -> list[str]:
         """Each place at which a banned word is bound as a name, but for these fields, each as ``Class.field``."""
