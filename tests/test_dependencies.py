@@ -18,16 +18,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OWN = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
 PARTS = {
     "priming/sleep/clustering.py": "sleep",
-    "priming/server/": "server",
+    "priming_server/": "server",
     "priming/storage/postgres/": "postgres",
-    "priming/operations/fleet/cluster.py": "fleet",
+    "priming_server/fleet/cluster.py": "fleet",
     "priming/embedding/fastembed.py": "fastembed",
     "priming/embedding/onnx.py": "fastembed",
     "priming/embedding/endpoint.py": "openai",
     "priming/llm/endpoint.py": "openai",
     "priming/llm/json_endpoint.py": "openai",
     "priming/graph/plot.py": "plot",
-    "priming/bench/plots.py": "lab",
+    "priming_lab/plots.py": "lab",
 }
 """The files and folders that may import what an extra declares; all others keep to the base."""
 EMPTY, NOT_IMPORTED = {"semantic", "onnx"}, {"all", "docs", "test", "check", "bench"}

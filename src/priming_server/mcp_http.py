@@ -28,7 +28,9 @@ from priming.mcp.messages import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    LATER_VERSIONS,
     METHOD_NOT_FOUND,
+    VERSIONS,
     RequestError,
     as_bytes,
     error_message,
@@ -36,10 +38,8 @@ from priming.mcp.messages import (
     read_message,
 )
 from priming.mcp.protocol import (
-    LATER_VERSIONS,
-    VERSIONS,
-    Client,
-    Conversation,
+    McpClient,
+    McpConversation,
     method_of,
     number_of,
     progress_token,
@@ -47,7 +47,7 @@ from priming.mcp.protocol import (
 )
 from priming.operations.service import LocalService
 from priming.operations.table import find, tools
-from priming.serialization import error_payload
+from priming.serialization import error_payload, outward_message
 from priming_server.auth import RequestContext, context_of
 from priming_server.http import Mount
 from priming_server.limits import check_waiting
@@ -114,21 +114,19 @@ class _NamespacedApp:
         if number_of(message) is None:
             await Response(status_code=202)(scope, receive, send)
             return
-        conversation = Conversation(self._client(request, context, namespace, groups))
+        conversation = McpConversation(self._client(request, context, namespace, groups))
         with self._lane(namespace) as threads:
             await self._answered(request, conversation, message, threads, receive, send)
 
-    def _client(self, request: Request, context: RequestContext, namespace: str, groups: str) -> Client:
+    def _client(self, request: Request, context: RequestContext, namespace: str, groups: str) -> McpClient:
         def caller(operation: str) -> Caller:
             return context.caller(request.headers, f"mcp {operation}")
 
         def payload(error: PrimingError) -> Mapping[str, str]:
-            told = error_payload(error)
-            return (
-                told if context.everywhere else {**told, "message": refusal(error, everywhere=False).message}
-            )
+            message = error_payload(error)
+            return message if context.everywhere else {**message, "message": outward_message(error)}
 
-        return Client(
+        return McpClient(
             lambda: self._service,
             namespace,
             groups,
@@ -140,7 +138,7 @@ class _NamespacedApp:
     async def _answered(
         self,
         request: Request,
-        conversation: Conversation,
+        conversation: McpConversation,
         message: Mapping[str, Any],
         threads: CapacityLimiter,
         receive: Receive,

@@ -19,7 +19,7 @@ from priming.mcp.messages import progress_message
 @asynccontextmanager
 async def connected(service, namespace="default", groups="core", mode="auto", **options):
     """A client of the library, in this process."""
-    conversation = protocol.Conversation(protocol.Client(lambda: service, namespace, groups, **options))
+    conversation = protocol.McpConversation(protocol.McpClient(lambda: service, namespace, groups, **options))
     async with Client(streams(conversation), mode=mode) as client:
         yield client
 

@@ -14,8 +14,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from priming import HashedEmbedder
 from priming.mcp import messages, tools
-from priming.mcp.protocol import LATER_VERSIONS, VERSIONS, Client, Conversation
-from priming.mcp.stdio import Exchange
+from priming.mcp.messages import LATER_VERSIONS, VERSIONS
+from priming.mcp.protocol import McpClient, McpConversation
+from priming.mcp.stdio import StdioExchange
 from priming.operations.service import LocalService
 from priming.operations.table import group_names
 
@@ -41,7 +42,7 @@ RESULTS: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.fixture
 def conversation():
     with closing(LocalService("sqlite://", embedder=HashedEmbedder())) as service:
-        yield Conversation(Client(lambda: service, "default", "core", lambda: None))
+        yield McpConversation(McpClient(lambda: service, "default", "core", lambda: None))
 
 
 def ask(conversation, method, params=None, number="first"):
@@ -141,7 +142,7 @@ def test_the_ready_made_tools_are_up_to_date():
 
 @pytest.mark.parametrize("groups", ["core", "time,loop"])
 def test_a_client_of_a_group_has_its_tools(groups):
-    conversation = Conversation(Client(lambda: None, "default", groups, lambda: None))
+    conversation = McpConversation(McpClient(lambda: None, "default", groups, lambda: None))
     names = {tool["name"] for tool in ask(conversation, "tools/list")["result"]["tools"]}
     from priming.operations.table import BY_NAME
 
@@ -161,7 +162,7 @@ def test_a_request_that_is_cancelled_ends_and_is_not_answered():
             finally:
                 ended.set()
 
-    exchange = Exchange(Slow(), lines.append)
+    exchange = StdioExchange(Slow(), lines.append)
     exchange.receive(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "sleep"}}')
     assert begun.wait(60)
     exchange.receive(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}')
@@ -178,7 +179,7 @@ def test_a_bug_is_answered_and_told(capsys):
         def answer(self, *_):
             raise ZeroDivisionError("of our own")
 
-    exchange = Exchange(Broken(), lines.append)
+    exchange = StdioExchange(Broken(), lines.append)
     exchange.receive(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {}}')
     exchange.close()
     (answer,) = map(json.loads, lines)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from priming.config.environment import VERSION
 from priming.errors import ParamError
 
 INVALID_JSON, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (
@@ -23,6 +24,21 @@ _FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _NUMBER + r
 _LAST = re.compile(_NUMBER + rb"\}\s*\Z")
 _END = 512
 """Bytes at the end of a message in which its id may stand."""
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The versions of the protocol that begin with ``initialize``."""
+LATER_VERSIONS = ("2026-07-28",)
+"""Those whose requests carry the version themselves."""
+SERVER = {
+    "name": "priming",
+    "title": "Priming",
+    "version": VERSION,
+    "description": "Associative memory for AI agents",
+}
+OFFERED = {
+    "prompts": {"listChanged": False},
+    "resources": {"listChanged": False, "subscribe": False},
+    "tools": {"listChanged": False},
+}
 
 
 class RequestError(Exception):

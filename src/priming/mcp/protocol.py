@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from priming.config.caller import Caller, calling
-from priming.config.environment import VERSION, default_actor
+from priming.config.environment import default_actor
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError, PrimingError, shown
 from priming.mcp.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    LATER_VERSIONS,
     METHOD_NOT_FOUND,
+    OFFERED,
+    SERVER,
     UNSUPPORTED_VERSION,
+    VERSIONS,
     RequestError,
     error_message,
     result_message,
@@ -36,10 +40,6 @@ from priming.types import Progress
 if TYPE_CHECKING:
     from priming.operations.service import Service
 
-VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""The versions of the protocol that begin with ``initialize``."""
-LATER_VERSIONS = ("2026-07-28",)
-"""Those whose requests carry the version themselves."""
 ACTIVE, MEMORY = "priming://active", "priming://memory/"
 TEXT, JSON = "text/plain", "application/json"
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
@@ -51,17 +51,6 @@ _VERSION, _CLIENT, _CAPABILITIES = (
     f"{_META}clientInfo",
     f"{_META}clientCapabilities",
 )
-_SERVER = {
-    "name": "priming",
-    "title": "Priming",
-    "version": VERSION,
-    "description": "Associative memory for AI agents",
-}
-_OFFERED = {
-    "prompts": {"listChanged": False},
-    "resources": {"listChanged": False, "subscribe": False},
-    "tools": {"listChanged": False},
-}
 _UNCACHED = {"cacheScope": "private", "ttlMs": 0}
 _CACHEABLE = (*LISTS, "server/discover", "resources/read")
 _NAME_LETTERS = 120
@@ -69,7 +58,7 @@ _INVALID = "Invalid request parameters"
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     """Whose requests are answered, and what they may reach.
 
     ``groups`` are those of its tools, with commas between. ``agent`` opens the agent of the loop, for a client that
@@ -92,10 +81,10 @@ class Client:
         return {op.name: op for op in tools(self.groups, own=own) if self.may(op)}
 
 
-class Conversation:
+class McpConversation:
     """The answers to one client, in any number of threads; its own name is that of its greeting."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: McpClient) -> None:
         self._client = client
         self._name: str | None = None
         tools(client.groups)
@@ -133,13 +122,13 @@ class Conversation:
         if method == "server/discover":
             result = {
                 "supportedVersions": [*LATER_VERSIONS],
-                "capabilities": _OFFERED,
+                "capabilities": OFFERED,
                 "instructions": instructions(self._client.groups),
             }
         else:
             result = self._handled(method, params, name, progress)
         cached = _UNCACHED if method in _CACHEABLE else {}
-        return {**result, **cached, "resultType": "complete", "_meta": {f"{_META}serverInfo": _SERVER}}
+        return {**result, **cached, "resultType": "complete", "_meta": {f"{_META}serverInfo": SERVER}}
 
     def _introduction(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a client that greets."""
@@ -152,9 +141,9 @@ class Conversation:
         self._name = client["name"]
         return {
             "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
-            "capabilities": _OFFERED,
+            "capabilities": OFFERED,
             "instructions": instructions(self._client.groups),
-            "serverInfo": _SERVER,
+            "serverInfo": SERVER,
         }
 
     def _envelope_name(self, meta: Any) -> str | None:
@@ -227,7 +216,7 @@ def progress_token(message: Mapping[str, Any]) -> str | int | None:
     return token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
 
 
-def _tools(client: Client) -> list[Mapping[str, Any]]:
+def _tools(client: McpClient) -> list[Mapping[str, Any]]:
     """The tools of a client: those of a process of the user are ready-made, with the heavy modules not yet loaded."""
     from priming.mcp import tools as described
 
@@ -240,7 +229,7 @@ def _tools(client: Client) -> list[Mapping[str, Any]]:
 class _Call:
     """One request that reads or changes memories."""
 
-    def __init__(self, client: Client, name: str | None, progress: Progress | None) -> None:
+    def __init__(self, client: McpClient, name: str | None, progress: Progress | None) -> None:
         self._client, self._name, self._progress = client, name, progress
 
     def tool(self, params: Mapping[str, Any]) -> dict[str, Any]:

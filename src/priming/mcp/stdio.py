@@ -32,7 +32,7 @@ from priming.mcp.messages import (
     read_message,
     refusal,
 )
-from priming.mcp.protocol import READY, Client, Conversation, method_of, number_of, progress_token
+from priming.mcp.protocol import READY, McpClient, McpConversation, method_of, number_of, progress_token
 
 if TYPE_CHECKING:
     from priming.operations.service import Service
@@ -68,7 +68,9 @@ def run(
                 _write(output, answer + b"\n")
         return
     opened = _Opened(service)
-    exchange = Exchange(Conversation(Client(opened, namespace, groups, agent)), partial(_write, output))
+    exchange = StdioExchange(
+        McpConversation(McpClient(opened, namespace, groups, agent)), partial(_write, output)
+    )
     try:
         while (line := lines.get()) is not None:
             exchange.receive(line)
@@ -85,14 +87,14 @@ def _end(lines: Lines) -> None:
     last.start()
 
 
-class Cancelled(Exception):
+class RequestCancelled(Exception):
     """The client cancelled the request, or went away: there is nobody to answer."""
 
 
-class Exchange:
+class StdioExchange:
     """Requests and their answers: several at once, each line written whole."""
 
-    def __init__(self, conversation: Conversation, write: Callable[[bytes], None]) -> None:
+    def __init__(self, conversation: McpConversation, write: Callable[[bytes], None]) -> None:
         self._conversation, self._write = conversation, write
         self._turn = Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="priming-mcp")
@@ -137,13 +139,13 @@ class Exchange:
 
         def step(done: int, total: int | None) -> None:
             if cancelled.is_set():
-                raise Cancelled
+                raise RequestCancelled
             if token is not None:
                 self._send(progress_message(token, done, total))
 
         try:
             self._send(self._conversation.answer(message, step))
-        except Cancelled:
+        except RequestCancelled:
             pass
         except Exception:  # noqa: BLE001 - a bug: the client is not left waiting
             traceback.print_exc()
