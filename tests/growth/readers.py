@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,11 @@ from priming.cli import parse
 from priming.config import relations, store_urls
 from priming.core import similarity, when
 from priming.core.arguments import checks, globs, keys, measured, normal_forms
-from priming.embedding import passages
+from priming.embedding import passages, weights
+from priming.embedding.byte_pairs import BytePairs
 from priming.embedding.hashed import HashedEmbedder
+from priming.embedding.model_files import packaged
+from priming.embedding.word_pieces import WordPieces
 from priming.errors import PrimingError
 from priming.index.cue_reading import persons
 from priming.llm import prompts
@@ -85,6 +88,27 @@ def _reader(name: str, read: Callable[[str], Any], *modules: str, cached: tuple[
         tuple(module if module.startswith("priming_") else f"priming.{module}" for module in modules),
         cached,
     )
+
+
+@cache
+def _vocabularies() -> tuple[BytePairs, WordPieces]:
+    words = BytePairs.of((weights.folder() / weights.TOKENIZER).read_bytes())
+    sentences = WordPieces.of(packaged().tokenizer.read_bytes())
+    assert words is not None
+    assert sentences is not None
+    return words, sentences
+
+
+def _byte_pairs(text: str) -> list[int]:
+    words = _vocabularies()[0]
+    words._pieces.clear()
+    return words.tokens(text)
+
+
+def _word_pieces(text: str) -> list[int]:
+    sentences = _vocabularies()[1]
+    sentences._words.clear()
+    return sentences.tokens(text, len(text) + 2)
 
 
 def _file(read: Callable[[Path], Any], name: str = "x.jsonl") -> Callable[[str], Any]:
@@ -197,7 +221,10 @@ READERS = (
         "request",
         lambda text: schema.arguments(BY_NAME["remember"], {"content": text, "tags": text, "metadata": text}),
         "operations.schema",
+        "operations.json_shapes",
     ),
+    _reader("byte pairs", _byte_pairs, "embedding.byte_pairs"),
+    _reader("word pieces", _word_pieces, "embedding.word_pieces"),
     _reader(
         "extra of an error",
         lambda text: serialization.error_from_payload({"code": "missing_extra", "message": text}),
@@ -529,7 +556,7 @@ OF_OUR_OWN = {
     "priming.config.constants": "settings of its user",
     "priming.config.ids": "ids, matched whole",
     "priming.config.settings_files": "settings of its user",
-    "priming.embedding.byte_pairs": "its tokenizer; texts by pattern of blanks",
+    "priming.llm.json_schema": "patterns of schemas of its own",
     "priming.embedding.endpoint": "answers of the model that its user chose",
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",

@@ -296,8 +296,7 @@ def test_mcp_offers_what_the_kind_of_token_may(serve):
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = server.ask("mcp?tools=all", message, "shop", token, **accept)
         assert answer.status_code == 200, answer.text
-        (line,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
-        return json.loads(line.removeprefix("data: "))
+        return answer.json()
 
     offered = {}
     for kind in KINDS:
