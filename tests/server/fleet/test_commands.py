@@ -1,4 +1,4 @@
-"""The commands of ``fleet`` that end before any worker begins; those that go on are in tests/operations/fleet."""
+"""The commands of ``fleet`` that end before any worker begins; those that go on are beside it."""
 
 import json
 import sys
