@@ -131,7 +131,7 @@ def _cases(kind: str, of: BenchSet, embedder: Any) -> Iterator[Case]:
         now = memory.now()
         working = memory.working(now)
         label = {item.key: item.label for item in part.items}
-        names = memory.store.names(memory.namespace, list(working.ids))
+        names = memory.store.names(memory.namespace, ids=list(working.ids))
         for query in part.queries:
             asked = RecallQuery(query.text, Cue(), PROFILE, limit=TOP)
             context, eligible, pool = eligible_candidates(memory, asked, working, now)

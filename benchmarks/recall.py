@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from priming.storage.sqlite.records import SqliteTraces
 
 import corpus
 from common import Row, arguments, show, write
@@ -42,7 +43,6 @@ from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
 from priming.recall.terms import TERMS
-from priming.storage.sqlite.records import SqliteTraces
 from priming.text import tokens
 from priming_lab import plots
 

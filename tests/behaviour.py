@@ -10,6 +10,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
+from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 CORPUS = (
     "Nils-Erik Ødegård moved the nightly export of Fjordbank to `s3://ledger-dumps/2031` on 4 March.",
@@ -93,14 +94,14 @@ def main():
 def facts(memory):
     """The rows of the store without ids and times of the clock."""
     store, namespace = memory.store, memory.namespace
-    names = {row.id: row.key for row in store.memories(namespace)}
-    for row in store.memories(namespace):
+    names = {row.id: row.key for row in store.rows(namespace, MemoryRow)}
+    for row in store.rows(namespace, MemoryRow):
         show("memory", row.key, row.kind, row.status, rounded(row.weight))
-    for row in store.versions(namespace):
+    for row in store.rows(namespace, VersionRow):
         show("version", names[row.id], row.content, row.gist, row.digest, row.when, row.tags, row.occurred_at)
     links = [
         (names[row.source], row.relation, names[row.target], rounded(row.weight))
-        for row in store.links(namespace)
+        for row in store.rows(namespace, LinkRow)
     ]
     for link in sorted(links):
         show("link", *link)

@@ -235,7 +235,7 @@ def _chosen_embedder(store: Store, namespace: str) -> str | None:
 
     One that is a program's address or folder counts if it was chosen on this machine: a log may be another's.
     """
-    operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
+    operations = store.operations(namespace, source=EMBEDDER_CHOICE)
     name = next((logged.message for logged in operations if logged.undone_by is None), None)
     if name is None or is_auto(name) or (reaches_out(name) and answer(name, EMBEDDER_CHOICE) != YES):
         return None

@@ -27,6 +27,7 @@ from priming.serialization import encode_row
 from priming.storage.damage.naming import NamespaceLock
 from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
+from priming.storage.questions import activations, operation_of, record_named
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
@@ -167,7 +168,11 @@ class Namespace:
             return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:
-        return bool(self.store.page(namespace, self.now(), kinds=TEXT_KINDS, limit=1))
+        return bool(
+            list(
+                self.store.records(namespace, self.now(), kinds=TEXT_KINDS, status="active", limit=1).values()
+            )
+        )
 
     def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
         """The items of an answer, with the reason if there are none because the namespace has no memories.
@@ -193,7 +198,7 @@ class Namespace:
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
         key = check_key(key)
-        record = self.store.get(self.namespace, key, now or self.now())
+        record = record_named(self.store, self.namespace, key, now or self.now())
         if record is None:
             near = ", ".join(self._similar_keys(key)[:3])
             raise self.not_found(
@@ -204,7 +209,12 @@ class Namespace:
 
     def _similar_keys(self, key: str) -> list[str]:
         words = key.replace("-", " ").replace(":", " ")
-        return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
+        return [
+            record.key
+            for record in list(
+                self.store.records(self.namespace, self.now(), status="active", words=words, limit=3).values()
+            )
+        ]
 
     def must_wait(self, texts: int, *, later: bool = False) -> bool:
         """Whether so many new texts are stored without their vectors, which follow.
@@ -218,7 +228,7 @@ class Namespace:
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""
-        return self.store.activations(self.namespace, profile, ids, self.now())
+        return activations(self.store, self.namespace, profile, ids, self.now())
 
     @contextmanager
     def reading(self) -> Iterator[datetime]:
@@ -235,7 +245,7 @@ class Namespace:
     @contextmanager
     def changing(self) -> Iterator[datetime]:
         """The same for changing existing memories: without a store there are none, and no store is created."""
-        with self.lock, self.store.transaction(self.namespace, write=self.store.exists):
+        with self.lock, self.store.transaction(self.namespace, write=self.store.place.exists):
             yield self.now()
 
     def write(
@@ -288,14 +298,16 @@ class Namespace:
     def next_operation_id(self, at: datetime) -> str:
         """The id of the next operation: the requested id, which counts once, else a new one."""
         requested, self.requested_id = self.requested_id, None
-        if requested is not None and self.store.operation(self.namespace, requested) is not None:
+        if requested is not None and operation_of(self.store, self.namespace, requested) is not None:
             raise Conflict(f"operation {requested} was carried out already: the log has it")
         return requested or uuid7(at)
 
     def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
         signs = self.signs()
-        names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
+        names = self.store.names(
+            self.namespace, ids={end for row in rows for end in (row.source, row.target)}
+        )
         return tuple(
             Link(
                 source=names.get(row.source, row.source),
@@ -312,7 +324,7 @@ class Namespace:
 
     def signs(self) -> RelationSigns:
         """The signs of the relations."""
-        return RelationSigns({row.relation: row.sign for row in self.store.relations(self.namespace)})
+        return RelationSigns({row.relation: row.sign for row in self.store.rows(self.namespace, RelationRow)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
@@ -324,7 +336,7 @@ class Namespace:
     def to_operation(self, logged: Logged) -> Operation:
         """A log entry in its public form, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
-        names = self.store.names(self.namespace, ends)
+        names = self.store.names(self.namespace, ids=ends)
         changes = self.to_changes(logged.rows, names)
         changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
         return Operation(

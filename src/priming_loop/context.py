@@ -301,7 +301,7 @@ def _related(
 
 def _store_file(memory: Namespace) -> Path | None:
     """The file of the store, which is not part of a project; nor are the files beside it with its name."""
-    scratch = memory.store.scratch
+    scratch = memory.store.place.scratch
     return None if scratch is None else scratch.with_suffix("")
 
 

@@ -27,6 +27,8 @@ from priming.recall import traces
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
+from priming.storage.questions import ids_of
+from priming.storage.rows import VerdictRow
 from priming.text.corrections.change import compare
 from priming.text.quotation import label
 from priming.text.word_values import stem_of, value_types
@@ -206,7 +208,7 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
     """A key from the first words of a lesson, numbered where the key is in use."""
     key = slug(lesson.heading or lesson.content.partition("\n")[0])
     numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
-    taken = memory.store.keys(memory.namespace, numbered)
+    taken = ids_of(memory.store, memory.namespace, numbered)
     free = next((candidate for candidate in numbered if candidate not in taken), None)
     return free or free_key(key, uuid7(memory.now()), taken)
 
@@ -339,7 +341,7 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
         fit = working.living.values & (kinds == KINDS.index(kind))
         nearest, cosines = working.neighbours.nearest(vector, 2 * _NEAREST, fit)
         ids = [working.ids[row] for row in working.row[nearest[cosines > 0.0]].tolist()]
-        records = memory.store.records(memory.namespace, ids, now)
+        records = memory.store.records(memory.namespace, now, ids=ids)
         active = [records[i] for i in ids if i in records and records[i].status == "active"]
         return active[:_NEAREST]
 
@@ -362,7 +364,7 @@ def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session:
             trace = traces.latest_trace(memory, record.id, session)
             if trace is None:
                 continue
-            rows = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
+            rows = memory.store.rows(memory.namespace, VerdictRow, ids=[record.id], recall=trace.recall_id)
             if any(row.verdict == verdict for row in rows):
                 judged.add(key)
         return judged

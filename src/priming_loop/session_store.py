@@ -73,14 +73,14 @@ class Sessions:
             deliberate=deliberate,
         )
         with self.memory.lock:
-            self.memory.store.add_loop(self.memory.namespace, _row(session))
+            self.memory.store.save(self.memory.namespace, _row(session), new=True)
         return session
 
     def save(self, session: Session) -> Session:
         """Save a session as it is now; ``NotFound`` if it was erased in the meantime."""
         session = replace(session, updated_at=self.now())
         with self.memory.lock:
-            if not self.memory.store.keep_loop(self.memory.namespace, _row(session)):
+            if not self.memory.store.save(self.memory.namespace, _row(session), new=False):
                 raise NotFound(
                     f"the session {session.id} no longer exists: a memory that it names was purged, or a backup"
                     " was restored; begin another session"
@@ -90,7 +90,7 @@ class Sessions:
     def get(self, session_id: str) -> Session:
         """The session of an id."""
         with self.memory.lock:
-            row = self.memory.store.loop(self.memory.namespace, check_text("session", session_id))
+            row = self._stored(check_text("session", session_id))
         if row is None:
             listed = nearest_first(session_id, [other.id for other in self._rows(PAGE_LIMIT)])[:_LISTED]
             latest = f" (there are {', '.join(listed)})" if listed else ""
@@ -103,7 +103,11 @@ class Sessions:
     def has(self, session_id: str) -> bool:
         """Whether there is a session of this id."""
         with self.memory.lock:
-            return self.memory.store.loop(self.memory.namespace, session_id) is not None
+            return self._stored(session_id) is not None
+
+    def _stored(self, session_id: str) -> LoopSessionRow | None:
+        rows = self.memory.store.rows(self.memory.namespace, LoopSessionRow, ids=[session_id])
+        return next(iter(rows), None)
 
     def root(self, session_id: str) -> Session:
         """The session at the top, of which a session is a subgoal, or the session itself."""
@@ -128,7 +132,9 @@ class Sessions:
             rows = [
                 row
                 for text in (bare, f"{bare}.", f"{bare}!")
-                for row in self.memory.store.loops(self.memory.namespace, limit=limit, objective=text)
+                for row in self.memory.store.rows(
+                    self.memory.namespace, LoopSessionRow, objective=text, limit=limit
+                )
                 if row.parent is None and plain_objective(row.objective) == plain
             ]
         latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
@@ -141,8 +147,8 @@ class Sessions:
 
     def _rows(self, limit: int) -> Sequence[LoopSessionRow]:
         with self.memory.lock:
-            return self.memory.store.loops(
-                self.memory.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
+            return self.memory.store.rows(
+                self.memory.namespace, LoopSessionRow, limit=check_count("limit", limit, 0, PAGE_LIMIT)
             )
 
 

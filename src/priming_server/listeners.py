@@ -147,7 +147,7 @@ def notify_supervisor(state: str) -> None:
 def create_store(service: LocalService) -> None:
     """Create the store of a service if it does not exist, because some clients can only use its socket."""
     with service.memory("default") as memory:
-        if not memory.store.exists:
+        if not memory.store.place.exists:
             with memory.store.transaction(memory.namespace):
                 pass
 
@@ -197,7 +197,7 @@ def _greeting(service: LocalService) -> dict[str, str]:
     if where is None:
         raise ParamError("url", service.url, "must be a store in a file, because the socket is beside it")
     with service.memory("default") as memory:
-        if not memory.store.exists:
+        if not memory.store.place.exists:
             raise StoreError(f"{where.path} does not exist yet, and the socket is beside the store")
         return local_socket.greeting(where, service.profile, service.settings, service.stamp)
 

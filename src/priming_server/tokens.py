@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import secrets
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
 from types import TracebackType
@@ -21,12 +22,15 @@ from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import NotFound, ParamError, StoreError
 from priming.storage.opening import open_store
+from priming.storage.protocol import ReadOnlyRow, TokenRow
 from priming.types import EVERYWHERE, Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
 _PRECISION = timedelta(minutes=1)
 """Resolution of the time of last use: a write for each request would cost more than the request."""
+_PATIENCE = 0.05
+"""Seconds that the record of a use, which can be omitted, waits for another writer."""
 _NO_DIGEST = hashlib.sha256(b"").digest()
 
 
@@ -86,13 +90,13 @@ class Tokens:
         )
         secret = secrets.token_hex(_SECRET_BYTES)
         with self._lock:
-            self._store.add_token(token, _digest(secret))
+            self._store.save(None, TokenRow(token, _digest(secret)), new=True)
         return NewToken(token, f"{_PREFIX}_{token.id}_{secret}")
 
     def list(self) -> list[Token]:
         """All tokens, revoked ones included, oldest first."""
         with self._lock:
-            return self._store.tokens()
+            return [row.token for row in self._store.rows(None, TokenRow)]
 
     def revoke(self, token_id: str) -> Token:
         """Revoke a token, at once and for good.
@@ -103,11 +107,16 @@ class Tokens:
         """
         with self._lock:
             check_text("id", token_id)
-            self._store.revoke_token(token_id, check_time("clock.now()", self._clock.now()))
-            row = self._store.token(token_id)
-        if row is None:
-            raise NotFound("there is no token with that id: 'priming token list' shows them")
-        return row[0]
+            row = self._stored(token_id)
+            if row is None:
+                raise NotFound("there is no token with that id: 'priming token list' shows them")
+            now = check_time("clock.now()", self._clock.now())
+            self._store.save(None, replace(row, token=replace(row.token, revoked_at=now)), new=False)
+            revoked = self._stored(token_id) or row
+        return revoked.token
+
+    def _stored(self, token_id: str) -> TokenRow | None:
+        return next(iter(self._store.rows(None, TokenRow, ids=[token_id])), None)
 
     def set_read_only(self, namespace: str, *, on: bool) -> tuple[str, ...]:
         """Let nobody write to a namespace, or everybody who may; returns the namespaces that are read-only.
@@ -119,24 +128,24 @@ class Tokens:
         with self._lock:
             self._store.set_read_only(namespace, on=on)
             try:
-                return tuple(self._store.all_read_only())
+                return tuple(row.namespace for row in self._store.rows(None, ReadOnlyRow))
             except StoreError:
-                return tuple(self._store.all_read_only(namespace))
+                return tuple(row.namespace for row in self._store.rows(namespace, ReadOnlyRow))
 
     def read_only(self) -> tuple[str, ...]:
         """The namespaces that nobody may write to."""
         with self._lock:
-            return tuple(self._store.all_read_only())
+            return tuple(row.namespace for row in self._store.rows(None, ReadOnlyRow))
 
     def needed(self) -> bool:
         """Whether requests need a token: once one was created, even if it is revoked by now."""
         with self._lock:
-            return self._store.any_token()
+            return bool(self._store.rows(None, TokenRow, limit=1))
 
     def is_writable(self) -> bool:
         """Whether the store, which must answer, can be written now."""
         with self._lock:
-            self._store.any_token()
+            self._store.rows(None, TokenRow, limit=1)
             return self._store.is_writable
 
     def admitted(self, secret: str) -> Token | None:
@@ -144,22 +153,23 @@ class Tokens:
         prefix, _, rest = secret.partition("_")
         token_id, _, own = rest.partition("_")
         with self._lock:
-            row = self._store.token(token_id) if prefix == _PREFIX else None
-            token, digest = row or (None, _NO_DIGEST)
-            same = hmac.compare_digest(_digest(own), digest)
+            row = self._stored(token_id) if prefix == _PREFIX else None
+            same = hmac.compare_digest(_digest(own), _NO_DIGEST if row is None else row.digest)
             now = check_time("clock.now()", self._clock.now())
-            if token is None or not same or token.revoked_at is not None:
+            if row is None or not same or row.token.revoked_at is not None:
                 return None
-            if token.expires_at is not None and now >= token.expires_at:
+            if row.token.expires_at is not None and now >= row.token.expires_at:
                 return None
-            self._record_use(token, now)
-        return token
+            self._record_use(row, now)
+        return row.token
 
-    def _record_use(self, token: Token, now: datetime) -> None:
-        """Record the use of a token, at most once a minute, if the store can be written."""
-        if token.used_at is None or not timedelta(0) <= now - token.used_at < _PRECISION:
-            with suppress(StoreError):
-                self._store.use_token(token.id, now)
+    def _record_use(self, row: TokenRow, now: datetime) -> None:
+        """Record the use of a token, at most once a minute, if the store can soon be written."""
+        used_at = row.token.used_at
+        if used_at is None or not timedelta(0) <= now - used_at < _PRECISION:
+            used = replace(row, token=replace(row.token, used_at=now))
+            with suppress(StoreError), self._store.transaction(patience=_PATIENCE):
+                self._store.save(None, used, new=False)
 
 
 def _end(now: datetime, lasts: timedelta) -> datetime:

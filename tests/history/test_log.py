@@ -10,7 +10,8 @@ from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, Para
 from priming.config.caller import Caller, calling
 from priming.core.bitemporal import visible
 from priming.serialization import encode_row
-from priming.storage.rows import identity
+from priming.storage.questions import operation_of
+from priming.storage.rows import LinkRow, MemoryRow, RelationRow, VerdictRow, VersionRow, identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -200,7 +201,7 @@ def test_at_every_pair_of_times_one_version_is_visible_and_stays_so(embedder, st
                 made = memory.supersede("x", f"Version at {clock.at} from {at}", valid_from=at)
             except ParamError:
                 continue
-            rows = memory.store.versions("default", made.id)
+            rows = memory.store.rows("default", VersionRow, ids=[made.id])
             for known in (hour for hour in hours if hour < clock.at):
                 for valid in hours:
                     found = [one for one in rows if visible(one, valid_at=valid, known_at=known)]
@@ -479,7 +480,7 @@ def test_an_undo_stands_again_when_a_later_one_of_the_same_operation_is_taken_ba
     second = memory.undo(done.id)
     memory.undo(second.id)
     assert memory.undo(redone.id).kind == "undo"
-    assert memory.store.operation("default", done.id).undone_by == first.id
+    assert operation_of(memory.store, "default", done.id).undone_by == first.id
     assert memory.links() == []
 
 
@@ -666,10 +667,10 @@ class Life(RuleBasedStateMachine):
 
     def rows(self):
         store = self.memory.store
-        memories = store.memories("default")
-        every = [*memories, *store.links("default"), *store.verdicts("default")]
-        every += store.relations("default")
-        every += [version for one in memories for version in store.versions("default", one.id)]
+        memories = store.rows("default", MemoryRow)
+        every = [*memories, *store.rows("default", LinkRow), *store.rows("default", VerdictRow)]
+        every += store.rows("default", RelationRow)
+        every += [version for one in memories for version in store.rows("default", VersionRow, ids=[one.id])]
         return {identity(row): encode_row(row) for row in every}
 
     def do(self, verb, *args, **more):
@@ -754,7 +755,7 @@ class Life(RuleBasedStateMachine):
         """Weights are in range, the log tells how the rows came about, and nothing is found wrong."""
         assert all(0 <= link.weight <= 1 for link in self.memory.links())
         rows = {}
-        for operation in reversed(self.memory.store.operations("default", limit=None)):
+        for operation in reversed(self.memory.store.operations("default")):
             for change in operation.rows:
                 name = identity(change.row)
                 assert rows.get(name) == (change.before and encode_row(change.before))

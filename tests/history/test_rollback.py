@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.serialization import encode_row
-from priming.storage.rows import LinkRow, RowChange
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -28,7 +28,7 @@ def learn(memory, source, *weights):
     made = []
     for weight in weights:
         with memory.writing() as now:
-            (row,) = memory.store.links(memory.namespace)
+            (row,) = memory.store.rows(memory.namespace, LinkRow)
             moved = LinkRow(row.source, row.target, row.relation, weight, row.created_at, row.given)
             made.append(memory.write("feedback", now, [RowChange(row, moved)], source=source).id)
     return made
@@ -37,9 +37,9 @@ def learn(memory, source, *weights):
 def rows(memory):
     """Everything that the namespace holds."""
     store = memory.store
-    memories = store.memories("default")
-    versions = [one for row in memories for one in store.versions("default", row.id)]
-    return sorted(repr(encode_row(row)) for row in (*memories, *versions, *store.links("default")))
+    memories = store.rows("default", MemoryRow)
+    versions = [one for row in memories for one in store.rows("default", VersionRow, ids=[row.id])]
+    return sorted(repr(encode_row(row)) for row in (*memories, *versions, *store.rows("default", LinkRow)))
 
 
 def marks(memory):
@@ -161,7 +161,7 @@ def test_a_run_that_went_on_after_the_span_stays(two, clock):
 
 def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
     with two.writing() as now:
-        a, b = (one.id for one in two.store.memories("default"))
+        a, b = (one.id for one in two.store.rows("default", MemoryRow))
         born = LinkRow(a, b, "co-activated", 0.1, now)
         two.write("feedback", now, [RowChange(None, born)], source="automatic")
     two.set_strength("a", "b", 0.9, relation="co-activated")

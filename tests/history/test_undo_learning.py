@@ -7,7 +7,7 @@ import pytest
 
 from priming import Conflict
 from priming.serialization import stamp
-from priming.storage.rows import PairRow, RowChange, RunRow, VerdictRow
+from priming.storage.rows import LinkRow, MemoryRow, PairRow, RowChange, RunRow, VerdictRow
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def write(memory, kind, *rows, operation_id=None):
 
 def rows(memory):
     store = memory.store
-    return [read(memory.namespace) for read in (store.links, store.verdicts, store.pairs, store.runs)]
+    return [store.rows(memory.namespace, kind) for kind in (LinkRow, VerdictRow, PairRow, RunRow)]
 
 
 def ends(memory):
@@ -78,12 +78,12 @@ def test_a_run_changed_since_prevents_an_undo_and_a_pair_loses_only_its_own_time
         two.undo(starting)
     assert (rows(two), two.log()) == before
     taken = two.undo(pairing)
-    assert two.store.pairs("default") == [replace(first, times=more.times[1:])]
+    assert two.store.rows("default", PairRow) == [replace(first, times=more.times[1:])]
     two.undo(taken.id)
     assert rows(two) == before[0]
     for operation in (ending, starting):
         two.undo(operation)
-    assert two.store.runs("default") == []
+    assert two.store.rows("default", RunRow) == []
 
 
 def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
@@ -101,8 +101,8 @@ def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
 
 
 def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
-    (link,) = [one for one in two.store.links("default") if one.relation == "next"]
-    (row,) = two.store.memories("default", [two.get("paint").id])
+    (link,) = [one for one in two.store.rows("default", LinkRow) if one.relation == "next"]
+    (row,) = two.store.rows("default", MemoryRow, ids=[two.get("paint").id])
     use, later = stamp(clock.at), stamp(clock.at + timedelta(hours=1))
     stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.03)
     heavier = replace(row, weight=row.weight + 0.01, uses=1, helped=1, recent=(use,))
@@ -111,9 +111,9 @@ def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
     second = write(two, "feedback", RowChange(stronger, strongest), RowChange(heavier, heaviest))
     after = rows(two), two.get("paint")
     taken = two.undo(first)
-    (moved,) = [one for one in two.store.links("default") if one.relation == "next"]
+    (moved,) = [one for one in two.store.rows("default", LinkRow) if one.relation == "next"]
     assert moved.weight == pytest.approx(link.weight + 0.02)
-    (left,) = two.store.memories("default", [row.id])
+    (left,) = two.store.rows("default", MemoryRow, ids=[row.id])
     assert (left.weight, left.uses, left.helped, left.recent) == (
         *(pytest.approx(row.weight + 0.02), 1, 1, (later,)),
     )
@@ -121,7 +121,7 @@ def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
     assert (rows(two), two.get("paint")) == after
     two.undo(first)
     two.undo(second)
-    (gone,) = two.store.memories("default", [row.id])
+    (gone,) = two.store.rows("default", MemoryRow, ids=[row.id])
     assert (gone.weight, gone.uses, gone.recent) == (pytest.approx(row.weight), 0, ())
 
 

@@ -9,7 +9,7 @@ from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, Para
 from priming.config import profiles
 from priming.history import weights_over_time
 from priming.history.weights_over_time import StrengthEvent, links_at
-from priming.storage.rows import LinkRow, RowChange
+from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.storage.sqlite.store import SqliteStore
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -43,7 +43,7 @@ def pull(memory, source, *weights):
     """Move the one link of the namespace to each of some weights, as operations of a source."""
     for weight in weights:
         with memory.writing() as now:
-            (row,) = memory.store.links(memory.namespace)
+            (row,) = memory.store.rows(memory.namespace, LinkRow)
             moved = LinkRow(row.source, row.target, row.relation, weight, row.created_at, row.given)
             memory.write("feedback", now, [RowChange(row, moved)], source=source, reason=f"to {weight}")
 
@@ -93,7 +93,7 @@ def test_what_is_undone_stays_in_the_events_beside_its_undo(two):
 
 
 def test_a_memory_whose_weight_moves_is_an_event_and_one_that_is_made_is_none(two):
-    (row, _) = two.store.memories("default")
+    (row, _) = two.store.rows("default", MemoryRow)
     assert two.events() == []
     with two.writing() as now:
         two.write("feedback", now, [RowChange(row, _with_weight(row, 0.6))], source="conscious")
@@ -433,7 +433,7 @@ def test_the_links_of_every_past_instant_are_those_read_then(life):
         for deed, a, b, weight, hours in life:
             clock.at += hours * HOUR
             step(memory, deed, a, b, weight)
-            then[clock.at] = memory.links(), memory.store.links("default")
+            then[clock.at] = memory.links(), memory.store.rows("default", LinkRow)
         for at, (told, rows) in then.items():
             assert by_name(memory.links(known_at=at)) == by_name(told)
             assert by_name(links_at(memory, at)) == by_name(rows)

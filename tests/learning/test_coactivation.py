@@ -10,6 +10,7 @@ from priming.core.inhibit import squash
 from priming.core.plasticity import birth_weight, co_activation_pairs, oja
 from priming.core.spread import spread
 from priming.recall import traces
+from priming.storage.rows import PairRow
 
 HUB = "Kestrel signs the nightly builds."
 CUE = "who signs the nightly builds"
@@ -82,7 +83,7 @@ def test_the_third_time_within_a_week_links_a_pair_with_the_weight_of_its_birth(
     hub.feedback(recall.recall_id, used=["leaf-0"])
     a, b = sorted(hub.get(key).id for key in ("hub", "leaf-0"))
     assert learnt(hub)["hub", "leaf-0"] == pytest.approx(birth_weight(levels[a], levels[b]))
-    assert hub.store.pairs("default", [a, b]) == []
+    assert hub.store.rows("default", PairRow, ids=[a, b], both=True) == []
 
 
 def test_a_recall_counts_once_for_a_pair_whichever_of_the_two_is_judged(hub, clock):
@@ -102,7 +103,7 @@ def test_a_recall_that_is_judged_after_the_window_leaves_no_pair(hub, clock):
     recall = hub.recall(CUE, floor=0)
     clock.at += timedelta(days=PLASTICITY.window_days, seconds=1)
     hub.feedback(recall.recall_id, used=["leaf-0"])
-    assert hub.store.pairs("default") == []
+    assert hub.store.rows("default", PairRow) == []
 
 
 def test_a_linked_pair_follows_ojas_rule(hub, clock):

@@ -41,16 +41,24 @@ def identity(row):
 def state(memory: Memory) -> Mapping:
     """Every row of the namespace as it is."""
     store = memory.store
-    rows = [*store.memories("default"), *store.links("default"), *store.verdicts("default")]
-    rows += [*store.pairs("default"), *store.runs("default")]
-    rows += [version for one in store.memories("default") for version in store.versions("default", one.id)]
+    rows = [
+        *store.rows("default", MemoryRow),
+        *store.rows("default", LinkRow),
+        *store.rows("default", VerdictRow),
+    ]
+    rows += [*store.rows("default", PairRow), *store.rows("default", RunRow)]
+    rows += [
+        version
+        for one in store.rows("default", MemoryRow)
+        for version in store.rows("default", VersionRow, ids=[one.id])
+    ]
     return {identity(row): row for row in rows}
 
 
 def replayed(memory: Memory) -> Mapping:
     """Every row that the log leads to, from nothing."""
     rows = {}
-    for logged in reversed(memory.store.operations("default", limit=None)):
+    for logged in reversed(memory.store.operations("default")):
         for change in logged.rows:
             if change.after is None:
                 assert rows.pop(identity(change.before)) == change.before

@@ -25,7 +25,7 @@ def three(memory):
 def stand(memory, key, **state):
     """Give a memory counts and a standing, as verdicts would over time."""
     with memory.writing() as now:
-        (row,) = memory.store.memories(memory.namespace, [memory.get(key).id])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory.get(key).id])
         memory.write("stand", now, [RowChange(row, replace(row, **state))])
 
 

@@ -15,7 +15,9 @@ import pytest
 
 from priming import Conflict, Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.maintenance.migrate import NOT_MOVED, TABLES, migrate
-from priming.storage.protocol import PARTS
+from priming.storage.protocol import PARTS, ReadOnlyRow, TokenRow
+from priming.storage.questions import add_vectors
+from priming.storage.rows import ActivationCount
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import Token
 
@@ -50,9 +52,9 @@ def fill(memory):
     memory.run_start("s")
     memory.loop_task_new_session(objective="Tune everything")
     memory.sleep()
-    memory.store.add_activations(memory.namespace, "poc", {memory.get("bob").id: 2}, memory.now())
+    memory.store.append(memory.namespace, [ActivationCount("poc", memory.get("bob").id, "2026-05-01", 2)])
     vector = struct.pack("<2f", 1.0, 0.0)
-    memory.store.add_vectors(memory.namespace, "another/2", {(memory.get("bob").id, 1): vector})
+    add_vectors(memory.store, memory.namespace, "another/2", {(memory.get("bob").id, 1): vector})
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def test_everything_arrives_and_is_verified(source, target, open_memory):
     assert migration.not_moved == NOT_MOVED
     ours, theirs = open_memory(source), open_memory(target)
     assert theirs.verify().findings == ()
-    assert theirs.store.all_read_only() == []
+    assert [row.namespace for row in theirs.store.rows(None, ReadOnlyRow)] == []
     first, second = (memory.recall("who tuned a violin").hits for memory in (ours, theirs))
     assert [(hit.memory.key, hit.score) for hit in first] == [(hit.memory.key, hit.score) for hit in second]
     theirs.undo(theirs.log(limit=1)[0].id)
@@ -116,7 +118,7 @@ def test_an_interrupted_move_goes_on_and_ends_the_same(source, target, after):
     with pytest.raises(KeyboardInterrupt):
         migrate(source, target, progress=interrupting(after))
     with closing(SqliteStore(_path(target))) as half:
-        assert half.all_read_only()
+        assert half.rows(None, ReadOnlyRow)
     steps = []
     migration = migrate(source, target, progress=lambda done, total: steps.append((done, total)))
     assert migration.is_verified
@@ -187,25 +189,25 @@ def test_a_target_that_differs_at_the_end_is_reported(source, target):
     assert not migration.is_verified
     assert migration.namespaces[0].differs == ("links",)
     with closing(SqliteStore(_path(target))) as store:
-        assert store.all_read_only() == ["default"]
+        assert store.rows(None, ReadOnlyRow) == [ReadOnlyRow("default")]
 
 
 def test_tokens_and_read_only_namespaces_are_moved(source, target, clock):
     with closing(SqliteStore(_path(source))) as store:
-        store.add_token(
-            Token("t1", "team", "ci", clock.at, None, None, "read", clock.at + timedelta(days=9)), b"1"
-        )
-        store.add_token(Token("t2", "*", None, clock.at, None, None, "admin", None), b"2")
-        store.revoke_token("t2", clock.at)
-        store.use_token("t1", clock.at)
+        end = clock.at + timedelta(days=9)
+        for token in (
+            Token("t1", "team", "ci", clock.at, None, clock.at, "read", end),
+            Token("t2", "*", None, clock.at, clock.at, None, "admin", None),
+        ):
+            store.save(None, TokenRow(token, token.id.encode()), new=True)
         store.set_read_only("team", on=True)
-        tokens = store.tokens()
+        tokens = store.rows(None, TokenRow)
     migration = migrate(source, target)
     assert (migration.tokens, migration.read_only) == (2, ("team",))
     with closing(SqliteStore(_path(target))) as store:
-        assert store.tokens() == tokens
-        assert store.token("t1") == (tokens[0], b"1")
-        assert store.all_read_only() == ["team"]
+        assert store.rows(None, TokenRow) == tokens
+        assert [row.digest for row in tokens] == [b"t1", b"t2"]
+        assert store.rows(None, ReadOnlyRow) == [ReadOnlyRow("team")]
     assert migrate(source, target).tokens == 0
 
 

@@ -12,6 +12,7 @@ from priming import Cue, HashedEmbedder
 from priming.config.environment import VERSION
 from priming.core.arguments.vectors import unpacked
 from priming.index.snapshot import SnapshotFile, save
+from priming.storage.questions import add_vectors, operation_id, stored_vectors
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_a_working_set_on_disk_is_compared_with_the_rows(lived, open_memory, url
         "generation": lived.embedder.generation,
         "version": VERSION,
         "head": working.head,
-        "operation": lived.store.operation_id("default", working.head),
+        "operation": operation_id(lived.store, "default", working.head),
     }
     save(working, file.path, stamp)
     lived.remember("Eve came later.")
@@ -219,10 +220,10 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memor
 
 def test_a_passage_whose_vector_is_none_is_named(memory):
     key = memory.remember("The strings were changed. " * 60, key="strings")
-    ((version, packed),) = memory.store.vectors(memory.namespace, memory.embedder.generation)
+    ((version, packed),) = stored_vectors(memory.store, memory.namespace, memory.embedder.generation)
     vectors = unpacked(packed)
     assert memory.verify().findings == ()
     harmed = replace(vectors, passages=vectors.passages * np.float32(1.5))
-    memory.store.add_vectors(memory.namespace, memory.embedder.generation, {version: harmed.packed()})
+    add_vectors(memory.store, memory.namespace, memory.embedder.generation, {version: harmed.packed()})
     (finding,) = memory.verify().findings
     assert (finding.rule, key.key in finding.subject) == ("bad-vector", True)

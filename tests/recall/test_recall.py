@@ -13,6 +13,7 @@ from priming.config import profiles
 from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
 from priming.embedding.wordllama import StaticEmbedder
+from priming.storage.protocol import Trace
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
@@ -467,7 +468,7 @@ def test_recall_changes_nothing_but_the_traces(memory, tmp_path):
 def test_a_recall_is_kept_with_its_cue_and_its_hits(memory, clock):
     tell(memory, a="We paint walls.")
     answer = memory.recall(cue=Cue("who paints", language="go", n=3), session="s", profile="ethos")
-    (trace,) = memory.store.traces("default")
+    (trace,) = memory.store.rows("default", Trace, limit=100)
     assert (trace.recall_id, trace.at, trace.session, trace.profile) == (
         answer.recall_id,
         clock.at,

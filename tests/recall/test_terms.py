@@ -78,7 +78,7 @@ def test_new_weights_are_stored_without_those_of_terms_that_are_gone(memory):
     store_early_weights(memory, {"news": 0.3, "date": 0.1})
     with memory.writing() as now:
         write_weights(memory, memory.profile, {"named": 0.2}, {"named": memory.profile.recall.named}, now)
-    (row,) = memory.store.weights(memory.namespace, "priming")
+    (row,) = memory.store.rows(memory.namespace, WeightsRow, profile="priming")
     assert row.weights == {"date": 0.1, "named": 0.2}
 
 

@@ -8,6 +8,7 @@ from priming import EmbedderError, HashedEmbedder, Memory
 from priming.config.params.embedding import EMBEDDER
 from priming.embedding import model_files
 from priming.remember.vectors import follow
+from priming.storage.questions import stored_vectors
 
 OLD, NEW = HashedEmbedder(16), HashedEmbedder(32)
 
@@ -134,8 +135,8 @@ def test_in_a_namespace_without_memories_nothing_is_embedded(url):
 
 def vectors(memory):
     """The stored vectors of the embedder in use, by key and version."""
-    result = dict(memory.store.vectors(memory.namespace, memory.embedder.generation))
-    names = memory.store.names(memory.namespace, {memory_id for memory_id, _ in result})
+    result = dict(stored_vectors(memory.store, memory.namespace, memory.embedder.generation))
+    names = memory.store.names(memory.namespace, ids={memory_id for memory_id, _ in result})
     return {(names[memory_id], version): vector for (memory_id, version), vector in result.items()}
 
 

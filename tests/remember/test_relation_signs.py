@@ -5,6 +5,7 @@ import json
 import pytest
 
 from priming import Conflict, ParamError
+from priming.storage.rows import RelationRow
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_undoing_the_link_that_introduced_a_relation_leaves_its_sign_to_later_li
     three.undo(introduced)
     assert signs(three) == {"rains-on": -1}
     three.undo(three.log(limit=2)[1].id)
-    assert three.store.relations(three.namespace)[0].sign == -1
+    assert three.store.rows(three.namespace, RelationRow)[0].sign == -1
 
 
 def test_a_link_whose_name_decides_changes_nothing_but_links(three):
@@ -101,13 +102,13 @@ def test_a_link_whose_name_decides_changes_nothing_but_links(three):
     three.link("a", "c", "refutes", sign=-1)
     tables = [change.table for operation in three.log(limit=2) for change in operation.changes]
     assert tables == ["links", "links"]
-    assert three.store.relations(three.namespace) == []
+    assert three.store.rows(three.namespace, RelationRow) == []
 
 
 def test_undoing_the_only_link_of_a_relation_forgets_its_sign(three):
     three.link("a", "b", "rains-on", sign=-1)
     three.undo(three.log(limit=1)[0].id)
-    assert three.store.relations(three.namespace) == []
+    assert three.store.rows(three.namespace, RelationRow) == []
     assert three.link("a", "b", "rains-on").message is not None
 
 

@@ -13,6 +13,7 @@ from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
 from priming.operations.service import LocalService
 from priming.remember.vectors import complete, follow, reembed
+from priming.storage.questions import stored_vectors
 
 WORDS = StaticEmbedder()
 MANY = EMBEDDER.at_once + EMBEDDER.reembed_batch
@@ -176,7 +177,8 @@ def test_a_text_that_changed_meanwhile_has_the_vector_of_its_new_text(url):
         memory.supersede(key, "It holds nails.")
         follow(memory, inf)
         assert memory.status().waiting == 0
-        vectors = dict(memory.store.vectors("default", memory.embedder.generation, [memory.get(key).id]))
+        generation = memory.embedder.generation
+        vectors = dict(stored_vectors(memory.store, "default", generation, [memory.get(key).id]))
         (version, blob), *others = [(number, blob) for (_, number), blob in vectors.items()]
         assert (version, others) == (2, [])
         assert np.array_equal(np.frombuffer(blob, "<f4"), memory.embedder.embed(["It holds nails."])[0])

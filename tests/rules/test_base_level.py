@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
+from priming.storage.questions import activations
+from priming.storage.rows import ActivationCount
 from priming.storage.sqlite.store import SqliteStore
 from priming.transfer.importers import run
 
@@ -111,9 +113,9 @@ def test_undo_leaves_the_count_and_purging_the_rule_erases_it(rule, clock):
     clock.at += 2 * HOUR
     assert shown(rule) == pytest.approx(base(1, 2))
     memory_id = rule.get("quote").id
-    assert rule.store.activations("default", "floop", [memory_id], clock.at) == {memory_id: 2}
+    assert activations(rule.store, "default", "floop", [memory_id], clock.at) == {memory_id: 2}
     rule.purge("quote")
-    assert rule.store.all_activations("default") == []
+    assert rule.store.rows("default", ActivationCount) == []
 
 
 def test_an_export_carries_the_counts(rule, clock, open_memory, tmp_path):

@@ -8,7 +8,7 @@ from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreErro
 from priming.config.params.store import STORE
 from priming.config.words import KINDS
 from priming.rules.results import Pack
-from priming.storage.rows import RowChange
+from priming.storage.rows import MemoryRow, RowChange
 
 A = {"key": "tests", "content": "Always run the tests.", "when": {"language": "go"}, "rule": "directive"}
 B = {"key": "main", "content": "Never push to main.", "rule": "constraint"}
@@ -165,7 +165,7 @@ def test_a_circle_is_refused_as_the_pack_is_made_and_no_file_is_left(memory, tmp
 def test_a_behaviour_that_no_pack_can_hold_is_named_as_the_pack_is_made(memory, tmp_path):
     key = memory.learn("Tag the release.").key
     with memory.writing() as now:
-        (row,) = memory.store.memories(memory.namespace, [memory.get(key).id])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory.get(key).id])
         memory.write("import", now, [RowChange(row, replace(row, priority=99.0))])
     with pytest.raises(ParamError, match=r"behaviors\[0\]\.priority = 99"):
         memory.pack_create(tmp_path / "pack.json", name="releases")

@@ -19,6 +19,8 @@ from priming.config.params.server import ServerParams
 from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.serialization import encode, full_error_payload
+from priming.storage.protocol import Trace
+from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming_server import examples
 from priming_server.ethos.socket import reply
 from priming_server.http import create_app
@@ -138,10 +140,10 @@ def whole(store):
     """Every row of another, its log, recalls and sessions of the loop."""
     return [
         *(repr(row) for row in store.whole_rows(THEIRS)),
-        *(repr(operation) for operation in store.since(THEIRS, 0)),
-        *(repr(trace) for trace in store.traces(THEIRS, limit=1000)),
-        *(repr(row) for row in store.loops(THEIRS, limit=1000)),
-        *(repr(row) for row in store.all_activations(THEIRS)),
+        *(repr(operation) for operation in store.operations(THEIRS, after=0)),
+        *(repr(trace) for trace in store.rows(THEIRS, Trace, limit=1000)),
+        *(repr(row) for row in store.rows(THEIRS, LoopSessionRow, limit=1000)),
+        *(repr(row) for row in store.rows(THEIRS, ActivationCount)),
     ]
 
 

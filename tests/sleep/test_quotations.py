@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from priming import NotFound
+from priming.storage.rows import VersionRow
 
 pytestmark = pytest.mark.extra  # HDBSCAN's
 
@@ -91,7 +92,7 @@ def test_what_an_agent_wrote_gives_way_too(slept):
 
     entity = slept.get(ENTITY)
     with slept.writing() as now:
-        versions = slept.store.versions("default", entity.id)
+        versions = slept.store.rows("default", VersionRow, ids=[entity.id])
         said = Gist("The disk of Kestrel was always full.", MODEL)
         slept.write("sleep", now, rewrite_entity(versions, versions[-1], said, entity.trust, now))
     slept.supersede("e2", MENDED)

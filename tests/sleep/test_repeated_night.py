@@ -5,6 +5,7 @@ import pytest
 from priming import Conflict
 from priming.config.ids import derived
 from priming.config.words import NIGHT, STAGES
+from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 from .test_kill import live
 
@@ -29,13 +30,15 @@ def stop_before(stage):
 def picture(memory):
     """What a namespace holds, by keys: the ids of what a night makes are new each time."""
     store, name = memory.store, memory.namespace
-    rows = store.memories(name)
+    rows = store.rows(name, MemoryRow)
     keys = {row.id: row.key for row in rows}
     texts = sorted(
-        (keys[each.id], each.version, each.content, each.retired_at is None) for each in store.versions(name)
+        (keys[each.id], each.version, each.content, each.retired_at is None)
+        for each in store.rows(name, VersionRow)
     )
     links = sorted(
-        (keys[link.source], link.relation, keys[link.target], link.weight) for link in store.links(name)
+        (keys[link.source], link.relation, keys[link.target], link.weight)
+        for link in store.rows(name, LinkRow)
     )
     return sorted((row.key, row.kind, row.status, row.weight, row.uses) for row in rows), texts, links
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from priming.errors import Conflict, Corrupt, ParamError, PrimingError, StoreError
-from priming.storage.protocol import Changes, Store
+from priming.storage.protocol import Changes, Store, Trace
+from priming.storage.rows import MemoryRow
 
 from .making import NOW, dump, link, operation, pair, remember, run, texts, trace, verdict, weights, whole
 
@@ -53,7 +54,10 @@ def test_a_backup_brings_back_every_namespace_as_it_was(store: Store, tmp_path: 
     put_back(store, tmp_path / "backup.db")
     for name, held in before.items():
         assert without_the_last(dump(store, name)) == held
-        assert [one.id for one in store.page(name, NOW, matching="wörds")] == ["a"]
+        assert [
+            one.id
+            for one in list(store.records(name, NOW, status="active", words="wörds", limit=100).values())
+        ] == ["a"]
         assert store.check(name) == []
 
 
@@ -65,11 +69,11 @@ def test_what_was_put_back_goes_on_from_a_number_that_was_never_given(store: Sto
     assert store.head("mine") == 4
     put_back(store, tmp_path / "backup.db")
     assert store.head("mine") == 5
-    assert [(one.number, one.kind) for one in store.since("mine", 0)] == [
+    assert [(one.number, one.kind) for one in store.operations("mine", after=0)] == [
         (1, "remember"),
         (5, "restore-backup"),
     ]
-    assert texts(store.since("mine", 4)) == ["back"]
+    assert texts(store.operations("mine", after=4)) == ["back"]
     assert remember(store, whole("b"), id="b") == 6
 
 
@@ -80,8 +84,8 @@ def test_a_namespace_that_the_backup_lacks_is_empty_but_for_the_operation(
     store.backup(tmp_path / "backup.db")
     remember(store, whole("x"), namespace="late")
     put_back(store, tmp_path / "backup.db")
-    assert [(one.number, one.kind) for one in store.since("late", 0)] == [(2, "restore-backup")]
-    assert (store.memories("late"), store.traces("late")) == ([], [])
+    assert [(one.number, one.kind) for one in store.operations("late", after=0)] == [(2, "restore-backup")]
+    assert (store.rows("late", MemoryRow), store.rows("late", Trace, limit=100)) == ([], [])
 
 
 def test_a_backup_can_be_put_back_into_another_store_of_the_same_kind(store: Store, tmp_path: Path) -> None:
@@ -92,7 +96,7 @@ def test_a_backup_can_be_put_back_into_another_store_of_the_same_kind(store: Sto
     store.backup(full)
     held = dump(store)
     put_back(store, empty)
-    assert [store.memories(name) for name in ("mine", "theirs")] == [[], []]
+    assert [store.rows(name, MemoryRow) for name in ("mine", "theirs")] == [[], []]
     put_back(store, full)
     assert without_the_last(dump(store)) == held
 

@@ -8,7 +8,8 @@ import pytest
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import Row, RowChange
+from priming.storage.questions import present, record_named
+from priming.storage.rows import MemoryRow, PairRow, Row, RowChange, RunRow, VerdictRow, WeightsRow
 from priming.types import Retention, Use
 
 from .making import (
@@ -45,18 +46,18 @@ FULL_RUN = run("n", "b", "gone", ended_at=NOW + DAY, settled="unused", session="
 def test_every_field_of_what_was_learnt_comes_back_as_it_was(store: Store) -> None:
     rows = [*whole("a"), *whole("b"), FULL_VERDICT, pair("a", "b", NOW, NOW + DAY), FULL_RUN, FULL_WEIGHTS]
     remember(store, rows)
-    assert store.weights("mine") == [FULL_WEIGHTS]
-    assert store.verdicts("mine") == [FULL_VERDICT]
-    assert store.pairs("mine") == [pair("a", "b", NOW, NOW + DAY)]
-    assert store.runs("mine") == [FULL_RUN]
-    assert [one.after for one in store.since("mine", 0)[0].rows] == rows
-    assert [store.present("mine", row) for row in rows] == rows
+    assert store.rows("mine", WeightsRow) == [FULL_WEIGHTS]
+    assert store.rows("mine", VerdictRow) == [FULL_VERDICT]
+    assert store.rows("mine", PairRow) == [pair("a", "b", NOW, NOW + DAY)]
+    assert store.rows("mine", RunRow) == [FULL_RUN]
+    assert [one.after for one in store.operations("mine", after=0)[0].rows] == rows
+    assert [present(store, "mine", row) for row in rows] == rows
 
 
 def test_a_memory_is_as_sure_as_it_was_told(store: Store) -> None:
     remember(store, whole("a"), memory("b", confidence=0.6), whole("b")[1:])
-    assert [one.confidence for one in store.memories("mine")] == [1.0, 0.6]
-    found = store.get("mine", "b", NOW)
+    assert [one.confidence for one in store.rows("mine", MemoryRow)] == [1.0, 0.6]
+    found = record_named(store, "mine", "b", NOW)
     assert found is not None
     assert found.confidence == 0.6
 
@@ -66,7 +67,7 @@ def test_a_memory_is_retained_as_it_was_told(store: Store) -> None:
         "b", stability=2.5, difficulty=3.0, endurance=0.8, reviewed_at=NOW, first_used_at=NOW - DAY
     )
     remember(store, whole("a"), replace(reviewed, recent=(stamp(NOW), stamp(NOW - DAY))), whole("b")[1:])
-    found = store.records("mine", ["a", "b"], NOW)
+    found = store.records("mine", NOW, ids=["a", "b"])
     assert found["a"].retention == Retention()
     assert found["b"].retention == Retention(2.5, 3.0, 0.8, NOW)
     assert found["b"].use == Use(first_used_at=NOW - DAY, recent=(NOW, NOW - DAY))
@@ -74,7 +75,7 @@ def test_a_memory_is_retained_as_it_was_told(store: Store) -> None:
 
 def test_a_time_of_another_zone_is_the_same_instant_in_a_verdict(store: Store) -> None:
     remember(store, whole("a"), verdict("a", at=NOW.astimezone(timezone(timedelta(hours=9)))))
-    assert store.verdicts("mine") == [verdict("a")]
+    assert store.rows("mine", VerdictRow) == [verdict("a")]
 
 
 def test_verdicts_come_oldest_first_by_memory_and_by_recall(store: Store) -> None:
@@ -83,39 +84,43 @@ def test_verdicts_come_oldest_first_by_memory_and_by_recall(store: Store) -> Non
     other = verdict("a", "not-useful", recall="r2", at=NOW + 2 * DAY, operation="3")
     none = verdict("a", "used", at=NOW + 3 * DAY, operation="4")
     remember(store, whole("a"), whole("b"), whole("c"), none, late, early, other)
-    assert store.verdicts("mine") == [early, late, other, none]
-    assert store.verdicts("mine", ["a", "nil", "a"]) == [late, other, none]
-    assert store.verdicts("mine", recall="r1") == [early, late]
-    assert store.verdicts("mine", ["a"], recall="r1") == [late]
-    assert store.verdicts("mine", ["c"]) == store.verdicts("mine", []) == []
-    assert store.verdicts("mine", recall="nil") == []
+    assert store.rows("mine", VerdictRow) == [early, late, other, none]
+    assert store.rows("mine", VerdictRow, ids=["a", "nil", "a"]) == [late, other, none]
+    assert store.rows("mine", VerdictRow, recall="r1") == [early, late]
+    assert store.rows("mine", VerdictRow, ids=["a"], recall="r1") == [late]
+    assert store.rows("mine", VerdictRow, ids=["c"]) == store.rows("mine", VerdictRow, ids=[]) == []
+    assert store.rows("mine", VerdictRow, recall="nil") == []
 
 
 def test_pairs_are_found_by_both_ends_or_by_either(store: Store) -> None:
     remember(store, whole("a"), whole("b"), whole("c"), pair("b", "c"), pair("a", "c"), pair("a", "b"))
-    assert store.pairs("mine") == [pair("a", "b"), pair("a", "c"), pair("b", "c")]
-    assert store.pairs("mine", ["c", "a", "nil"]) == [pair("a", "c")]
-    assert store.pairs("mine", ["b"]) == store.pairs("mine", []) == []
-    assert store.pairs("mine", ["b"], both=False) == [pair("a", "b"), pair("b", "c")]
-    assert store.pairs("mine", ["a", "b"], both=False) == store.pairs("mine")
-    assert store.pairs("mine", [], both=False) == []
+    assert store.rows("mine", PairRow) == [pair("a", "b"), pair("a", "c"), pair("b", "c")]
+    assert store.rows("mine", PairRow, ids=["c", "a", "nil"], both=True) == [pair("a", "c")]
+    assert (
+        store.rows("mine", PairRow, ids=["b"], both=True)
+        == store.rows("mine", PairRow, ids=[], both=True)
+        == []
+    )
+    assert store.rows("mine", PairRow, ids=["b"]) == [pair("a", "b"), pair("b", "c")]
+    assert store.rows("mine", PairRow, ids=["a", "b"]) == store.rows("mine", PairRow)
+    assert store.rows("mine", PairRow, ids=[]) == []
 
 
 def test_runs_come_oldest_first_by_id_and_by_whether_they_still_wait(store: Store) -> None:
     runs = [run("b", settled="used"), run("c", started_at=NOW + DAY), run("a", started_at=NOW + 2 * DAY)]
     remember(store, runs[::-1])
-    assert store.runs("mine") == runs
-    assert store.runs("mine", settled=False) == runs[1:]
-    assert store.runs("mine", ["a", "nil", "b"]) == [runs[0], runs[2]]
-    assert store.runs("mine", ["a", "b"], settled=False) == [runs[2]]
-    assert store.runs("mine", []) == []
+    assert store.rows("mine", RunRow) == runs
+    assert store.rows("mine", RunRow, settled=False) == runs[1:]
+    assert store.rows("mine", RunRow, ids=["a", "nil", "b"]) == [runs[0], runs[2]]
+    assert store.rows("mine", RunRow, ids=["a", "b"], settled=False) == [runs[2]]
+    assert store.rows("mine", RunRow, ids=[]) == []
 
 
 def test_weights_are_found_by_their_profile(store: Store) -> None:
     remember(store, weights("b", date=0.5), weights("a"))
-    assert store.weights("mine") == [weights("a"), weights("b", date=0.5)]
-    assert store.weights("mine", "b") == [weights("b", date=0.5)]
-    assert store.weights("mine", "c") == []
+    assert store.rows("mine", WeightsRow) == [weights("a"), weights("b", date=0.5)]
+    assert store.rows("mine", WeightsRow, profile="b") == [weights("b", date=0.5)]
+    assert store.rows("mine", WeightsRow, profile="c") == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_weights_are_found_by_their_profile(store: Store) -> None:
 def test_what_was_not_learnt_is_not_present(store: Store, row: Row) -> None:
     remember(store, whole("a"), whole("b"), pair("b", "a"), verdict("a", operation="other"), run("m"))
     remember(store, weights("b"))
-    assert store.present("mine", row) is None
+    assert present(store, "mine", row) is None
 
 
 MOVED = {
@@ -168,7 +173,7 @@ def test_what_was_learnt_goes_before_the_memories_that_it_names(store: Store) ->
 def test_a_run_may_have_shown_what_is_gone(store: Store) -> None:
     remember(store, whole("a"), run("n", "a", "never there"))
     store.apply(operation([RowChange(row, None) for row in whole("a")]))
-    assert store.runs("mine") == [run("n", "a", "never there")]
+    assert store.rows("mine", RunRow) == [run("n", "a", "never there")]
     assert store.check("mine") == []
 
 
@@ -176,7 +181,7 @@ def test_operations_are_found_by_the_memories_that_they_learnt_of(store: Store) 
     remember(store, whole("a"), whole("b"), whole("c"), id="made")
     for name, row in (("verdict", verdict("a")), ("pair", pair("b", "c")), ("run", run("n", "a", "b"))):
         remember(store, row, id=name)
-    found = {one: [o.id for o in store.operations("mine", memory_id=one)] for one in "abc"}
+    found = {one: [o.id for o in store.operations("mine", memory_id=one, limit=100)] for one in "abc"}
     assert found == {"a": ["run", "verdict", "made"], "b": ["run", "pair", "made"], "c": ["pair", "made"]}
 
 
@@ -289,10 +294,10 @@ def test_what_is_refused_of_what_was_learnt_writes_nothing(
 
 def test_without_a_recall_a_verdict_may_be_said_again(store: Store) -> None:
     remember(store, whole("a"), verdict("a", operation="1"), verdict("a", operation="2"))
-    assert len(store.verdicts("mine", ["a"])) == 2
+    assert len(store.rows("mine", VerdictRow, ids=["a"])) == 2
 
 
 def test_another_verdict_of_the_same_recall_is_no_second_one(store: Store) -> None:
     said = [verdict("a", one, recall="r") for one in ("confirmed", "used")]
     remember(store, whole("a"), whole("b"), said, verdict("b", recall="r"))
-    assert len(store.verdicts("mine", recall="r")) == 3
+    assert len(store.rows("mine", VerdictRow, recall="r")) == 3

@@ -6,12 +6,15 @@ import pytest
 
 from priming.errors import Conflict
 from priming.storage.protocol import PARTS, Changes, Logged, Store, Trace
+from priming.storage.questions import add_vectors
 from priming.storage.rows import (
     ActivationCount,
     LoopSessionRow,
     MemoryRow,
     RelationRow,
+    RunRow,
     VectorRow,
+    VerdictRow,
     VersionRow,
 )
 
@@ -41,16 +44,16 @@ def fill(store: Store, namespace: str = "mine") -> None:
         store, verdict("a"), pair("a", "b"), run("n", "a"), weights("priming", bm25=0.5), namespace=namespace
     )
     remember(store, RelationRow("hates", -1), namespace=namespace)
-    (row,) = store.memories(namespace, ["c"])
+    (row,) = store.rows(namespace, MemoryRow, ids=["c"])
     store.apply(
         operation([change.inverse() for change in added(link("b", "c", "next"))], namespace=namespace)
     )
-    store.add_vectors(namespace, "another/2", {("a", 1): b"\0" * 8})
+    add_vectors(store, namespace, "another/2", {("a", 1): b"\0" * 8})
     limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
     store.add_trace(namespace, trace("r1", NOW, "a", nodes=("a", "b"), flow=b"flow"), counted=True, **limits)
     store.add_trace(namespace, trace("r0", NOW - DAY, "b"), **limits)
-    store.add_loop(namespace, LoopSessionRow("z", None, "done", "Tidy up", NOW, NOW, "{}"))
-    store.add_loop(namespace, LoopSessionRow("y", "z", "done", "Release", NOW - DAY, NOW, "{}"))
+    store.save(namespace, LoopSessionRow("z", None, "done", "Tidy up", NOW, NOW, "{}"), new=True)
+    store.save(namespace, LoopSessionRow("y", "z", "done", "Release", NOW - DAY, NOW, "{}"), new=True)
     assert row.id == "c"
 
 
@@ -92,7 +95,7 @@ def test_what_is_read_can_be_appended_to_another_namespace_piece_by_piece(store:
     assert dump(store, "theirs") == dump(store)
     assert store.head("theirs") == store.head("mine")
     assert store.check("theirs") == []
-    assert store.page("theirs", NOW, matching="says")
+    assert list(store.records("theirs", NOW, status="active", words="says", limit=100).values())
 
 
 def test_items_can_be_appended_where_writes_are_refused(store: Store) -> None:
@@ -129,14 +132,21 @@ def test_a_purge_erases_what_mentions_a_name_beside_the_memories(store: Store) -
     limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
     store.add_trace("mine", trace("r", NOW, "b", cue={"text": "who is zoë?"}), **limits)
     store.add_trace("mine", trace("s", NOW, "c", cue={"text": "who hums?"}), **limits)
-    store.add_loop("mine", LoopSessionRow("z", None, "done", "Thank her", NOW, NOW, '{"to": ["Zo\\u00eb"]}'))
-    store.add_loop("mine", LoopSessionRow("y", None, "done", "Rest", NOW, NOW, "{}"))
+    store.save(
+        "mine", LoopSessionRow("z", None, "done", "Thank her", NOW, NOW, '{"to": ["Zo\\u00eb"]}'), new=True
+    )
+    store.save("mine", LoopSessionRow("y", None, "done", "Rest", NOW, NOW, "{}"), new=True)
     erased = store.purge(Changes("mine", "p", "purge", NOW), ["a"], ["Zoë"])
     assert (erased["memories"], erased["traces"], erased["loop_sessions"]) == (1, 1, 1)
     assert [row.recall_id for row in store.part("mine", Trace)] == ["s"]
     assert [row.id for row in store.part("mine", LoopSessionRow)] == ["y"]
-    assert {row.id: dict(row.cue) for row in store.verdicts("mine")} == {"b": {}, "c": {"text": "who hums?"}}
-    assert [row.session for row in store.runs("mine")] == [""]
-    text = str([*store.part("mine", Logged), *store.verdicts("mine"), *store.runs("mine")]).lower()
+    assert {row.id: dict(row.cue) for row in store.rows("mine", VerdictRow)} == {
+        "b": {},
+        "c": {"text": "who hums?"},
+    }
+    assert [row.session for row in store.rows("mine", RunRow)] == [""]
+    text = str(
+        [*store.part("mine", Logged), *store.rows("mine", VerdictRow), *store.rows("mine", RunRow)]
+    ).lower()
     assert "zoë" not in text
     assert store.check("mine") == []

@@ -6,19 +6,22 @@ from datetime import datetime
 import pytest
 
 from priming.storage.filters import parse
-from priming.storage.protocol import Store
-from priming.storage.rows import RowChange
+from priming.storage.protocol import Store, Trace
+from priming.storage.questions import ids_of, ids_of_digests, present, record_named, stored_vectors
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 from .making import DAY, GENERATION, NOW, added, link, memory, operation, remember, vector, version, whole
 
 
 def found(store: Store, words: str, at: datetime = NOW) -> list[str]:
-    return [one.id for one in store.page("mine", at, matching=words)]
+    return [
+        one.id for one in list(store.records("mine", at, status="active", words=words, limit=100).values())
+    ]
 
 
 def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
-    record = store.get("mine", key, at)
+    record = record_named(store, "mine", key, at)
     assert record is not None
     return record
 
@@ -26,7 +29,9 @@ def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
 def supersede(store: Store, memory_id: str, content: str, *, at: datetime) -> None:
     """As the engine does: the old row retires, its copy ends, and a new version begins."""
     old = next(
-        one for one in store.versions("mine", memory_id) if one.retired_at is None and one.valid_to is None
+        one
+        for one in store.rows("mine", VersionRow, ids=[memory_id])
+        if one.retired_at is None and one.valid_to is None
     )
     ended = replace(old, recorded_at=at, revision=old.revision + 1, valid_to=at)
     fresh = replace(
@@ -44,14 +49,29 @@ def supersede(store: Store, memory_id: str, content: str, *, at: datetime) -> No
 
 def test_an_empty_store_answers_with_nothing(store: Store) -> None:
     assert store.namespaces() == []
-    assert (store.head("mine"), store.since("mine", 0), store.operations("mine")) == (0, [], [])
-    assert (store.get("mine", "a", NOW), store.records("mine", ["a"], NOW), store.page("mine", NOW)) == (
+    assert (store.head("mine"), store.operations("mine", after=0), store.operations("mine", limit=100)) == (
+        0,
+        [],
+        [],
+    )
+    assert (
+        record_named(store, "mine", "a", NOW),
+        store.records("mine", NOW, ids=["a"]),
+        list(store.records("mine", NOW, status="active", limit=100).values()),
+    ) == (
         None,
         {},
         [],
     )
-    assert (store.memories("mine"), store.links("mine"), store.traces("mine")) == ([], [], [])
-    assert (list(store.scan("mine", NOW)), list(store.vectors("mine", GENERATION))) == ([], [])
+    assert (
+        store.rows("mine", MemoryRow),
+        store.rows("mine", LinkRow),
+        store.rows("mine", Trace, limit=100),
+    ) == ([], [], [])
+    assert (
+        list(store.part("mine", MemoryRecord, until=NOW)),
+        list(stored_vectors(store, "mine", GENERATION)),
+    ) == ([], [])
     assert store.counts("mine").memories == {}
     assert store.check("mine") == []
 
@@ -59,8 +79,8 @@ def test_an_empty_store_answers_with_nothing(store: Store) -> None:
 def test_a_memory_is_found_by_its_key_or_its_id(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
     assert [got(store, name).id for name in ("a", "key-b")] == ["a", "b"]
-    assert store.get("mine", "nil", NOW) is None
-    assert store.get("mine", "key-", NOW) is None
+    assert record_named(store, "mine", "nil", NOW) is None
+    assert record_named(store, "mine", "key-", NOW) is None
 
 
 def test_an_id_goes_before_a_key_of_the_same_name(store: Store) -> None:
@@ -80,19 +100,19 @@ def test_get_gives_the_version_valid_then_else_the_latest(store: Store) -> None:
 def test_a_forgotten_memory_is_still_there_by_name(store: Store) -> None:
     remember(store, whole("a", status="forgotten"))
     assert got(store, "a").status == "forgotten"
-    assert store.records("mine", ["a"], NOW)["a"].status == "forgotten"
+    assert store.records("mine", NOW, ids=["a"])["a"].status == "forgotten"
 
 
 def test_records_are_those_asked_for_that_are_valid_then(store: Store) -> None:
     remember(store, whole("a"), whole("b", valid_to=NOW), whole("c", valid_from=NOW + DAY), whole("d"))
-    assert list(store.records("mine", ["d", "a", "a", "b", "c", "nil"], NOW)) == ["d", "a"]
-    assert set(store.records("mine", ["b", "c"], NOW - DAY)) == {"b"}
-    assert store.records("mine", [], NOW) == {}
+    assert list(store.records("mine", NOW, ids=["d", "a", "a", "b", "c", "nil"])) == ["d", "a"]
+    assert set(store.records("mine", NOW - DAY, ids=["b", "c"])) == {"b"}
+    assert store.records("mine", NOW, ids=[]) == {}
 
 
 def test_a_validity_begins_at_its_start_and_is_over_at_its_end(store: Store) -> None:
     remember(store, whole("a", valid_from=NOW, valid_to=NOW + DAY))
-    seen = [bool(store.records("mine", ["a"], at)) for at in (NOW - DAY, NOW, NOW + DAY)]
+    seen = [bool(store.records("mine", at, ids=["a"])) for at in (NOW - DAY, NOW, NOW + DAY)]
     assert seen == [False, True, False]
 
 
@@ -100,20 +120,35 @@ def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
     remember(store, whole("c"), whole("a"))
     remember(store, whole("b"))
     supersede(store, "c", "again", at=NOW)
-    assert [one.id for one in store.page("mine", NOW)] == ["c", "a", "b"]
-    assert [one.id for one in store.page("mine", NOW, limit=2)] == ["c", "a"]
-    assert [one.id for one in store.page("mine", NOW, limit=2, after="a")] == ["b"]
-    assert store.page("mine", NOW, after="b") == []
-    assert store.page("mine", NOW, after="nil") == []
-    assert len(store.page("mine", NOW, limit=None)) == 3
+    assert [one.id for one in list(store.records("mine", NOW, status="active", limit=100).values())] == [
+        "c",
+        "a",
+        "b",
+    ]
+    assert [one.id for one in list(store.records("mine", NOW, status="active", limit=2).values())] == [
+        "c",
+        "a",
+    ]
+    assert [
+        one.id for one in list(store.records("mine", NOW, status="active", after="a", limit=2).values())
+    ] == ["b"]
+    assert list(store.records("mine", NOW, status="active", after="b", limit=100).values()) == []
+    assert list(store.records("mine", NOW, status="active", after="nil", limit=100).values()) == []
+    assert len(list(store.records("mine", NOW, status="active").values())) == 3
 
 
 def test_a_page_keeps_to_kinds_and_status(store: Store) -> None:
     remember(store, whole("a"), whole("b", kind="fact"), whole("c", kind="fact", status="forgotten"))
-    assert [one.id for one in store.page("mine", NOW, kinds=["fact"])] == ["b"]
-    assert [one.id for one in store.page("mine", NOW, kinds=["fact"], status="forgotten")] == ["c"]
-    assert [one.id for one in store.page("mine", NOW, status=None)] == ["a", "b", "c"]
-    assert store.page("mine", NOW, kinds=[]) == []
+    assert [
+        one.id
+        for one in list(store.records("mine", NOW, kinds=["fact"], status="active", limit=100).values())
+    ] == ["b"]
+    assert [
+        one.id
+        for one in list(store.records("mine", NOW, kinds=["fact"], status="forgotten", limit=100).values())
+    ] == ["c"]
+    assert [one.id for one in list(store.records("mine", NOW, limit=100).values())] == ["a", "b", "c"]
+    assert list(store.records("mine", NOW, kinds=[], status="active", limit=100).values()) == []
 
 
 def test_words_are_found_in_any_form_and_all_must_be_there(store: Store) -> None:
@@ -224,16 +259,16 @@ def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> No
     assert found(store, "words") == []
     store.apply(operation([RowChange(replace(ended, retired_at=NOW), ended), RowChange(ended, old)]))
     assert found(store, "words") == ["a"]
-    assert store.versions("mine", "a") == [old]
+    assert store.rows("mine", VersionRow, ids=["a"]) == [old]
 
 
 def test_the_versions_of_all_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
     remember(store, whole("b", "first"), whole("a", status="forgotten"))
     supersede(store, "b", "second", at=NOW + DAY)
-    rows = store.versions("mine")
+    rows = store.rows("mine", VersionRow)
     assert [(one.id, one.revision) for one in rows] == [("b", 1), ("b", 2), ("b", 3), ("a", 1)]
-    assert rows[:3] == store.versions("mine", "b")
-    assert store.versions("other") == []
+    assert rows[:3] == store.rows("mine", VersionRow, ids=["b"])
+    assert store.rows("other", VersionRow) == []
 
 
 def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
@@ -246,7 +281,7 @@ def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
     )
     remember(store, whole("e", "first"))
     supersede(store, "e", "second", at=NOW + DAY)
-    assert [(one.id, one.version) for one in store.scan("mine", NOW)] == [
+    assert [(one.id, one.version) for one in store.part("mine", MemoryRecord, until=NOW)] == [
         ("a", 1),
         ("d", 1),
         ("e", 1),
@@ -256,7 +291,7 @@ def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
 
 def test_a_scan_that_is_given_up_half_way_hinders_nobody(store: Store) -> None:
     remember(store, *(whole(f"m{i}") for i in range(5)))
-    scan = store.scan("mine", NOW)
+    scan = store.part("mine", MemoryRecord, until=NOW)
     next(scan)
     remember(store, whole("z"))
     del scan
@@ -265,29 +300,33 @@ def test_a_scan_that_is_given_up_half_way_hinders_nobody(store: Store) -> None:
 
 def test_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
     remember(store, whole("b"), whole("a", status="forgotten"), whole("c"))
-    assert [one.id for one in store.memories("mine")] == ["b", "a", "c"]
-    assert [one.id for one in store.memories("mine", ["c", "b", "b", "nil"])] == ["b", "c"]
-    assert store.memories("mine", []) == []
+    assert [one.id for one in store.rows("mine", MemoryRow)] == ["b", "a", "c"]
+    assert [one.id for one in store.rows("mine", MemoryRow, ids=["c", "b", "b", "nil"])] == ["b", "c"]
+    assert store.rows("mine", MemoryRow, ids=[]) == []
 
 
 def test_links_are_found_from_either_end_and_by_relation(store: Store) -> None:
     remember(store, whole("a"), whole("b"), whole("c"), whole("d"))
     links = [link("a", "b"), link("a", "b", "next"), link("b", "c"), link("c", "a"), link("d", "d2", "x")]
     remember(store, *links[:4])
-    assert store.links("mine") == links[:4]
-    assert store.links("mine", ["b"]) == links[:3]
-    assert store.links("mine", ["a", "c"]) == links[:4]
-    assert store.links("mine", ["b"], "next") == [links[1]]
-    assert store.links("mine", relation="next") == [links[1]]
-    assert (store.links("mine", ["d"]), store.links("mine", ["nil"]), store.links("mine", [])) == ([], [], [])
+    assert store.rows("mine", LinkRow) == links[:4]
+    assert store.rows("mine", LinkRow, ids=["b"]) == links[:3]
+    assert store.rows("mine", LinkRow, ids=["a", "c"]) == links[:4]
+    assert store.rows("mine", LinkRow, ids=["b"], relation="next") == [links[1]]
+    assert store.rows("mine", LinkRow, relation="next") == [links[1]]
+    assert (
+        store.rows("mine", LinkRow, ids=["d"]),
+        store.rows("mine", LinkRow, ids=["nil"]),
+        store.rows("mine", LinkRow, ids=[]),
+    ) == ([], [], [])
 
 
 def test_present_gives_a_row_as_it_is_now(store: Store) -> None:
     remember(store, whole("a"), whole("b"), link("a", "b"))
     store.apply(operation([RowChange(memory("a"), memory("a", weight=0.9))]))
-    assert store.present("mine", memory("a")) == memory("a", weight=0.9)
-    assert store.present("mine", version("a")) == version("a")
-    assert store.present("mine", link("a", "b", weight=0.1)) == link("a", "b")
+    assert present(store, "mine", memory("a")) == memory("a", weight=0.9)
+    assert present(store, "mine", version("a")) == version("a")
+    assert present(store, "mine", link("a", "b", weight=0.1)) == link("a", "b")
     for row in (
         memory("nil"),
         version("a", revision=2),
@@ -295,39 +334,42 @@ def test_present_gives_a_row_as_it_is_now(store: Store) -> None:
         link("b", "a"),
         link("a", "b", "next"),
     ):
-        assert store.present("mine", row) is None
+        assert present(store, "mine", row) is None
 
 
 def test_keys_and_names_are_each_other_s_inverse(store: Store) -> None:
     remember(store, whole("a"), whole("b", status="forgotten"))
-    assert store.keys("mine", ["key-a", "key-b", "key-c", "a", "key-a"]) == {"key-a": "a", "key-b": "b"}
-    assert store.names("mine", ["a", "b", "c", "key-a"]) == {"a": "key-a", "b": "key-b"}
-    assert (store.keys("mine", []), store.names("mine", [])) == ({}, {})
+    assert ids_of(store, "mine", ["key-a", "key-b", "key-c", "a", "key-a"]) == {"key-a": "a", "key-b": "b"}
+    assert store.names("mine", ids=["a", "b", "c", "key-a"]) == {"a": "key-a", "b": "key-b"}
+    assert (ids_of(store, "mine", []), store.names("mine", ids=[])) == ({}, {})
 
 
 def test_a_digest_names_the_oldest_active_memory_of_that_content(store: Store) -> None:
     remember(store, whole("x", "same", status="forgotten"), whole("a", "same"), whole("b", "same"))
-    assert store.digests("mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "a"}
+    assert ids_of_digests(store, "mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "a"}
     supersede(store, "a", "other", at=NOW)
-    assert store.digests("mine", ["d-same", "d-other"]) == {"d-same": "b", "d-other": "a"}
+    assert ids_of_digests(store, "mine", ["d-same", "d-other"]) == {"d-same": "b", "d-other": "a"}
 
 
 def test_the_tail_of_a_session_is_its_latest_active_memories(store: Store) -> None:
     for name in "abcd":
         remember(store, whole(name, session="s", status="forgotten" if name == "c" else "active"))
     remember(store, whole("e", session="t"), whole("f"))
-    assert store.session_tail("mine", "s", 2) == ["d", "b"]
+    assert list(store.names("mine", session="s", limit=2)) == ["d", "b"]
     supersede(store, "a", "a newer version is no newer memory", at=NOW)
-    assert store.session_tail("mine", "s", 9) == ["d", "b", "a"]
-    assert store.session_tail("mine", "nil", 2) == []
+    assert list(store.names("mine", session="s", limit=9)) == ["d", "b", "a"]
+    assert list(store.names("mine", session="nil", limit=2)) == []
 
 
 def test_vectors_come_by_generation_and_by_memory(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
-    assert dict(store.vectors("mine", GENERATION)) == {("a", 1): vector(1.0, 1.0), ("b", 1): vector(3.0, 1.0)}
-    assert [key for key, _ in store.vectors("mine", GENERATION, ["b", "nil"])] == [("b", 1)]
-    assert list(store.vectors("mine", GENERATION, [])) == []
-    assert list(store.vectors("mine", "nil")) == []
+    assert dict(stored_vectors(store, "mine", GENERATION)) == {
+        ("a", 1): vector(1.0, 1.0),
+        ("b", 1): vector(3.0, 1.0),
+    }
+    assert [key for key, _ in stored_vectors(store, "mine", GENERATION, ["b", "nil"])] == [("b", 1)]
+    assert list(stored_vectors(store, "mine", GENERATION, [])) == []
+    assert list(stored_vectors(store, "mine", "nil")) == []
 
 
 def test_counts_tell_memories_by_kind_and_status_and_links_by_relation(store: Store) -> None:
@@ -359,6 +401,6 @@ def test_filters_look_at_the_active_memories_in_their_version_valid_then(store: 
     )
     supersede(store, "a", "new", at=NOW + DAY)
     condition = parse({"content": "new"})
-    assert store.matching("mine", condition, NOW) == ["c"]
-    assert store.matching("mine", condition, NOW + DAY) == ["a", "c"]
-    assert store.matching("mine", parse({}), NOW) == ["a", "c"]
+    assert list(store.names("mine", condition=condition, at=NOW)) == ["c"]
+    assert list(store.names("mine", condition=condition, at=NOW + DAY)) == ["a", "c"]
+    assert list(store.names("mine", condition=parse({}), at=NOW)) == ["a", "c"]

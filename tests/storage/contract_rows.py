@@ -11,7 +11,8 @@ from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import MemoryRow, RowChange, VectorRow, VersionRow
+from priming.storage.questions import add_vectors, ids_of, operation_of, record_named, stored_vectors
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VectorRow, VersionRow
 
 from .making import (
     DAY,
@@ -76,10 +77,10 @@ FULL_LINK = link("a", "b", "my own", weight=1 / 3, given=True, last_activated=NO
 
 def test_every_field_of_a_row_comes_back_as_it_was(store: Store) -> None:
     remember(store, FULL_MEMORY, FULL_VERSION, whole("b"), FULL_LINK)
-    assert store.memories("mine", ["a"]) == [FULL_MEMORY]
-    assert store.versions("mine", "a") == [FULL_VERSION]
-    assert store.links("mine") == [FULL_LINK]
-    assert [change.after for change in store.since("mine", 0)[0].rows] == [
+    assert store.rows("mine", MemoryRow, ids=["a"]) == [FULL_MEMORY]
+    assert store.rows("mine", VersionRow, ids=["a"]) == [FULL_VERSION]
+    assert store.rows("mine", LinkRow) == [FULL_LINK]
+    assert [change.after for change in store.operations("mine", after=0)[0].rows] == [
         FULL_MEMORY,
         FULL_VERSION,
         *whole("b"),
@@ -89,7 +90,7 @@ def test_every_field_of_a_row_comes_back_as_it_was(store: Store) -> None:
 
 def test_a_record_joins_a_memory_and_its_version(store: Store) -> None:
     remember(store, FULL_MEMORY, FULL_VERSION)
-    found = store.get("mine", "a", NOW)
+    found = record_named(store, "mine", "a", NOW)
     assert found is not None
     assert (found.namespace, found.key, found.kind) == ("mine", "κλειδί/ключ", "procedure")
     assert (found.use.uses, found.use.last_used_at, found.use.followed) == (7, NOW - DAY, 4)
@@ -104,15 +105,15 @@ def test_a_time_of_another_zone_is_the_same_instant(store: Store) -> None:
     remember(
         store, memory("a", last_used_at=NOW.astimezone(east)), version("a", occurred_at=NOW.astimezone(east))
     )
-    (found,) = store.memories("mine")
+    (found,) = store.rows("mine", MemoryRow)
     assert found.last_used_at == NOW
     assert found.last_used_at.utcoffset() == timedelta(0)
 
 
 def test_memories_may_be_given_after_the_rows_that_need_them(store: Store) -> None:
     remember(store, link("a", "b"), version("b"), version("a"), memory("b"), memory("a"))
-    assert store.links("mine") == [link("a", "b")]
-    assert [one.id for one in store.memories("mine")] == ["b", "a"]
+    assert store.rows("mine", LinkRow) == [link("a", "b")]
+    assert [one.id for one in store.rows("mine", MemoryRow)] == ["b", "a"]
 
 
 def test_operations_are_numbered_from_one_without_gaps(store: Store) -> None:
@@ -123,7 +124,7 @@ def test_operations_are_numbered_from_one_without_gaps(store: Store) -> None:
 
 def test_an_operation_may_change_nothing(store: Store) -> None:
     assert store.apply(operation(kind="set-strength", message="nothing to set")) == 1
-    assert store.since("mine", 0)[0].message == "nothing to set"
+    assert store.operations("mine", after=0)[0].message == "nothing to set"
 
 
 def test_a_change_moves_the_state_of_a_memory_and_of_a_link(store: Store) -> None:
@@ -131,9 +132,9 @@ def test_a_change_moves_the_state_of_a_memory_and_of_a_link(store: Store) -> Non
     used = replace(memory("a"), weight=0.51, uses=1, last_used_at=NOW, status="forgotten", key="renamed")
     stronger = replace(link("a", "b"), weight=0.6, given=True, last_activated=NOW)
     store.apply(operation([RowChange(memory("a"), used), RowChange(link("a", "b"), stronger)]))
-    assert store.memories("mine", ["a"]) == [used]
-    assert store.links("mine") == [stronger]
-    assert store.keys("mine", ["renamed", "key-a"]) == {"renamed": "a"}
+    assert store.rows("mine", MemoryRow, ids=["a"]) == [used]
+    assert store.rows("mine", LinkRow) == [stronger]
+    assert ids_of(store, "mine", ["renamed", "key-a"]) == {"renamed": "a"}
 
 
 def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
@@ -145,9 +146,13 @@ def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
     store.apply(
         operation([RowChange(old, replace(old, retired_at=later)), *added(ended, fresh)], kind="supersede")
     )
-    assert store.versions("mine", "a") == [replace(old, retired_at=later), ended, fresh]
-    assert [one.content for one in store.page("mine", later)] == ["second"]
-    assert [one.content for one in store.page("mine", NOW)] == ["first"]
+    assert store.rows("mine", VersionRow, ids=["a"]) == [replace(old, retired_at=later), ended, fresh]
+    assert [
+        one.content for one in list(store.records("mine", later, status="active", limit=100).values())
+    ] == ["second"]
+    assert [one.content for one in list(store.records("mine", NOW, status="active", limit=100).values())] == [
+        "first"
+    ]
 
 
 def test_rows_are_removed_in_whatever_order_they_are_given(store: Store) -> None:
@@ -162,9 +167,9 @@ def test_vectors_go_with_the_last_row_of_their_version(store: Store) -> None:
     again = version("a", revision=2)
     remember(store, whole("a"), again)
     store.apply(operation([RowChange(again, None)]))
-    assert [key for key, _ in store.vectors("mine", GENERATION)] == [("a", 1)]
+    assert [key for key, _ in stored_vectors(store, "mine", GENERATION)] == [("a", 1)]
     store.apply(operation([RowChange(version("a"), None)]))
-    assert list(store.vectors("mine", GENERATION)) == []
+    assert list(stored_vectors(store, "mine", GENERATION)) == []
 
 
 RETIRED = replace(version("a"), retired_at=NOW)
@@ -190,7 +195,7 @@ def test_the_inverse_of_a_change_brings_back_what_was_before(store: Store, chang
     assert after != before
     store.apply(operation([one.inverse() for one in changes], id="back", kind="undo", undoes=("there",)))
     assert rows_of(dump(store)) == before
-    undone = store.operation("mine", "there")
+    undone = operation_of(store, "mine", "there")
     assert undone is not None
     assert undone.undone_by == "back"
     store.apply(operation(changes, undoes=("back",)))
@@ -315,7 +320,7 @@ def test_what_a_transaction_writes_is_seen_inside_it_and_kept_after(store: Store
         with store.transaction():
             remember(store, whole("b"))
         assert store.head("mine") == 2
-    assert [one.id for one in store.memories("mine")] == ["a", "b"]
+    assert [one.id for one in store.rows("mine", MemoryRow)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("interrupt", [ValueError, KeyboardInterrupt, NotFound])
@@ -356,7 +361,7 @@ def test_a_write_that_failed_inside_a_transaction_is_not_kept_even_if_caught(sto
 
 def test_a_read_that_finds_nothing_does_not_spoil_a_transaction(store: Store) -> None:
     with store.transaction():
-        assert store.get("mine", "nil", NOW) is None
+        assert record_named(store, "mine", "nil", NOW) is None
         with pytest.raises(LookupError), store.transaction(write=False):
             raise LookupError
         remember(store, whole("a"))
@@ -380,10 +385,10 @@ def test_a_closed_store_says_so_and_closes_again(store: Store) -> None:
 
 def test_vectors_replace_each_other_and_know_their_generation(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
-    store.add_vectors("mine", "other", {("a", 1): vector(9.0)})
-    store.add_vectors("mine", GENERATION, {("a", 1): vector(7.0)})
-    assert dict(store.vectors("mine", "other")) == {("a", 1): vector(9.0)}
-    assert dict(store.vectors("mine", GENERATION, ["a"])) == {("a", 1): vector(7.0)}
+    add_vectors(store, "mine", "other", {("a", 1): vector(9.0)})
+    add_vectors(store, "mine", GENERATION, {("a", 1): vector(7.0)})
+    assert dict(stored_vectors(store, "mine", "other")) == {("a", 1): vector(9.0)}
+    assert dict(stored_vectors(store, "mine", GENERATION, ["a"])) == {("a", 1): vector(7.0)}
     assert store.head("mine") == 1
 
 
@@ -392,19 +397,19 @@ def test_vectors_of_any_number_of_passages_follow_that_of_the_whole(store: Store
     rows = np.eye(512, dtype=np.float32)
     long = TextVectors(rows[0], rows[1:61], tuple(range(400, 61 * 400, 400))).packed()
     short = TextVectors(rows[7], rows[:0]).packed()
-    store.add_vectors("mine", "long", {("a", 1): long, ("b", 1): short})
-    assert dict(store.vectors("mine", "long")) == {("a", 1): long, ("b", 1): short}
+    add_vectors(store, "mine", "long", {("a", 1): long, ("b", 1): short})
+    assert dict(stored_vectors(store, "mine", "long")) == {("a", 1): long, ("b", 1): short}
     stored = {row.id: row.vector for row in store.part("mine", VectorRow) if row.generation == "long"}
     assert stored == {"a": long, "b": short}
-    store.add_vectors("mine", "long", {("a", 1): short})
-    assert dict(store.vectors("mine", "long", ["a"])) == {("a", 1): short}
+    add_vectors(store, "mine", "long", {("a", 1): short})
+    assert dict(stored_vectors(store, "mine", "long", ["a"])) == {("a", 1): short}
 
 
 def test_vectors_of_versions_that_are_not_there_are_passed_over(store: Store) -> None:
     remember(store, whole("a"), vectors=False)
-    store.add_vectors(
-        "mine", GENERATION, {("a", 1): vector(1.0), ("a", 2): vector(2.0), ("nil", 1): vector(3.0)}
+    add_vectors(
+        store, "mine", GENERATION, {("a", 1): vector(1.0), ("a", 2): vector(2.0), ("nil", 1): vector(3.0)}
     )
-    assert [key for key, _ in store.vectors("mine", GENERATION)] == [("a", 1)]
-    store.add_vectors("mine", "empty", {})
+    assert [key for key, _ in stored_vectors(store, "mine", GENERATION)] == [("a", 1)]
+    add_vectors(store, "mine", "empty", {})
     assert store.check("mine") == []

@@ -54,7 +54,7 @@ def test_a_second_writer_is_told_that_the_store_is_busy(open_store: Open) -> Non
         with pytest.raises(Busy), other.transaction():
             other.head("mine")
     remember(other, whole("b"))
-    assert [row.id for row in one.memories("mine")] == ["a", "b"]
+    assert [row.id for row in one.rows("mine", MemoryRow)] == ["a", "b"]
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
         done.wait()
         remember(store, whole("a"))
     child.result()
-    assert [row.id for row in store.memories("mine")] == ["a", "b"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["a", "b"]
 
 
 @pytest.mark.slow
@@ -88,13 +88,13 @@ def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> Non
     for child in children:
         child.result()
     store = open_store()
-    (row,) = store.memories("mine", ["a"])
+    (row,) = store.rows("mine", MemoryRow, ids=["a"])
     assert row.uses == PROCESSES * TURNS
-    log = store.since("mine", 1)
+    log = store.operations("mine", after=1)
     assert [one.number for one in log] == list(range(2, PROCESSES * TURNS + 2))
     counted = [(one.rows[0].before, one.rows[0].after) for one in log]
     assert counted == [(memory("a", uses=i), memory("a", uses=i + 1)) for i in range(PROCESSES * TURNS)]
-    assert len(store.memories("mine")) == PROCESSES * TURNS + 1
+    assert len(store.rows("mine", MemoryRow)) == PROCESSES * TURNS + 1
     assert store.check("mine") == []
 
 
@@ -103,7 +103,7 @@ def count_up(open_store: Open, gate: Gate, name: int) -> None:
     gate.wait()
     for turn in range(TURNS):
         with store.transaction():
-            (row,) = store.memories("mine", ["a"])
+            (row,) = store.rows("mine", MemoryRow, ids=["a"])
             used: MemoryRow = replace(row, uses=row.uses + 1)
             changes = [RowChange(row, used), *added(whole(f"p{name}-{turn}"))]
             store.apply(operation(changes, id=f"op-{name}-{turn}"))

@@ -6,6 +6,7 @@ import pytest
 
 from priming.errors import Conflict
 from priming.storage.protocol import Changes, Store, Trace
+from priming.storage.questions import recall_of
 
 from .making import DAY, NOW, remember, trace, whole
 
@@ -19,35 +20,35 @@ def test_traces_come_back_newest_first(store: Store) -> None:
     second = trace("r2", NOW + DAY)
     for one in (first, second):
         store.add_trace("mine", one, keep=10, keep_flows=9, not_before=NOW)
-    assert store.traces("mine") == [second, first]
-    assert store.traces("mine", since=NOW + DAY) == [second]
-    assert store.traces("mine", since=NOW + DAY + timedelta(microseconds=1)) == []
-    assert store.traces("mine", limit=1) == [second]
+    assert store.rows("mine", Trace, limit=100) == [second, first]
+    assert store.rows("mine", Trace, since=NOW + DAY, limit=100) == [second]
+    assert store.rows("mine", Trace, since=NOW + DAY + timedelta(microseconds=1), limit=100) == []
+    assert store.rows("mine", Trace, limit=1) == [second]
 
 
 def test_traces_of_one_instant_keep_their_order(store: Store) -> None:
     for name in ("b", "c", "a"):
         store.add_trace("mine", trace(name), keep=10, keep_flows=9, not_before=NOW)
-    assert named(store.traces("mine")) == ["a", "c", "b"]
+    assert named(store.rows("mine", Trace, limit=100)) == ["a", "c", "b"]
 
 
 def test_only_the_latest_traces_are_kept(store: Store) -> None:
     for i in range(7):
         store.add_trace("other", trace(f"o{i}"), keep=10, keep_flows=9, not_before=NOW)
         store.add_trace("mine", trace(f"r{i}", NOW + i * DAY), keep=3, keep_flows=9, not_before=NOW)
-    assert named(store.traces("mine")) == ["r6", "r5", "r4"]
-    assert len(store.traces("other")) == 7
+    assert named(store.rows("mine", Trace, limit=100)) == ["r6", "r5", "r4"]
+    assert len(store.rows("other", Trace, limit=100)) == 7
     store.add_trace("mine", trace("r7", NOW + 7 * DAY), keep=3, keep_flows=9, not_before=NOW + 6 * DAY)
-    assert named(store.traces("mine")) == ["r7", "r6"]
+    assert named(store.rows("mine", Trace, limit=100)) == ["r7", "r6"]
     store.add_trace("mine", trace("r8", NOW + 8 * DAY), keep=0, keep_flows=9, not_before=NOW)
-    assert store.traces("mine") == []
+    assert store.rows("mine", Trace, limit=100) == []
 
 
 def test_a_recall_is_traced_once(store: Store) -> None:
     store.add_trace("mine", trace("r1", NOW, "a"), keep=3, keep_flows=9, not_before=NOW)
     with pytest.raises(Conflict):
         store.add_trace("mine", trace("r1", NOW, "b"), keep=3, keep_flows=9, not_before=NOW)
-    assert store.traces("mine") == [trace("r1", NOW, "a")]
+    assert store.rows("mine", Trace, limit=100) == [trace("r1", NOW, "a")]
 
 
 def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
@@ -55,17 +56,19 @@ def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
     kept = trace("r1", NOW, "a", session="s", nodes=nodes, flow=bytes(range(256)))
     store.add_trace("mine", kept, keep=9, keep_flows=9, not_before=NOW)
     store.add_trace("mine", trace("r2"), keep=9, keep_flows=9, not_before=NOW)
-    assert store.trace("mine", "r1") == kept
-    assert store.trace("mine", "r2") == trace("r2")
-    assert store.trace("mine", "nil") is None
-    assert store.traces("mine") == [trace("r2"), trace("r1", NOW, "a", session="s")]
+    assert recall_of(store, "mine", "r1") == kept
+    assert recall_of(store, "mine", "r2") == trace("r2")
+    assert recall_of(store, "mine", "nil") is None
+    assert store.rows("mine", Trace, limit=100) == [trace("r2"), trace("r1", NOW, "a", session="s")]
 
 
 def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
     for i in range(5):
         one = trace(f"r{i}", NOW, "a", nodes=("a",), flow=b"flow")
         store.add_trace("mine", one, keep=4, keep_flows=2, not_before=NOW)
-    found = {one.recall_id: store.trace("mine", one.recall_id) for one in store.traces("mine")}
+    found = {
+        one.recall_id: recall_of(store, "mine", one.recall_id) for one in store.rows("mine", Trace, limit=100)
+    }
     assert {name: one and (one.nodes, one.flow) for name, one in found.items()} == {
         "r4": (("a",), b"flow"),
         "r3": (("a",), b"flow"),
@@ -73,7 +76,7 @@ def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
         "r1": ((), None),
     }
     store.add_trace("mine", trace("r5", nodes=("a",), flow=b"flow"), keep=9, keep_flows=0, not_before=NOW)
-    flows = [store.trace("mine", one.recall_id) for one in store.traces("mine")]
+    flows = [recall_of(store, "mine", one.recall_id) for one in store.rows("mine", Trace, limit=100)]
     assert [one and one.flow for one in flows] == [None] * 5
 
 
@@ -87,13 +90,17 @@ def test_recalls_are_found_by_session_and_by_hit(store: Store) -> None:
     ]
     for one in traces:
         store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
-    assert named(store.traces("mine", session="s")) == ["r5", "r2", "r1"]
-    assert named(store.traces("mine", memory_id="a")) == ["r5", "r3", "r1"]
-    assert named(store.traces("mine", session="s", memory_id="a")) == ["r5", "r1"]
-    assert named(store.traces("mine", session="s", limit=1)) == ["r5"]
-    assert named(store.traces("mine", memory_id="a", limit=2)) == ["r5", "r3"]
-    assert named(store.traces("mine", session="s", since=NOW + DAY)) == ["r5", "r2"]
-    assert store.traces("mine", session="nil") == store.traces("mine", memory_id="nil") == []
+    assert named(store.rows("mine", Trace, session="s", limit=100)) == ["r5", "r2", "r1"]
+    assert named(store.rows("mine", Trace, hit="a", limit=100)) == ["r5", "r3", "r1"]
+    assert named(store.rows("mine", Trace, session="s", hit="a", limit=100)) == ["r5", "r1"]
+    assert named(store.rows("mine", Trace, session="s", limit=1)) == ["r5"]
+    assert named(store.rows("mine", Trace, hit="a", limit=2)) == ["r5", "r3"]
+    assert named(store.rows("mine", Trace, since=NOW + DAY, session="s", limit=100)) == ["r5", "r2"]
+    assert (
+        store.rows("mine", Trace, session="nil", limit=100)
+        == store.rows("mine", Trace, hit="nil", limit=100)
+        == []
+    )
 
 
 def test_a_purge_drops_recalls_of_a_memory_and_flows_through_it(store: Store) -> None:
@@ -107,6 +114,6 @@ def test_a_purge_drops_recalls_of_a_memory_and_flows_through_it(store: Store) ->
     for one in traces:
         store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
     assert store.purge(Changes("mine", "p", "purge", NOW), ["a"])["traces"] == 1
-    assert named(store.traces("mine")) == ["apart", "passed"]
-    assert store.trace("mine", "passed") == trace("passed", NOW, "b")
-    assert store.trace("mine", "apart") == traces[2]
+    assert named(store.rows("mine", Trace, limit=100)) == ["apart", "passed"]
+    assert recall_of(store, "mine", "passed") == trace("passed", NOW, "b")
+    assert recall_of(store, "mine", "apart") == traces[2]

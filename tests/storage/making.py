@@ -11,6 +11,7 @@ from typing import Any
 
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Logged, Store, Trace, VersionKey
+from priming.storage.questions import recall_of, stored_vectors
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -109,19 +110,21 @@ def trace(recall_id: str, at: datetime = NOW, *hits: str, **fields: Any) -> Trac
 
 def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
     """Everything that a namespace holds; two equal dumps are two equal states."""
-    memories = store.memories(namespace)
-    vectors: dict[VersionKey, bytes] = dict(store.vectors(namespace, GENERATION))
+    memories = store.rows(namespace, MemoryRow)
+    vectors: dict[VersionKey, bytes] = dict(stored_vectors(store, namespace, GENERATION))
     return {
         "memories": memories,
-        "versions": [one for row in memories for one in store.versions(namespace, row.id)],
-        "links": store.links(namespace),
-        "verdicts": store.verdicts(namespace),
-        "pairs": store.pairs(namespace),
-        "runs": store.runs(namespace),
-        "weights": store.weights(namespace),
+        "versions": [one for row in memories for one in store.rows(namespace, VersionRow, ids=[row.id])],
+        "links": store.rows(namespace, LinkRow),
+        "verdicts": store.rows(namespace, VerdictRow),
+        "pairs": store.rows(namespace, PairRow),
+        "runs": store.rows(namespace, RunRow),
+        "weights": store.rows(namespace, WeightsRow),
         "vectors": vectors,
-        "log": store.operations(namespace, limit=None),
-        "traces": [store.trace(namespace, one.recall_id) for one in store.traces(namespace, limit=10**6)],
+        "log": store.operations(namespace),
+        "traces": [
+            recall_of(store, namespace, one.recall_id) for one in store.rows(namespace, Trace, limit=10**6)
+        ],
         "counts": {**_counted(store, namespace)},
     }
 

@@ -9,7 +9,7 @@ import pytest
 
 from priming import Conflict, NotFound, ParamError, StoreError
 from priming.serialization import stamp
-from priming.storage.rows import PairRow, RowChange, RunRow, VerdictRow
+from priming.storage.rows import MemoryRow, PairRow, RowChange, RunRow, VerdictRow
 
 THEN = datetime(2023, 5, 7, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -45,7 +45,7 @@ def learn(memory, now, operation_id="learnt"):
     """Rows as the verbs that learn write them."""
     a, b = sorted(memory.get(key).id for key in ("a", "filler-note-3"))
     with memory.writing():
-        (row,) = memory.store.memories(memory.namespace, [a])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[a])
         rows = [
             RowChange(row, replace(row, confidence=0.6, weight=0.51)),
             RowChange(None, VerdictRow(a, "used", operation_id, "r", now, "conscious", "s", {"text": "Zed"})),
@@ -59,7 +59,7 @@ def learnt(memory):
     """Everything that was learnt in a namespace."""
     store = memory.store
     sure = {record.key: record.confidence for record in memory.list(status=None)}
-    return [*(read(memory.namespace) for read in (store.verdicts, store.pairs, store.runs)), sure]
+    return [*(store.rows(memory.namespace, kind) for kind in (VerdictRow, PairRow, RunRow)), sure]
 
 
 def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):

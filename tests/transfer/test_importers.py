@@ -10,6 +10,7 @@ import pytest
 
 from priming.config.params.store import STORE
 from priming.errors import ParamError, PrimingError
+from priming.storage.rows import LinkRow
 from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, names, progress_summary, run
 
 pytestmark = pytest.mark.usefixtures("plugin")
@@ -180,8 +181,10 @@ def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_t
             raise EndOfImportError
 
     def links(memory):
-        rows = memory.store.links(memory.namespace)
-        keys = memory.store.names(memory.namespace, {end for row in rows for end in (row.source, row.target)})
+        rows = memory.store.rows(memory.namespace, LinkRow)
+        keys = memory.store.names(
+            memory.namespace, ids={end for row in rows for end in (row.source, row.target)}
+        )
         return {(keys[row.source], row.relation, keys[row.target]): row.weight for row in rows}
 
     import_id = "0197a3b2-1c4d-7e5f-8a6b-9c0d1e2f3a4b"

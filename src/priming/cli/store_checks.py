@@ -11,6 +11,8 @@ from priming.cli.options import StoreOptions
 from priming.config import environment
 from priming.config.values import dataclass
 from priming.errors import Corrupt, PrimingError
+from priming.storage.protocol import TokenRow
+from priming.storage.rows import LoopSessionRow
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MIB = 1 << 20
@@ -103,7 +105,10 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
     with store.open_file() as memory:
         try:
             findings = memory.validate()
-            _ = memory.store.loops(memory.namespace, limit=20), memory.store.tokens()
+            _ = (
+                memory.store.rows(memory.namespace, LoopSessionRow, limit=20),
+                memory.store.rows(None, TokenRow),
+            )
         except PrimingError as error:
             state = FAIL if isinstance(error, Corrupt) else WARN
             yield Check("validate", state, str(error), "restore a backup, or name another --namespace")

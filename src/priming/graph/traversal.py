@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from priming.config.relations import REPLACED
 from priming.config.values import dataclass
 from priming.namespace import Namespace
+from priming.storage.rows import LinkRow
 from priming.types import MemoryRecord
 
 Successors = Mapping[str, Sequence[str]]
@@ -108,7 +109,7 @@ def neighbors(
         frontier = visited
         for hop in range(1, hops + 1):
             paths = _next_hop(memory, frontier, visited.keys(), least, automatic)
-            records = memory.store.records(memory.namespace, paths, now)
+            records = memory.store.records(memory.namespace, now, ids=paths)
             active = [record for record in records.values() if record.status == "active"]
             frontier = {record.id: paths[record.id][0] for record in active}
             visited |= frontier
@@ -127,7 +128,7 @@ def _next_hop(
     """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
     signs = memory.signs()
-    for link in memory.store.links(memory.namespace, frontier) if frontier else ():
+    for link in memory.store.rows(memory.namespace, LinkRow, ids=frontier) if frontier else ():
         excluded = link.relation in _EXCLUDED_RELATIONS or signs.suppresses(link.relation)
         if link.weight < least or excluded:
             continue

@@ -18,6 +18,7 @@ from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
+from priming.storage.questions import add_vectors, record_named, restore, stored_vectors
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -63,7 +64,7 @@ def _discard_erased(memory: Namespace) -> None:
     checked = min((past.head for past in _pasts(memory)), default=head)
     if checked == head:
         return
-    since = memory.store.since(memory.namespace, checked)
+    since = memory.store.operations(memory.namespace, after=checked)
     if checked > head or any(logged.erased or logged.kind == RESTORE for logged in since):
         memory.drop_pasts()
     for past in _pasts(memory):
@@ -106,8 +107,8 @@ def _past_namespace(
     everything += [*rows.weights, *rows.relations]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
-    store.restore(memory.namespace, everything, [Logged(1, "past", "past", now)])
-    store.add_vectors(memory.namespace, memory.embedder.generation, rows.vectors)
+    restore(store, memory.namespace, everything, [Logged(1, "past", "past", now)])
+    add_vectors(store, memory.namespace, memory.embedder.generation, rows.vectors)
     return PastNamespace(
         store,
         memory.namespace,
@@ -128,19 +129,19 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
     """The rows as they were at ``known_at``, memories in their order of insertion at that time."""
     store, namespace = memory.store, memory.namespace
     past = PastRows() if known_at is None else rows_at(memory, known_at)
-    memories = list(past.of(MemoryRow, store.memories(namespace)).values())
+    memories = list(past.of(MemoryRow, store.rows(namespace, MemoryRow)).values())
     if known_at is not None and past.gone:
         positions = created_at(memory, known_at)
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
-    present = store.versions(namespace)
+    present = store.rows(namespace, VersionRow)
     versions = _told_first(list(past.of(VersionRow, present).values()))
     return _Rows(
         memories,
         versions,
-        list(past.of(LinkRow, store.links(namespace)).values()),
-        list(past.of(VerdictRow, store.verdicts(namespace)).values()),
-        list(past.of(WeightsRow, store.weights(namespace)).values()),
-        list(past.of(RelationRow, store.relations(namespace)).values()),
+        list(past.of(LinkRow, store.rows(namespace, LinkRow)).values()),
+        list(past.of(VerdictRow, store.rows(namespace, VerdictRow)).values()),
+        list(past.of(WeightsRow, store.rows(namespace, WeightsRow)).values()),
+        list(past.of(RelationRow, store.rows(namespace, RelationRow)).values()),
         _vectors(memory, versions, present),
     )
 
@@ -164,7 +165,7 @@ def _vectors(
     texts = {(row.id, row.version): _embedded(row) for row in present}
     changed = [row for row in versions if texts.get((row.id, row.version)) != _embedded(row)]
     keys = {(row.id, row.version) for row in versions} - {(row.id, row.version) for row in changed}
-    stored = memory.store.vectors(memory.namespace, memory.embedder.generation)
+    stored = stored_vectors(memory.store, memory.namespace, memory.embedder.generation)
     vectors = {key: vector for key, vector in stored if key in keys}
     return vectors | restored_vectors(memory, [RowChange(None, row) for row in changed])
 
@@ -249,7 +250,7 @@ def as_of(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )
-        stored = past.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
+        stored = past.of(VersionRow, memory.store.rows(memory.namespace, VersionRow, ids=[row.id])).values()
         rows = [version for version in stored if version.id == row.id]
         versions = [version for version in rows if version.retired_at is None]
     # A stored version is known since it was recorded, even if the clock was ahead at that time.
@@ -266,8 +267,8 @@ def as_of(
 
 def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:
     """The memory that had a key or id at a past time; an id takes precedence."""
-    present = memory.store.get(memory.namespace, key, memory.now())
+    present = record_named(memory.store, memory.namespace, key, memory.now())
     ids = [] if present is None else [present.id]
-    rows = past.of(MemoryRow, memory.store.memories(memory.namespace, ids)).values()
+    rows = past.of(MemoryRow, memory.store.rows(memory.namespace, MemoryRow, ids=ids)).values()
     matches = [row for row in rows if key in (row.id, row.key)]
     return next((row for row in matches if row.id == key), next(iter(matches), None))

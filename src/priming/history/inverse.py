@@ -132,7 +132,7 @@ def refaded(
     before, after = change.before, change.after
     if not (isinstance(before, LinkRow) and isinstance(after, LinkRow)):
         return restored
-    operations = memory.store.operations(memory.namespace, memory_id=before.source, limit=None)
+    operations = memory.store.operations(memory.namespace, memory_id=before.source)
     moves = [
         (logged, own)
         for logged in reversed(operations)

@@ -17,7 +17,8 @@ from priming.core.arguments.checks import (
 )
 from priming.errors import Conflict
 from priming.namespace import Namespace
-from priming.storage.rows import RowChange, record_among
+from priming.storage.questions import operation_of
+from priming.storage.rows import MemoryRow, RowChange, VersionRow, record_among
 from priming.types import Operation, Version
 
 
@@ -25,8 +26,8 @@ def history(memory: Namespace, key: str) -> list[Version]:
     """Return the versions of a memory, oldest first: when each was true, and when it was stored and superseded."""
     with memory.lock:
         memory_id = memory.find(key).id
-        (row,) = memory.store.memories(memory.namespace, [memory_id])
-        versions = memory.store.versions(memory.namespace, memory_id)
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory_id])
+        versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
         latest = {version.version: version for version in versions}
         return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
 
@@ -36,7 +37,7 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
     why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)
-        (row,) = memory.store.memories(memory.namespace, [target.id])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[target.id])
         if row.status == "forgotten":
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
         change = RowChange(row, replace(row, status="forgotten"))
@@ -71,7 +72,7 @@ def log(
 def operation(memory: Namespace, operation_id: str) -> Operation | None:
     """Return the operation of an id with its changes, or None: this shows whether a call was carried out."""
     with memory.lock:
-        logged = memory.store.operation(memory.namespace, check_uuid("operation_id", operation_id))
+        logged = operation_of(memory.store, memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
 
 

@@ -13,6 +13,7 @@ from priming.namespace import Namespace
 from priming.results import Hit
 from priming.storage.filters import Combination, Comparison, Condition
 from priming.storage.protocol import Store
+from priming.storage.questions import activations
 
 EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _SEVERAL = {"eq": "in", "in": "in", "ne": "nin", "nin": "nin"}
@@ -50,7 +51,7 @@ class PastNamespace(Namespace):
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories had been activated by then."""
-        return (self.present or self.store).activations(self.namespace, profile, ids, self.now())
+        return activations(self.present or self.store, self.namespace, profile, ids, self.now())
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
         """The valid time of queries."""

@@ -14,21 +14,28 @@ from priming.config.caller import present_caller
 from priming.config.params.store import STORE
 from priming.errors import NotFound
 from priming.namespace import Namespace
+from priming.storage.protocol import SessionRow, Trace
 from priming.types import MemoryRecord
 
 _COMPARED, _LISTED = 1_000, 5
 """How many sessions, the latest, are compared with a name, and how many an error lists."""
+_JUDGED = 100
+"""How many recalls of a memory, the latest, are looked at for their sessions."""
 
 
 def check_session(memory: Namespace, name: str) -> None:
     """Raise ``NotFound`` unless a session has a recall, a memory, a run, a loop or an operation, or calls now."""
-    if name != present_caller().session and not memory.store.sessions(memory.namespace, name=name, limit=1):
+    if name != present_caller().session and not [
+        row.session for row in memory.store.rows(memory.namespace, SessionRow, session=name, limit=1)
+    ]:
         raise _unknown_session(memory, name)
 
 
 def _unknown_session(memory: Namespace, name: str) -> NotFound:
     """The error that lists the sessions that exist, those of a similar name first, then the latest."""
-    listed = nearest_first(name, memory.store.sessions(memory.namespace, limit=_COMPARED))
+    listed = nearest_first(
+        name, [row.session for row in memory.store.rows(memory.namespace, SessionRow, limit=_COMPARED)]
+    )
     message = f"there is no session {name!r} in {memory.namespace!r}"
     if not listed:
         return memory.not_found(f"{message}, nor any other: leave it out, or recall with it first")
@@ -43,12 +50,13 @@ def _unknown_session(memory: Namespace, name: str) -> NotFound:
 def check_recalled_in(memory: Namespace, session: str, records: Iterable[MemoryRecord]) -> None:
     """Raise ``NotFound`` where a session has recalls, and none of them returned one of the memories."""
     since = memory.now() - timedelta(days=STORE.trace_days)
-    recalls = partial(memory.store.traces, memory.namespace, since=since)
+    recalls = partial(memory.store.rows, memory.namespace, Trace, since=since)
     if not recalls(session=session, limit=1):
         return
     for record in records:
-        if not recalls(session=session, memory_id=record.id, limit=1):
-            others = dict.fromkeys(trace.session for trace in recalls(memory_id=record.id) if trace.session)
+        if not recalls(session=session, hit=record.id, limit=1):
+            latest = recalls(hit=record.id, limit=_JUDGED)
+            others = dict.fromkeys(trace.session for trace in latest if trace.session)
             names = ", ".join(map(repr, nearest_first(session, [*others])[:_LISTED]))
             raise NotFound(
                 f"no recall of session {session!r} returned {record.key}"

@@ -22,6 +22,7 @@ from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
+from priming.storage.questions import ids_of, operation_of, present
 from priming.storage.rows import (
     ROOMS,
     LinkRow,
@@ -79,15 +80,15 @@ class ChangeSet:
     def current(self, row: Row) -> Row | None:
         """The row with the identity of ``row``, None if it will not exist."""
         change = self._changes.get(identity(row))
-        return self._store.present(self._namespace, row) if change is None else change.after
+        return present(self._store, self._namespace, row) if change is None else change.after
 
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
-        return self._updated(LinkRow, self._store.links(self._namespace, ids), ids)
+        return self._updated(LinkRow, self._store.rows(self._namespace, LinkRow, ids=ids), ids)
 
     def links_of(self, relation: str) -> list[LinkRow]:
         """The links of a relation."""
-        rows = {identity(row): row for row in self._store.links(self._namespace, relation=relation)}
+        rows = {identity(row): row for row in self._store.rows(self._namespace, LinkRow, relation=relation)}
         for name, change in self._changes.items():
             rows.pop(name, None)
             if isinstance(change.after, LinkRow) and change.after.relation == relation:
@@ -96,8 +97,8 @@ class ChangeSet:
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
         """The links, verdicts and pairs of the memories ``ids``."""
-        verdicts = self._store.verdicts(self._namespace, ids)
-        pairs = self._store.pairs(self._namespace, ids, both=False)
+        verdicts = self._store.rows(self._namespace, VerdictRow, ids=ids)
+        pairs = self._store.rows(self._namespace, PairRow, ids=ids)
         return [
             *self.links(ids),
             *self._updated(VerdictRow, verdicts, ids),
@@ -106,15 +107,15 @@ class ChangeSet:
 
     def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
         """The memories that have one of ``keys``, by key."""
-        ids = self._store.keys(self._namespace, keys)
-        stored = self._store.memories(self._namespace, set(ids.values())) if ids else []
+        ids = ids_of(self._store, self._namespace, keys)
+        stored = self._store.rows(self._namespace, MemoryRow, ids=set(ids.values())) if ids else []
         changed = [change.after for change in self._changes.values()]
         rows = [*map(self.current, stored), *changed]
         return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
 
     def missing(self, ids: Collection[str]) -> set[str]:
         """Those of ``ids`` that belong to no memory."""
-        present = set(self._store.names(self._namespace, ids))
+        present = set(self._store.names(self._namespace, ids=ids))
         for change in self._changes_about(ids).values():
             if isinstance(change.row, MemoryRow):
                 (present.discard if change.after is None else present.add)(change.row.id)
@@ -172,7 +173,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
 def _undoable(memory: Namespace, operation_id: str) -> Logged:
     """The operation of an id, unless it cannot be undone at all."""
-    done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
+    done = operation_of(memory.store, memory.namespace, check_text("operation_id", operation_id))
     if done is None:
         raise memory.not_found(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
     if done.undone_by is not None:
@@ -195,7 +196,7 @@ def _night(memory: Namespace, done: Logged) -> list[Logged]:
     """
     if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
-    night = memory.store.operations(memory.namespace, source=done.source, limit=None)
+    night = memory.store.operations(memory.namespace, source=done.source)
     return [logged for logged in night if logged.undone_by is None] if night[0].id == done.id else [done]
 
 
@@ -203,7 +204,7 @@ def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
     """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
     if done.kind not in _VERDICTS:
         return []
-    later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT, limit=None)
+    later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT)
     own = f"{BY_VERDICT}{done.id}"
     return [logged for logged in later if logged.undone_by is None and (logged.reason or "").endswith(own)]
 
@@ -356,7 +357,7 @@ def _later(memory: Namespace, done: Logged, subject: str | None, together: Colle
     """The operations on a memory after ``done`` that are not undone, newest first."""
     return [
         logged
-        for logged in memory.store.operations(memory.namespace, memory_id=subject, limit=None)
+        for logged in memory.store.operations(memory.namespace, memory_id=subject)
         if logged.number > done.number and logged.undone_by is None and logged.id not in together
     ]
 

@@ -86,7 +86,7 @@ def past(memory: Namespace, at: datetime) -> PastLinks:
     """The links as they were at ``at``, after any operation at that very instant."""
     with memory.store.transaction(write=False):
         rows = rows_at(memory, at)
-        links = rows.of(LinkRow, memory.store.links(memory.namespace))
+        links = rows.of(LinkRow, memory.store.rows(memory.namespace, LinkRow))
     # The operation that removed a memory has its key.
     gone = {row.id: row.key for row in rows.rows.values() if isinstance(row, MemoryRow)}
     return PastLinks([links[name] for name in sorted(links)], gone)
@@ -98,7 +98,7 @@ def links_at(memory: Namespace, at: datetime) -> list[LinkRow]:
 
 
 def _present(memory: Namespace) -> _Links:
-    return {identity(link): link for link in memory.store.links(memory.namespace)}
+    return {identity(link): link for link in memory.store.rows(memory.namespace, LinkRow)}
 
 
 def _step_back(links: _Links, logged: Logged) -> None:
@@ -147,7 +147,7 @@ def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = Non
         if (event := _event_name(change)) is not None and memory_id in (None, *change.ends)
     ]
     names = {c.row.id: c.row.key for c in logged.rows if isinstance(c.row, MemoryRow)}
-    names |= memory.store.names(memory.namespace, {end for change, _ in moves for end in change.ends})
+    names |= memory.store.names(memory.namespace, ids={end for change, _ in moves for end in change.ends})
     return [_strength_event(change, event, logged, names) for change, event in moves]
 
 
@@ -289,8 +289,8 @@ def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
 def _named(memory: Namespace, oscillations: Sequence[Oscillation]) -> list[Oscillation]:
     """The oscillations with keys in place of ids, and the present weights."""
     ends = {end for link in oscillations for end in (link.source, link.target)}
-    names = memory.store.names(memory.namespace, ends)
-    rows = memory.store.links(memory.namespace, ends) if ends else []
+    names = memory.store.names(memory.namespace, ids=ends)
+    rows = memory.store.rows(memory.namespace, LinkRow, ids=ends) if ends else []
     weights = {(row.source, row.relation, row.target): row.weight for row in rows}
     return [
         replace(
@@ -321,11 +321,11 @@ def normalize_strengths(
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     if not apply:
         with memory.reading() as now:
-            rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
+            rows = _normalised(memory.store.rows(memory.namespace, LinkRow), relations, memory.signs())
             planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
             return memory.listed(weight_events(memory, planned))
     with memory.changing() as now:
-        rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
+        rows = _normalised(memory.store.rows(memory.namespace, LinkRow), relations, memory.signs())
         if not rows:
             return memory.listed([])
         message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"

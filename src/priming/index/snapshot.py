@@ -32,6 +32,7 @@ from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
+from priming.storage.questions import operation_id, stored_vectors
 from priming.text.statements import Statement
 
 FORMAT = 14
@@ -107,7 +108,7 @@ class SnapshotFile:
     @property
     def path(self) -> Path | None:
         """Where the file is."""
-        folder = self._store.scratch
+        folder = self._store.place.scratch
         name = hashlib.blake2b(self._namespace.encode(), digest_size=8).hexdigest()
         return None if folder is None else folder / f"{name}.snapshot"
 
@@ -121,7 +122,7 @@ class SnapshotFile:
     def save(self, working: WorkingSet) -> None:
         """Write the working set if that saves time and it contains nothing that was purged."""
         path = self.path
-        if path is None or not self._store.exists:
+        if path is None or not self._store.place.exists:
             return
         if not working.snapshot_due or self._purged_since(working.head):
             return
@@ -130,7 +131,7 @@ class SnapshotFile:
         stamp = {
             **self._stamp(),
             "head": working.head,
-            "operation": self._store.operation_id(self._namespace, working.head),
+            "operation": operation_id(self._store, self._namespace, working.head),
         }
         # It is disposable: a full disk or a folder that cannot be written costs time at the next open, no more.
         with suppress(OSError):
@@ -160,16 +161,22 @@ class SnapshotFile:
         """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
         if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
             return False
-        return bool(self._store.operation_id(self._namespace, stamp["head"]) == stamp["operation"])
+        return bool(operation_id(self._store, self._namespace, stamp["head"]) == stamp["operation"])
 
     def _was_embedded(self, working: WorkingSet) -> bool:
         """Whether another process embedded texts whose vectors the working set lacks."""
         lacking = working.waiting_ids
-        vectors = self._store.vectors(self._namespace, self._embedder.generation, lacking) if lacking else ()
+        vectors = (
+            stored_vectors(self._store, self._namespace, self._embedder.generation, lacking)
+            if lacking
+            else ()
+        )
         return any(True for _ in vectors)
 
     def _purged_since(self, head: int) -> bool:
-        return any(logged.erased for logged in self._store.since(self._namespace, head))
+        return any(
+            logged.erased for logged in self._store.operations(self._namespace, after=head, rows=False)
+        )
 
 
 def _write(file: Any, facts: Mapping[str, Any], arrays: ArrayMap) -> None:

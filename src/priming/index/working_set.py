@@ -18,9 +18,11 @@ from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
 from priming.index.document import Document, describe
 from priming.storage.protocol import Logged, Store
+from priming.storage.questions import record_named, stored_vectors
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
+    RelationRow,
     RowChange,
     VerdictRow,
     VersionRow,
@@ -63,7 +65,7 @@ class WorkingSet(NamespaceArrays):
         if self.head == 0 and head > 0:
             self._build(now)
         elif head > self.head:
-            for logged in self._store.since(self.namespace, self.head):
+            for logged in self._store.operations(self.namespace, after=self.head):
                 if logged.kind in (IMPORT, RESTORE) or logged.erased:
                     self.clear()
                     self._build(now)
@@ -71,7 +73,7 @@ class WorkingSet(NamespaceArrays):
                 self._apply(logged, now, {})
         self.head = head
         if self._signed_at != head:
-            rows = self._store.relations(self.namespace)
+            rows = self._store.rows(self.namespace, RelationRow)
             self.signs, self._signed_at = RelationSigns({row.relation: row.sign for row in rows}), head
         due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
@@ -86,11 +88,15 @@ class WorkingSet(NamespaceArrays):
         """
         waiting = self.waiting_ids if self.missing_vectors else []
         ids = waiting if len(waiting) <= 2 * _LOOK else [*waiting[:_LOOK], *waiting[-_LOOK:]]
-        stored = dict(self._store.vectors(self.namespace, self.embedder.generation, ids)) if ids else {}
+        stored = (
+            dict(stored_vectors(self._store, self.namespace, self.embedder.generation, ids)) if ids else {}
+        )
         if not stored:
             return 0
         taken = 0
-        for row in self._store.records(self.namespace, {memory_id for memory_id, _ in stored}, now).values():
+        for row in self._store.records(
+            self.namespace, now, ids={memory_id for memory_id, _ in stored}
+        ).values():
             if (row.id, row.version) in stored:
                 self.give_vectors(row.id, unpacked(stored[row.id, row.version]))
                 taken += 1
@@ -101,7 +107,7 @@ class WorkingSet(NamespaceArrays):
         name = normalized("NFC", text.strip())
         bare = name.removeprefix("[").removesuffix("]")
         for key in dict.fromkeys((name, bare)):
-            record_ = self._store.get(self.namespace, key, now) if key else None
+            record_ = record_named(self._store, self.namespace, key, now) if key else None
             if record_ is not None:
                 return self.row_of.get(record_.id)
         return None
@@ -109,19 +115,19 @@ class WorkingSet(NamespaceArrays):
     def _build(self, now: datetime) -> None:
         """Read everything: slow, and the only way that leaves no trace of purged texts."""
         records: dict[str, MemoryRecord] = {}
-        for record_ in self._store.scan(self.namespace, now):
+        for record_ in self._store.part(self.namespace, MemoryRecord, until=now):
             self._note_boundaries(record_, now)
             self._note_practice(record_.id, record_.use, record_.retention)
             if record_.valid_from is None or record_.valid_from <= now:
                 records[record_.id] = record_
         counted = self._store.counts(self.namespace).memories
         if sum(sum(by_status.values()) for by_status in counted.values()) > len(records):
-            for memory in self._store.memories(self.namespace):
+            for memory in self._store.rows(self.namespace, MemoryRow):
                 self.reserved_rows[memory.id] = self._new_row(memory.id)
         self._add_records(list(records.values()))
-        for verdict in self._store.verdicts(self.namespace):
+        for verdict in self._store.rows(self.namespace, VerdictRow):
             self.cue_feedback.put(verdict)
-        links = self._store.links(self.namespace)
+        links = self._store.rows(self.namespace, LinkRow)
         ends = [(self.row_of.get(link.source), self.row_of.get(link.target), link) for link in links]
         linked = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
         self.topology.load(
@@ -137,7 +143,7 @@ class WorkingSet(NamespaceArrays):
         for first in range(0, len(records), batch):
             rows = records[first : first + batch]
             ids = None if len(records) > batch else [row.id for row in rows]
-            stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
+            stored = stored_vectors(self._store, self.namespace, self.embedder.generation, ids)
             if first == 0:
                 vectors = {key: unpacked(blob) for key, blob in stored}
             chosen = [vectors.get((row.id, row.version)) for row in rows]
@@ -204,7 +210,7 @@ class WorkingSet(NamespaceArrays):
 
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
         ids = [row.id for row in records]
-        stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
+        stored = stored_vectors(self._store, self.namespace, self.embedder.generation, ids)
         vectors = {key: unpacked(blob) for key, blob in stored}
         return describe(records, [vectors.get((row.id, row.version)) for row in records], self.embedder)
 
@@ -214,16 +220,16 @@ class WorkingSet(NamespaceArrays):
         for memory_id in ids:
             self.remove(memory_id)
             self.boundaries.pop(memory_id, None)
-        stored = self._store.records(self.namespace, ids, now)
+        stored = self._store.records(self.namespace, now, ids=ids)
         records = [stored[memory_id] for memory_id in ids if memory_id in stored]
         active = [row for row in records if row.status == "active"]
         for document in self._read(active):
             self.add(document)
         for memory_id in ids:
-            for version in self._store.versions(self.namespace, memory_id):
+            for version in self._store.rows(self.namespace, VersionRow, ids=[memory_id]):
                 if version.retired_at is None and memory_id in stored:
                     self._note_boundaries(version, now)
-        for link in self._store.links(self.namespace, [row.id for row in active]):
+        for link in self._store.rows(self.namespace, LinkRow, ids=[row.id for row in active]):
             self._put_link(link)
 
     def _apply_links(self, changes: Sequence[RowChange], fresh: Mapping[str, MemoryRecord]) -> None:

@@ -21,7 +21,8 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.serialization import stamp
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, PairRow, RowChange
+from priming.storage.questions import recall_of
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, PairRow, RowChange, VerdictRow
 
 RELATION = "co-activated"
 POSITIVE = ("used", "confirmed")
@@ -104,7 +105,7 @@ class _CoactivationUpdate:
         """
         levels = {flow.nodes[row]: level for row, level, _ in flow.active}
         seeds = {flow.nodes[row]: flow.reasons.get(row, ()) for row, _, seed in flow.active if seed}
-        rows = self.memory.store.memories(self.memory.namespace, levels) if levels else []
+        rows = self.memory.store.rows(self.memory.namespace, MemoryRow, ids=levels) if levels else []
         living = {row.id: levels[row.id] for row in rows if row.status == "active"}
         kinds = {row.id: row.kind for row in rows}
         pairs = [
@@ -138,7 +139,9 @@ class _CoactivationUpdate:
             for memory_id, level, names in recall.seeds():
                 levels[memory_id], reasons[memory_id] = level, names
                 shown[memory_id] = shown.get(memory_id, set()) | recall.active
-        rows = self.memory.store.memories(self.memory.namespace, levels) if fresh and levels else []
+        rows = (
+            self.memory.store.rows(self.memory.namespace, MemoryRow, ids=levels) if fresh and levels else []
+        )
         living = {row.id: levels[row.id] for row in rows if row.status == "active" and row.kind == "behavior"}
         pairs = [
             (a, b)
@@ -154,10 +157,12 @@ class _CoactivationUpdate:
         """The recalls of a session with the memories that earlier verdicts found useful in them."""
         store, namespace = self.memory.store, self.memory.namespace
         before = []
-        for latest in store.traces(namespace, session=session, limit=self.params.session_recalls):
-            verdicts = store.verdicts(namespace, [hit for hit, _ in latest.hits], recall=latest.recall_id)
+        for latest in store.rows(namespace, Trace, session=session, limit=self.params.session_recalls):
+            verdicts = store.rows(
+                namespace, VerdictRow, ids=[hit for hit, _ in latest.hits], recall=latest.recall_id
+            )
             useful = {row.id for row in verdicts if row.verdict in POSITIVE}
-            trace = store.trace(namespace, latest.recall_id) if useful else None
+            trace = recall_of(store, namespace, latest.recall_id) if useful else None
             flow = None if trace is None else traces.flow_of(trace)
             if trace is not None and flow is not None:
                 before.append(_UsefulRecall(trace, flow, useful))
@@ -170,18 +175,18 @@ class _CoactivationUpdate:
 
     def _counted_ids(self, trace: Trace, ids: Collection[str]) -> set[str]:
         """The memories whose pairs were counted already, by an earlier verdict on the same recall."""
-        verdicts = self.memory.store.verdicts(self.memory.namespace, ids, recall=trace.recall_id)
+        verdicts = self.memory.store.rows(self.memory.namespace, VerdictRow, ids=ids, recall=trace.recall_id)
         return {row.id for row in verdicts if row.verdict in POSITIVE}
 
     def _read_links(self, ids: Collection[str]) -> None:
         """Read the links and counted pairs of memories; a link that has faded away is removed."""
         store, namespace = self.memory.store, self.memory.namespace
-        for link in store.links(namespace, ids, RELATION):
+        for link in store.rows(namespace, LinkRow, ids=ids, relation=RELATION):
             hours = (self.now - (link.last_activated or link.created_at)).total_seconds() / _HOUR
             spent = edge_is_spent(link.weight, max(hours, 0.0), self.rho, self.params.prune_below)
             after = None if spent and not link.given else link
             self.links.setdefault(link_identity(link), RowChange(link, after))
-        for pair in store.pairs(namespace, ids):
+        for pair in store.rows(namespace, PairRow, ids=ids, both=True):
             self.pairs.setdefault((pair.source, pair.target), (pair, pair))
 
     def _count_pair(self, pair: MemoryPair, a: float, b: float, at: datetime) -> None:

@@ -15,6 +15,7 @@ from priming.index.cue_feedback import SIGN, weighted_jaccard
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.storage.protocol import Trace
+from priming.storage.questions import recall_of
 from priming.storage.rows import VerdictRow
 from priming.text.tokens import terms
 
@@ -50,12 +51,12 @@ def judged_recalls(
 ) -> tuple[list[JudgedRecall], Mapping[str, int]]:
     """The latest ``limit`` judged recalls by a profile, oldest first, and the number of the others by reason."""
     rows: dict[str, list[VerdictRow]] = {}
-    for row in memory.store.verdicts(memory.namespace):
+    for row in memory.store.rows(memory.namespace, VerdictRow):
         if row.recall:
             rows.setdefault(row.recall, []).append(row)
     recalls, left_out = list[JudgedRecall](), Counter[str]()
     for recall_id, verdicts in rows.items():
-        trace = memory.store.trace(memory.namespace, recall_id)
+        trace = recall_of(memory.store, memory.namespace, recall_id)
         relevant = relevant_ids(verdicts)
         present = {
             memory_id

@@ -37,6 +37,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
 from priming.storage.protocol import Trace
+from priming.storage.questions import operation_of
 from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
 from priming.types import MemoryRecord, Operation, days_between, executions
 
@@ -71,7 +72,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         if law is None:
             return memory.listed([])
         now = memory.now()
-        page = memory.store.page(memory.namespace, now, kinds=TEXT_KINDS, limit=None)
+        page = list(memory.store.records(memory.namespace, now, kinds=TEXT_KINDS, status="active").values())
     records = [
         record
         for record in page
@@ -237,7 +238,7 @@ def _credit_recall(
     """Give the recall the verdict used or not useful; a verdict that the recall already has counts no more."""
     verdict = "used" if success else "not-useful"
     check_recalled(trace, record, "recall_id", trace.recall_id)
-    before = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
+    before = memory.store.rows(memory.namespace, VerdictRow, ids=[record.id], recall=trace.recall_id)
     if any(row.verdict == verdict for row in before):
         return Credited(f"recall {trace.recall_id} has this verdict already, so no link moved")
     effect.verdicts.append(
@@ -256,7 +257,8 @@ def _success_text(memory: Namespace, row: MemoryRow) -> str:
     """How often a procedure worked, in words: its executions, or with them the verdicts that count alike."""
     number = executions(use_of(row))
     if any(
-        _is_counted_verdict(memory, verdict) for verdict in memory.store.verdicts(memory.namespace, [row.id])
+        _is_counted_verdict(memory, verdict)
+        for verdict in memory.store.rows(memory.namespace, VerdictRow, ids=[row.id])
     ):
         return f"useful {row.helped} of {number} times, verdicts included"
     return f"{row.helped} of {number} {'execution' if number == 1 else 'executions'} succeeded"
@@ -266,7 +268,7 @@ def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:
     """Whether a verdict counts like an execution and was given without one."""
     if verdict.verdict not in ("used", "not-useful"):
         return False
-    logged = memory.store.operation(memory.namespace, verdict.operation)
+    logged = operation_of(memory.store, memory.namespace, verdict.operation)
     return logged is None or logged.kind != DONE
 
 
@@ -278,7 +280,7 @@ def strengthen(
     Its weight rises by the conscious step where verdicts move weights.
     """
     with memory.writing() as now:
-        (row,) = memory.store.memories(memory.namespace, [record.id])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[record.id])
         p = memory.profile.plasticity
         step = p.step(_TIER) if memory.profile.learning.verdicts == "path" else 0.0
         weight = float(nudge(row.weight, step, p.low, p.high))

@@ -33,7 +33,17 @@ from priming.learning.run_actions import followed, followed_links, run_actions
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow
+from priming.storage.questions import recall_of
+from priming.storage.rows import (
+    LinkIdentity,
+    LinkRow,
+    MemoryPair,
+    MemoryRow,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+)
 
 DONE = "done"
 """The kind of the operation that reports the execution of a procedure."""
@@ -54,7 +64,7 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
         _settle_overdue(memory, now)
         run_id = uuid7(now)
         row = RunRow(run_id, name or f"run:{run_id}", now)
-        for other in memory.store.runs(memory.namespace, settled=False):
+        for other in memory.store.rows(memory.namespace, RunRow, settled=False):
             if other.session == row.session and other.ended_at is None:
                 raise Conflict(f"run {other.id} of session {row.session!r} is under way: end it first")
         logged = memory.write("run-start", now, [RowChange(None, row)], source=_SOURCE)
@@ -89,7 +99,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
 def run_list(memory: Namespace) -> list[Run]:
     """The runs of the namespace, oldest first."""
     with memory.lock:
-        return memory.listed(_run(memory, row, None) for row in memory.store.runs(memory.namespace))
+        return memory.listed(_run(memory, row, None) for row in memory.store.rows(memory.namespace, RunRow))
 
 
 def run_used(memory: Namespace, run_id: str) -> Run:
@@ -115,9 +125,9 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
-    rows = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
+    rows = memory.store.rows(memory.namespace, RunRow, ids=[check_text("run_id", run_id)])
     if not rows:
-        latest = [row.id for row in memory.store.runs(memory.namespace)[: -_LISTED - 1 : -1]]
+        latest = [row.id for row in memory.store.rows(memory.namespace, RunRow)[: -_LISTED - 1 : -1]]
         runs = f"the latest are {', '.join(latest)}" if latest else "start one with run_start"
         raise memory.not_found(f"there is no run {run_id!r} in {memory.namespace!r}: {runs}")
     return rows[0]
@@ -130,8 +140,8 @@ def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
 
 def _recalled(memory: Namespace, row: RunRow) -> list[Trace]:
     """The stored recalls of a run without their flows, oldest first."""
-    recalls = memory.store.traces(
-        memory.namespace, since=row.started_at, session=row.session, limit=STORE.trace_count
+    recalls = memory.store.rows(
+        memory.namespace, Trace, since=row.started_at, session=row.session, limit=STORE.trace_count
     )
     return [trace for trace in reversed(recalls) if row.ended_at is None or trace.at <= row.ended_at]
 
@@ -139,7 +149,7 @@ def _recalled(memory: Namespace, row: RunRow) -> list[Trace]:
 def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) -> None:
     """Settle runs as unused that ended more than ``run_days`` ago without a report, except the run ``but``."""
     oldest = now - timedelta(days=memory.profile.plasticity.run_days)
-    for row in memory.store.runs(memory.namespace, settled=False):
+    for row in memory.store.rows(memory.namespace, RunRow, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
             _settle(memory, row, row, now, used=_output_proved_useful(memory, row))
 
@@ -156,11 +166,15 @@ def settle_by_output(
     store, namespace = memory.store, memory.namespace
     memories = _absorbed(memory, useful)
     times = {
-        version.recorded_at for memory_id in memories for version in store.versions(namespace, memory_id)
+        version.recorded_at
+        for memory_id in memories
+        for version in store.rows(namespace, VersionRow, ids=[memory_id])
     }
     ends = {end for source, target, _ in links for end in (source, target)}
-    times |= {link.created_at for link in store.links(namespace, ends) if link_identity(link) in links}
-    for stored in store.runs(namespace):
+    times |= {
+        link.created_at for link in store.rows(namespace, LinkRow, ids=ends) if link_identity(link) in links
+    }
+    for stored in store.rows(namespace, RunRow):
         end = stored.ended_at
         if stored.settled == "used" or end is None or not any(stored.started_at <= at <= end for at in times):
             continue
@@ -198,7 +212,7 @@ def _absorbed(memory: Namespace, ids: Iterable[str]) -> set[str]:
     """The memories, and those for which they stand since."""
     absorbed, waiting = set(ids), set(ids)
     while waiting:
-        links = memory.store.links(memory.namespace, waiting)
+        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
         sources = {link.source for link in links if link.relation in STAND_FOR and link.target in waiting}
         waiting = sources - absorbed
         absorbed |= waiting
@@ -209,7 +223,7 @@ def _successors(memory: Namespace, ids: Iterable[str]) -> dict[str, LinkRow]:
     """By memory, the link to the one that stands for it since, and so on for those that it leads to."""
     successors, waiting = dict[str, LinkRow](), set(ids)
     while waiting:
-        links = memory.store.links(memory.namespace, waiting)
+        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
         new = {link.source: link for link in links if link.relation in STAND_FOR and link.source in waiting}
         successors |= new
         waiting = {link.target for link in new.values()} - successors.keys()
@@ -252,7 +266,7 @@ def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
     times = dict.fromkeys(written, row.started_at)
     for link in _successors(memory, written).values():
         times[link.target] = min(times.get(link.target, link.created_at), link.created_at)
-    verdicts = memory.store.verdicts(memory.namespace, times) if times else []
+    verdicts = memory.store.rows(memory.namespace, VerdictRow, ids=times) if times else []
     return any(
         verdict.verdict in POSITIVE and verdict.at >= times[verdict.id] for verdict in verdicts
     ) or any(_succeeded(memory, memory_id, since) for memory_id, since in times.items())
@@ -290,7 +304,9 @@ def _settle(
         follows = [followed(memory, action, shown) for action in actions]
         useful |= set[str]().union(*follows)
         if profile.learning.runs:
-            links = _links_among(memory.store.links(memory.namespace, shown), shown, memory.signs())
+            links = _links_among(
+                memory.store.rows(memory.namespace, LinkRow, ids=shown), shown, memory.signs()
+            )
             links = [link for link in links if link_identity(link) not in own]
             if actions and used:
                 links = _links_followed(links, follows, ways)
@@ -371,17 +387,17 @@ def _links_among(links: Iterable[LinkRow], shown: Iterable[str], signs: Relation
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
     """The stored recalls of a run with their flows, oldest first."""
-    recalls = memory.store.traces(
-        memory.namespace, since=row.started_at, session=row.session, limit=STORE.flow_count
+    recalls = memory.store.rows(
+        memory.namespace, Trace, since=row.started_at, session=row.session, limit=STORE.flow_count
     )
     for recall in reversed(recalls):
         if row.ended_at is None or recall.at <= row.ended_at:
-            trace = memory.store.trace(memory.namespace, recall.recall_id)
+            trace = recall_of(memory.store, memory.namespace, recall.recall_id)
             if trace is not None:
                 yield trace
 
 
 def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:
-    names = memory.store.names(memory.namespace, row.shown)
+    names = memory.store.names(memory.namespace, ids=row.shown)
     shown = tuple(names[memory_id] for memory_id in row.shown if memory_id in names)
     return Run(row.id, row.session, row.started_at, row.ended_at, row.settled, shown, operation)

@@ -22,6 +22,7 @@ from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.recall.entities import equivalent_names
 from priming.results import Alias, AliasEvidence
+from priming.storage.questions import present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
 from priming.text.gists import gist_of
@@ -91,7 +92,7 @@ def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datet
         for (newer, subject, value), (older, other_subject, other_value) in combinations(latest, 2):
             if subject != other_subject and values_differ(value, other_value):
                 link = LinkRow(newer, older, CONFLICTS, 0.0, now)
-                if memory.store.present(memory.namespace, link) is None:
+                if present(memory.store, memory.namespace, link) is None:
                     yield RowChange(None, link)
 
 
@@ -148,15 +149,18 @@ class _NamesInTexts:
     def read(cls, memory: Namespace, now: datetime) -> _NamesInTexts:
         """Read the memories that are active now."""
         store, namespace = memory.store, memory.namespace
-        texts = {text.id: text for text in store.page(namespace, now, kinds=TEXT_KINDS, limit=None)}
+        texts = {
+            text.id: text
+            for text in list(store.records(namespace, now, kinds=TEXT_KINDS, status="active").values())
+        }
         entities: dict[str, MemoryRecord] = {}
-        for entity in store.page(namespace, now, kinds=["entity"], limit=None):
+        for entity in list(store.records(namespace, now, kinds=["entity"], status="active").values()):
             slot = slot_of_record(entity)
             if slot is not None and entity.metadata.get("form", NAME) in _FORMS:
                 entities.setdefault(slot, entity)
         slots = {entity.id: slot for slot, entity in entities.items()}
         mentions: dict[str, set[str]] = defaultdict(set)
-        for link in store.links(namespace, relation=MENTIONS):
+        for link in store.rows(namespace, LinkRow, relation=MENTIONS):
             if link.target in slots and link.source in texts:
                 mentions[slots[link.target]].add(link.source)
         return cls(texts, entities, mentions, _names_by_word(entities))

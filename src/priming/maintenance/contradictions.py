@@ -15,6 +15,7 @@ from priming.recall.entities import equivalent_names
 from priming.recall.relevance.quiet_rules import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
+from priming.storage.questions import present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.quotation import quote_text
 from priming.text.statements import Statement, same_slot, statement, values_differ
@@ -58,7 +59,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         older, newer = (memory.find(key, now).id for key in keys)
         both_hold = LinkRow(newer, older, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]
-        if memory.store.present(memory.namespace, both_hold) is None:
+        if present(memory.store, memory.namespace, both_hold) is None:
             rows.append(RowChange(None, both_hold))
         message = f"{quote_text(keys[0])} and {quote_text(keys[1])} may both hold"
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
@@ -76,7 +77,7 @@ def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
 
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     """The rules that were mostly overridden recently."""
-    rules = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+    rules = list(memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values())
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
         rule, key = quiet.rule, shlex.quote(quiet.rule.key)
@@ -104,10 +105,10 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
 def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
     """Contradictions with their links, where both facts are active and their values for one slot still differ."""
     linked: dict[frozenset[str], list[LinkRow]] = {}
-    for link in memory.store.links(memory.namespace, relation=CONFLICTS):
+    for link in memory.store.rows(memory.namespace, LinkRow, relation=CONFLICTS):
         linked.setdefault(frozenset((link.source, link.target)), []).append(link)
     ids = {end for pair in linked for end in pair}
-    records = memory.store.records(memory.namespace, ids, now) if ids else {}
+    records = memory.store.records(memory.namespace, now, ids=ids) if ids else {}
     facts = {fact.id: fact for fact in records.values() if fact.kind == FACT and fact.status == "active"}
     unsettled: list[Contradiction] = []
     for pair, links in linked.items():

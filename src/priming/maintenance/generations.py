@@ -136,7 +136,7 @@ def latest_choice(memory: Namespace) -> str | None:
 
 def _choices(store: Store, namespace: str) -> Sequence[Logged]:
     """The choices of an embedder that are in effect, newest first."""
-    operations = store.operations(namespace, source=EMBEDDER_CHOICE, limit=None)
+    operations = store.operations(namespace, source=EMBEDDER_CHOICE)
     return [logged for logged in operations if logged.undone_by is None]
 
 

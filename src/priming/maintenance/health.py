@@ -21,7 +21,8 @@ from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.copies import REPLACED_STORES
 from priming.storage.protocol import Changes
-from priming.storage.rows import LinkRow
+from priming.storage.questions import stored_vectors
+from priming.storage.rows import LinkRow, MemoryRow, WeightsRow
 from priming.text.quotation import label
 
 DAMAGE = "damaged-row", "integrity"
@@ -32,9 +33,10 @@ def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
         counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
-        answers = any(True for _ in memory.store.vectors(memory.namespace, own))
+        answers = any(True for _ in stored_vectors(memory.store, memory.namespace, own))
         weights = {
-            row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
+            row.profile: current_weights(row.weights)
+            for row in memory.store.rows(memory.namespace, WeightsRow)
         }
         reason = memory.empty_reason()
     return Stats(
@@ -43,7 +45,7 @@ def stats(memory: Namespace) -> Stats:
         links=counts.links,
         operations=counts.operations,
         traces=counts.traces,
-        bytes=counts.bytes if memory.store.exists else 0,
+        bytes=counts.bytes if memory.store.place.exists else 0,
         generation=own if answers else counts.generation,
         weights=weights,
         reason=reason,
@@ -81,7 +83,7 @@ def inconsistencies(memory: Namespace, *, words: bool) -> list[Finding]:
         if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):
-            links = memory.store.links(memory.namespace, relation=relation)
+            links = memory.store.rows(memory.namespace, LinkRow, relation=relation)
             findings += _find_cycles(memory, relation, links)
             if relation in REPLACED:
                 findings += _find_replaced_but_active(memory, relation, links)
@@ -109,7 +111,7 @@ VALIDATION_RULES = {
 
 def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
     names = memory.store.names(
-        memory.namespace, {end for link in links for end in (link.source, link.target)}
+        memory.namespace, ids={end for link in links for end in (link.source, link.target)}
     )
     for cycle in cycles((names[link.source], names[link.target]) for link in links):
         path = " → ".join((*cycle, cycle[0]))
@@ -119,9 +121,9 @@ def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> 
 def _find_replaced_but_active(
     memory: Namespace, relation: str, links: Sequence[LinkRow]
 ) -> Iterator[Finding]:
-    sources = memory.store.memories(memory.namespace, {link.source for link in links})
+    sources = memory.store.rows(memory.namespace, MemoryRow, ids={link.source for link in links})
     active = {row.id: row.key for row in sources if row.status == "active"}
-    names = memory.store.names(memory.namespace, {link.target for link in links if link.source in active})
+    names = memory.store.names(memory.namespace, ids={link.target for link in links if link.source in active})
     for link in links:
         if link.source in active and link.source != link.target:
             subject = f"{label(active[link.source])} ─{label(relation)}→ {label(names[link.target])}"
@@ -145,7 +147,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         file = _free_path(memory, memory.now()) if path is None else check_path(path)
         if file is None:
             raise ParamError("path", None, "must be given: only a store in a file has a folder for backups")
-        if not memory.store.exists:
+        if not memory.store.place.exists:
             raise NotFound(
                 "there is no store yet, so there is nothing to back up: the first write creates it"
             )
@@ -215,7 +217,7 @@ def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[
 
 def _free_path(memory: Namespace, now: datetime, inner: str = "") -> Path | None:
     """The path of a new file in the folder of backups, named by the time; None for a store that is no file."""
-    folder = memory.store.backups
+    folder = memory.store.place.backups
     if folder is None:
         return None
     stem = now.strftime("%Y-%m-%dT%H-%M-%SZ")

@@ -24,6 +24,7 @@ from priming.errors import Conflict, ParamError
 from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.namespace import Namespace
 from priming.rules.results import NearDuplicates
+from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import quote_text
 from priming.text.rule_kinds import forbids
@@ -53,7 +54,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
             if successor.id == row.id:
                 raise ParamError("by", by, "must differ from the memory that is deprecated")
             link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
-            if memory.store.present(memory.namespace, link) is None:
+            if present(memory.store, memory.namespace, link) is None:
                 rows.append(RowChange(None, link))
             message = f"{quote_text(successor.key)} replaces it"
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
@@ -73,7 +74,7 @@ def restore(memory: Namespace, key: str) -> Operation:
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
         replacements = [
             link
-            for link in memory.store.links(memory.namespace, [row.id])
+            for link in memory.store.rows(memory.namespace, LinkRow, ids=[row.id])
             if link.source == row.id and link.relation in REPLACED
         ]
         rows = [RowChange(row, replace(row, status="active"))]
@@ -84,7 +85,7 @@ def restore(memory: Namespace, key: str) -> Operation:
 
 def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) -> list[str]:
     """The links that restoring a memory removes, in words."""
-    names = memory.store.names(memory.namespace, [link.target for link in links])
+    names = memory.store.names(memory.namespace, ids=[link.target for link in links])
     sentences = [f"its {link.relation} link to {quote_text(names[link.target])} is removed" for link in links]
     if row.status == "merged" and links:
         sentences.append("what was merged stays there")
@@ -171,7 +172,10 @@ def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
     """The memories to merge, each with its survivor, the most similar first."""
-    records = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_precedence)
+    records = sorted(
+        memory.store.records(memory.namespace, now, kinds=[kind], status="active").values(),
+        key=_precedence,
+    )
     duplicates = [
         (source, survivor, NearDuplicates(survivor.key, source.key, similarity))
         for source, survivor, similarity in _similar_pairs(records, bar)
@@ -272,7 +276,7 @@ def _may_be_similar(a: ComparedBehaviour, b: ComparedBehaviour, threshold: float
 
 
 def _row(memory: Namespace, key: str, now: datetime) -> MemoryRow:
-    (row,) = memory.store.memories(memory.namespace, [memory.find(key, now).id])
+    (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory.find(key, now).id])
     return row
 
 

@@ -15,7 +15,8 @@ from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.storage.fingerprints import DigestedItems, PartDigest, fingerprint
 from priming.storage.opening import open_store
-from priming.storage.protocol import PARTS, Logged, Store, StoredItem, Trace
+from priming.storage.protocol import PARTS, Logged, ReadOnlyRow, Store, StoredItem, TokenRow, Trace
+from priming.storage.questions import operation_id
 from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, VectorRow
 from priming.types import Progress
 
@@ -91,10 +92,10 @@ def migrate(
 
     """
     with closing(_opened("source", source)) as old, closing(_opened("target", target)) as new:
-        if old.place == new.place:
-            raise Conflict(f"{old.place} is both source and target: name another target")
-        if not old.exists:
-            raise NotFound(f"there is no store at {old.place}: name the URL or the file of one")
+        if old.place.name == new.place.name:
+            raise Conflict(f"{old.place.name} is both source and target: name another target")
+        if not old.place.exists:
+            raise NotFound(f"there is no store at {old.place.name}: name the URL or the file of one")
         chosen = _chosen(old, namespaces)
         states = {name: _state(old, new, name) for name in chosen}
         refused = [
@@ -102,16 +103,20 @@ def migrate(
         ]
         if refused:
             raise Conflict(
-                f"{new.place} holds something else: {'; '.join(refused)}: name another target, or move the other"
+                f"{new.place.name} holds something else: {'; '.join(refused)}: name another target, or move the other"
                 " namespaces by name; nothing was moved"
             )
         counter = _Counter(progress)
         moved = tuple(_moved(old, new, name, states[name], counter) for name in chosen)
         tokens = _move_tokens(old, new, None if namespaces is None else chosen)
-        flags = tuple(name for name in old.all_read_only() if namespaces is None or name in chosen)
+        flags = tuple(
+            row.namespace
+            for row in old.rows(None, ReadOnlyRow)
+            if namespaces is None or row.namespace in chosen
+        )
         for name in flags:
             new.set_read_only(name, on=True)  # also one that holds nothing
-        return MovedStore(old.place, new.place, moved, tokens, flags)
+        return MovedStore(old.place.name, new.place.name, moved, tokens, flags)
 
 
 class _Counter:
@@ -153,9 +158,9 @@ def _state(old: Store, new: Store, name: str) -> str:
     if not any(True for kind in PARTS for _ in new.part(name, kind)):
         return MOVED
     head = new.head(name)
-    if head and old.operation_id(name, head) != new.operation_id(name, head):
+    if head and operation_id(old, name, head) != operation_id(new, name, head):
         return "has operations that the source has not"
-    if name in new.all_read_only():
+    if new.rows(name, ReadOnlyRow):
         return CONTINUED
     if head != old.head(name):
         return f"was moved before, when the source had {head:,} operations"
@@ -186,7 +191,7 @@ def _moved(old: Store, new: Store, name: str, state: str, counter: _Counter) -> 
         TABLES[kind] for kind in PARTS if _digest(new, name, kind) != digests.get(TABLES[kind])
     ) + (() if new.head(name) == head else ("head",))
     if not differs:
-        new.set_read_only(name, on=name in old.all_read_only())
+        new.set_read_only(name, on=bool(old.rows(name, ReadOnlyRow)))
     return MovedNamespace(name, state, head, digests, differs)
 
 
@@ -224,15 +229,12 @@ def _batches(items: Iterator[StoredItem]) -> Iterator[list[StoredItem]]:
 
 def _move_tokens(old: Store, new: Store, namespaces: Sequence[str] | None) -> int:
     """Move the tokens that the target lacks, as they are: revoked ones, too."""
-    present, number = {token.id for token in new.tokens()}, 0
-    for token in old.tokens():
-        stored = old.token(token.id)
-        if stored is None or token.id in present or (namespaces and token.namespace not in namespaces):
-            continue
-        new.add_token(token, stored[1])
-        if token.used_at is not None:
-            new.use_token(token.id, token.used_at)
-        if token.revoked_at is not None:
-            new.revoke_token(token.id, token.revoked_at)
-        number += 1
-    return number
+    present = {row.token.id for row in new.rows(None, TokenRow)}
+    moved = [
+        row
+        for row in old.rows(None, TokenRow)
+        if row.token.id not in present and not (namespaces and row.token.namespace not in namespaces)
+    ]
+    for row in moved:
+        new.save(None, row, new=True)
+    return len(moved)

@@ -19,7 +19,7 @@ from priming.results import ErasedMemory, Receipt
 from priming.sleep.quotations import gists_quoting
 from priming.storage.copies import begin_purge, finish_purges, purge_mark, remove_copies
 from priming.storage.mentions import mentions_any
-from priming.storage.protocol import Changes, Logged
+from priming.storage.protocol import Changes, Logged, Trace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import label
 
@@ -57,7 +57,7 @@ def purge(
     name = None if subject is None else check_text("subject", subject).strip()
     if name is not None and not any(letter.isalnum() for letter in name):
         raise ParamError("subject", subject, "must be a name")
-    places = memory.store.places
+    places = memory.store.place.beside
     mark = purge_mark(places, memory.namespace, key or name or "")
     with memory.lock:
         try:
@@ -117,7 +117,11 @@ def _purged(
         via=caller.via,
         session=caller.session,
     )
-    rows = {row.id: row for row in memory.store.memories(memory.namespace, reasons)} if reasons else {}
+    rows = (
+        {row.id: row for row in memory.store.rows(memory.namespace, MemoryRow, ids=reasons)}
+        if reasons
+        else {}
+    )
     erased_memories = tuple(
         ErasedMemory(memory_id, rows[memory_id].key, rows[memory_id].kind, reason)
         if memory_id in rows
@@ -125,7 +129,11 @@ def _purged(
         for memory_id, reason in reasons.items()
     )
     logged = [change.row for memory_id in reasons for change in _logged_changes(memory, memory_id)]
-    versions = [row for memory_id in reasons for row in memory.store.versions(memory.namespace, memory_id)]
+    versions = [
+        row
+        for memory_id in reasons
+        for row in memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
+    ]
     texts = [row.content for row in (*versions, *logged) if isinstance(row, VersionRow) and row.id in reasons]
     erased = memory.store.purge(changes, list(reasons), names)
     left = _not_reached(memory)
@@ -135,7 +143,7 @@ def _purged(
 
 def _not_reached(memory: Namespace) -> tuple[str, ...]:
     """What a purge leaves as it is: backups that somebody asked for, by their path."""
-    folder = memory.store.backups
+    folder = memory.store.place.backups
     backups = sorted(folder.glob("*.db")) if folder is not None else []
     return (*(f"the backup {path}" for path in backups), *_OTHERS)
 
@@ -150,7 +158,7 @@ def _names_of(memory: Namespace, subject: str) -> list[str]:
             texts.setdefault(version.id, []).append(version.content)
     merged = [
         link
-        for link in store.links(memory.namespace, relation=MERGED)
+        for link in store.rows(memory.namespace, LinkRow, relation=MERGED)
         if {link.source, link.target} <= entities
     ]
     own = {entity for entity, names in texts.items() if any(_is_same(name, subject) for name in names)}
@@ -204,7 +212,8 @@ def _is_mentioned(memory: Namespace, names: Collection[str]) -> bool:
     """Whether a recall mentions a name."""
     is_named = mentions_any(names)
     return any(
-        is_named([trace.cue, trace.session]) for trace in memory.store.traces(memory.namespace, limit=10**6)
+        is_named([trace.cue, trace.session])
+        for trace in memory.store.rows(memory.namespace, Trace, limit=10**6)
     )
 
 
@@ -213,7 +222,7 @@ def _add_derived(memory: Namespace, reasons: dict[str, str]) -> None:
     keys = {row.id: row.key for row in memory.store.part(memory.namespace, MemoryRow)}
     waiting = list(reasons)
     while waiting:
-        links = memory.store.links(memory.namespace, waiting)
+        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
         sources, waiting = set(waiting), []
         for link in links:
             for origin, derived in _derivations(link):
@@ -241,7 +250,7 @@ def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
 def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
     """The id and key of a memory, also of one that an undo removed and only the log has."""
     if isinstance(key, str) and memory.store.operations(memory.namespace, memory_id=key, limit=1):
-        return key, memory.store.names(memory.namespace, [key]).get(key, key)
+        return key, memory.store.names(memory.namespace, ids=[key]).get(key, key)
     stored = memory.find(key, now)
     return stored.id, stored.key
 
@@ -256,23 +265,23 @@ def _logged_orphans(memory: Namespace, memory_id: str, ids: Collection[str]) -> 
         if isinstance(change.row, VersionRow) and change.row.source == RULES
     }
     own = {link.target for link in links if link.source == memory_id} & by_rule
-    return own - _linked_to_others(links, ids) - memory.store.names(memory.namespace, own).keys()
+    return own - _linked_to_others(links, ids) - memory.store.names(memory.namespace, ids=own).keys()
 
 
 def _orphans(memory: Namespace, memory_id: str, ids: Collection[str]) -> list[str]:
     """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded."""
-    links = memory.store.links(memory.namespace, [memory_id])
+    links = memory.store.rows(memory.namespace, LinkRow, ids=[memory_id])
     links += [change.row for change in _logged_changes(memory, memory_id) if isinstance(change.row, LinkRow)]
     targets = {link.target for link in links if link.source == memory_id}
-    records = memory.store.records(memory.namespace, list(targets), memory.now())
+    records = memory.store.records(memory.namespace, memory.now(), ids=list(targets))
     by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
-    shared = _linked_to_others(memory.store.links(memory.namespace, by_rule), ids)
+    shared = _linked_to_others(memory.store.rows(memory.namespace, LinkRow, ids=by_rule), ids)
     return [entity_id for entity_id in by_rule if entity_id not in shared]
 
 
 def _logged_changes(memory: Namespace, memory_id: str) -> list[RowChange]:
     """All row changes of the operations on a memory."""
-    operations = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
+    operations = memory.store.operations(memory.namespace, memory_id=memory_id)
     return [change for logged in operations for change in logged.rows]
 
 

@@ -13,7 +13,7 @@ from priming.namespace import Namespace
 from priming.remember.drafts import current_version, draft, succeeding_rows
 from priming.remember.relink import relink_mentions
 from priming.sleep.quotations import requote
-from priming.storage.rows import VersionRow, record
+from priming.storage.rows import MemoryRow, VersionRow, record
 from priming.types import MemoryRecord
 
 _NOT_SUPERSEDED = ("kind", "key")
@@ -54,7 +54,7 @@ def supersede(
         stored = restored_vectors(memory, gists)
         stored |= packed_vectors([(current.id, version.version)], [vectors])
         memory.write("supersede", at, rows, vectors=stored)
-        (row,) = memory.store.memories(memory.namespace, [current.id])
+        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[current.id])
         return record(memory.namespace, row, version)
 
 

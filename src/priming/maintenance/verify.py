@@ -151,7 +151,7 @@ class _LogSums:
             yield from self._store.part(self._namespace, cls)
 
     def _names(self, rows: list[Row]) -> Iterator[str]:
-        keys = self._store.names(self._namespace, {end for row in rows for end in identity(row)[1:]})
+        keys = self._store.names(self._namespace, ids={end for row in rows for end in identity(row)[1:]})
         for row in rows:
             room, *parts = identity(row)
             if isinstance(row, MemoryRow):
@@ -199,7 +199,7 @@ def _wrong_vectors(store: Store, namespace: str) -> tuple[int, list[str]]:
         size = sizes.setdefault(row.generation, len(vectors.whole))
         if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
             wrong.append((row.id, f"version {row.version}, {row.generation}"))
-    keys = store.names(namespace, {memory_id for memory_id, _ in wrong})
+    keys = store.names(namespace, ids={memory_id for memory_id, _ in wrong})
     return number, [f"{label(keys.get(memory_id, memory_id))} {which}" for memory_id, which in wrong]
 
 

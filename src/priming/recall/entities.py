@@ -11,6 +11,8 @@ from priming.core.arguments.keys import slug
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
+from priming.storage.questions import ids_of, record_named
+from priming.storage.rows import LinkRow
 from priming.text.names import find, normal
 from priming.text.tokens import is_stop
 from priming.text.word_lists import PRONOUNS_AND_NUMERALS
@@ -40,15 +42,15 @@ def file_key(path: str) -> str:
 
 def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, now: datetime) -> str | None:
     """The id of the active entity that ``merged``, an entity of this slot, was merged into; None without one."""
-    entity = None if merged is None else store.get(namespace, merged, now)
+    entity = None if merged is None else record_named(store, namespace, merged, now)
     if entity is None or entity.status != "merged" or slot_of_record(entity) != slot:
         return None
     visited: set[str] = set()
     while entity is not None and entity.status == "merged" and entity.id not in visited:
         visited.add(entity.id)
-        links = store.links(namespace, [entity.id], MERGED)
+        links = store.rows(namespace, LinkRow, ids=[entity.id], relation=MERGED)
         targets = [link.target for link in links if link.source in visited and link.target not in visited]
-        entity = store.get(namespace, targets[0], now) if targets else None
+        entity = record_named(store, namespace, targets[0], now) if targets else None
     return entity.id if entity is not None and entity.status == "active" else None
 
 
@@ -65,7 +67,7 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
     }
     rows = {working.entities[slot] for slot in slots if slot in working.entities}
     unknown = {slot: key for slot, key in slots.items() if slot not in working.entities}
-    keys = store.keys(working.namespace, unknown.values()) if unknown else {}
+    keys = ids_of(store, working.namespace, unknown.values()) if unknown else {}
     for slot, key in unknown.items():
         entity = resolve_entity(store, working.namespace, keys.get(key), slot, now)
         if entity in working.row_of:
@@ -86,15 +88,15 @@ def _spans(text: str) -> Iterator[str]:
 
 def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> frozenset[str]:
     """The names that mean the same as ``name`` through merged aliases, in normal form as ``name`` is."""
-    entity = store.get(namespace, _KEY.format(slug(name)), now)
+    entity = record_named(store, namespace, _KEY.format(slug(name)), now)
     if entity is None or slot_of_record(entity) != name:
         return frozenset((name,))
     visited, waiting = {entity.id}, {entity.id}
     while waiting:
-        links = store.links(namespace, waiting, MERGED)
+        links = store.rows(namespace, LinkRow, ids=waiting, relation=MERGED)
         waiting = {end for link in links for end in (link.source, link.target)} - visited
         visited |= waiting
     if len(visited) == 1:
         return frozenset((name,))
-    slots = {slot_of_record(record) for record in store.records(namespace, visited, now).values()}
+    slots = {slot_of_record(record) for record in store.records(namespace, now, ids=visited).values()}
     return frozenset(slot for slot in slots if slot is not None) | {name}

@@ -35,6 +35,7 @@ from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.evidence import Evidence
 from priming.recall.terms import current_weights, with_weights
+from priming.storage.rows import WeightsRow
 from priming.types import EMPTY, MemoryRecord
 
 SHARED = 2
@@ -105,7 +106,7 @@ def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
 
 def namespace_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
     """The weights that this namespace sets for a profile; empty where it sets none."""
-    rows = memory.store.weights(memory.namespace, profile)
+    rows = memory.store.rows(memory.namespace, WeightsRow, profile=profile)
     return current_weights(rows[0].weights) if rows else {}
 
 

@@ -198,7 +198,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         timings=MappingProxyType(watch.laps),
         spread=outcome.spread,
         carried=outcome.carried,
-        recorded=query.moment is None and memory.store.exists and not untraced,
+        recorded=query.moment is None and memory.store.place.exists and not untraced,
         more=outcome.more,
     )
 
@@ -339,7 +339,7 @@ def _records(
     memory: Namespace, working: WorkingSet, rows: Collection[int], valid: datetime
 ) -> dict[int, MemoryRecord]:
     ids = {working.ids[row]: int(row) for row in rows}
-    records = memory.store.records(memory.namespace, list(ids), valid)
+    records = memory.store.records(memory.namespace, valid, ids=list(ids))
     return {ids[memory_id]: record for memory_id, record in records.items()}
 
 
@@ -381,7 +381,7 @@ def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tup
     flow = ranked.activation.flow
     steps = [flow.values(step) for step in range(flow.steps + 1)]
     rows = {row for step in steps for row in step}
-    names = memory.store.names(memory.namespace, [working.ids[row] for row in rows])
+    names = memory.store.names(memory.namespace, ids=[working.ids[row] for row in rows])
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )

@@ -13,6 +13,8 @@ from priming.history import as_of
 from priming.history.moments import moment
 from priming.namespace import Namespace
 from priming.recall.relevance.quiet_rules import quiet_rules
+from priming.storage.protocol import ShownRow
+from priming.storage.rows import VersionRow
 from priming.types import MemoryRecord
 
 
@@ -25,7 +27,14 @@ def get(memory: Namespace, key: str) -> MemoryRecord:
 def _with_shown(memory: Namespace, records: list[MemoryRecord]) -> list[MemoryRecord]:
     """The records, those of rules with the number of stored recalls that returned them, and why they are quiet."""
     rules = [record for record in records if record.kind == "behavior"]
-    counts = memory.store.shown(memory.namespace, [rule.id for rule in rules]) if rules else {}
+    counts = (
+        {
+            row.id: row.recalls
+            for row in memory.store.rows(memory.namespace, ShownRow, ids=[rule.id for rule in rules])
+        }
+        if rules
+        else {}
+    )
     quiet = {memory_id: rule.reason for memory_id, rule in quiet_rules(memory, rules).items()}
     return [
         replace(record, use=replace(record.use, shown=counts.get(record.id, 0), quiet=quiet.get(record.id)))
@@ -67,14 +76,16 @@ def list_memories(
         check_count("limit", limit, 1, PAGE_LIMIT)
         if after is not None:
             after = namespace.find(after).id
-        page = namespace.store.page(
-            memory.namespace,
-            namespace.valid_time(namespace.now()),
-            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
-            status=status,
-            matching=None if matching is None else check_text("matching", matching),
-            limit=None if gists else limit,
-            after=after,
+        page = list(
+            namespace.store.records(
+                memory.namespace,
+                namespace.valid_time(namespace.now()),
+                kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
+                status=status,
+                words=None if matching is None else check_text("matching", matching),
+                after=after,
+                limit=None if gists else limit,
+            ).values()
         )
         if gists:
             return memory.listed([record for record in page if _is_gist(memory, record)][:limit])
@@ -85,4 +96,4 @@ def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:
     """Whether sleep made an entity, whoever rewrote it since."""
     if record.source == SLEEP_SOURCE or record.version == 1:
         return record.source == SLEEP_SOURCE
-    return memory.store.versions(memory.namespace, record.id)[0].source == SLEEP_SOURCE
+    return memory.store.rows(memory.namespace, VersionRow, ids=[record.id])[0].source == SLEEP_SOURCE

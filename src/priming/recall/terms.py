@@ -85,7 +85,7 @@ def write_weights(
         Conflict: the present weights differ from ``before``.
 
     """
-    row = next(iter(memory.store.weights(memory.namespace, profile.name)), None)
+    row = next(iter(memory.store.rows(memory.namespace, WeightsRow, profile=profile.name)), None)
     stored = {} if row is None else current_weights(row.weights)
     present = with_weights(profile.recall, stored)
     for name, value in before.items():

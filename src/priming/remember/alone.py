@@ -18,7 +18,7 @@ _MOST = 200
 
 def alone(store: Store, name: str, kind: str, now: datetime, doing: str) -> AbstractContextManager[None]:
     """Do work of a kind on what ``name`` names while the block runs; ``Busy`` if another process does."""
-    folder, digest = store.scratch, hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+    folder, digest = store.place.scratch, hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
     if folder is None:
         return store.lease(name, doing)
     return _lock_file(folder / f"{digest}.{kind}", now, doing)

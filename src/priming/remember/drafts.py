@@ -197,7 +197,7 @@ def succeeding_rows(
         )
         raise ParamError("valid_from", start.isoformat(), rule)
     parts = split(old, boundary=start, at=now)
-    last = max(version.revision for version in memory.store.versions(memory.namespace, old.id))
+    last = max(version.revision for version in memory.store.rows(memory.namespace, VersionRow, ids=[old.id]))
     ended = replace(parts.ended, revision=last + 1)
     version = replace(new.version(old.id, old.version + 1, now, start), revision=last + 2)
     changes = [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, version)]
@@ -206,7 +206,7 @@ def succeeding_rows(
 
 def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRow:
     """The version of a memory that a new version supersedes: the latest one, if it is open."""
-    versions = memory.store.versions(memory.namespace, memory_record.id)
+    versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_record.id])
     latest = max(
         (version for version in versions if version.retired_at is None), key=lambda version: version.version
     )

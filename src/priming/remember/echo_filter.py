@@ -24,6 +24,8 @@ from priming.recall.formatting import (
     rule_gist,
     rule_name,
 )
+from priming.storage.protocol import Trace
+from priming.storage.rows import MemoryRow, VersionRow
 from priming.text.tokens import bigrams
 from priming.types import MemoryRecord
 
@@ -52,7 +54,7 @@ class EchoGuard:
         if not matches or len(matches) < len(candidates):
             return ()
         sources = tuple(dict.fromkeys(match.memory for match in matches))
-        rows = self.memory.store.memories(self.memory.namespace, sources)
+        rows = self.memory.store.rows(self.memory.namespace, MemoryRow, ids=sources)
         all_active = {row.id for row in rows if row.status == "active"} == set(sources)
         return sources if all_active else ()
 
@@ -61,12 +63,12 @@ class EchoGuard:
         store, namespace, lines = self.memory.store, self.memory.namespace, self.memory.emitted
         fresh = now - timedelta(hours=STORE.echo_hours)
         since = max(self.memory.emitted_until or fresh, fresh)
-        traces = store.traces(namespace, since=since, limit=STORE.echo_traces)
+        traces = store.rows(namespace, Trace, since=since, limit=STORE.echo_traces)
         times: dict[str, list[datetime]] = {}
         for trace in reversed(traces):
             for memory_id, _ in trace.hits:
                 times.setdefault(memory_id, []).append(trace.at)
-        records = store.records(namespace, list(times), now).values()
+        records = store.records(namespace, now, ids=list(times)).values()
         for record in sorted(records, key=lambda record: times[record.id][-1]):
             first, last = times[record.id][0], times[record.id][-1]
             for line in self._emitted_lines(record, times[record.id]):
@@ -81,7 +83,7 @@ class EchoGuard:
         """The lines that recalls at these times can have shown, those of superseded versions included."""
         lines = emitted_texts(record)
         if record.version > 1:
-            for version in self.memory.store.versions(self.memory.namespace, record.id):
+            for version in self.memory.store.rows(self.memory.namespace, VersionRow, ids=[record.id]):
                 if any(visible(version, valid_at=at, known_at=at) for at in recall_times):
                     lines += emitted_texts(replace(record, content=version.content, gist=version.gist))
         return lines

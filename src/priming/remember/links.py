@@ -90,7 +90,7 @@ def _link_all(
             rows[row.source, row.target, row.relation] = row
         stored = {
             (row.source, row.target, row.relation): row
-            for row in memory.store.links(memory.namespace, {row.source for row in rows.values()})
+            for row in memory.store.rows(memory.namespace, LinkRow, ids={row.source for row in rows.values()})
         }
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
         signed, messages = _signed(memory, signs, now)
@@ -125,7 +125,7 @@ def _signed(
     memory: Namespace, requested: Mapping[str, int | None], now: datetime
 ) -> tuple[list[RowChange], dict[str, str]]:
     """The changes of the stored signs of relations, and by relation what to say about it."""
-    stored = {row.relation: row for row in memory.store.relations(memory.namespace)}
+    stored = {row.relation: row for row in memory.store.rows(memory.namespace, RelationRow)}
     changes, messages = list[RowChange](), dict[str, str]()
     for relation, sign in requested.items():
         before = stored.get(relation)
@@ -158,7 +158,7 @@ def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
     """The weight of each link, a line each where there are few."""
     if len(changes) > _LISTED:
         return f"{len(changes):,} links"
-    names = memory.store.names(memory.namespace, {end for change in changes for end in change.ends})
+    names = memory.store.names(memory.namespace, ids={end for change in changes for end in change.ends})
     lines = []
     for change in changes:
         link = change.row
@@ -249,7 +249,7 @@ def set_strength(
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
             row
-            for row in memory.store.links(memory.namespace, [a.id])
+            for row in memory.store.rows(memory.namespace, LinkRow, ids=[a.id])
             if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
         changes = [RowChange(row, _set(row, clamped, now)) for row in between if row.weight != clamped]
@@ -321,7 +321,7 @@ def _strengthened_by_use(memory: Namespace, links: Iterable[Link]) -> list[Link]
     for logged in newest_first(memory, source=MANUAL, since=min(times)) if times else ():
         rows = [change.after for change in logged.rows if isinstance(change.after, LinkRow)]
         names = memory.store.names(
-            memory.namespace, {end for row in rows for end in (row.source, row.target)}
+            memory.namespace, ids={end for row in rows for end in (row.source, row.target)}
         )
         by_hand |= {
             (names.get(row.source), row.relation, names.get(row.target), logged.at)
@@ -340,7 +340,7 @@ def _read_links(
     ids = None if key is None else [memory.find(key).id]
     relation = check_name("relation", relation)
     if at is None:
-        return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
+        return list(memory.to_links(memory.store.rows(memory.namespace, LinkRow, ids=ids, relation=relation)))
     then = past(memory, at)
     rows = [
         row

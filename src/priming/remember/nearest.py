@@ -17,6 +17,7 @@ from priming.core.plasticity import increment
 from priming.index.columns import VectorColumn
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
+from priming.storage.questions import present
 from priming.storage.rows import LinkRow, RowChange
 
 SIMILAR = "similar-to"
@@ -106,7 +107,7 @@ class NearestLinker:
         for source, target in ((a, b), (b, a)):
             change = self._changes.get((source, target))
             link = (
-                self.store.present(self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
+                present(self.store, self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
                 if change is None
                 else change.after
             )

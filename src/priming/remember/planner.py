@@ -43,6 +43,7 @@ from priming.remember.echo_filter import EchoGuard
 from priming.remember.files import FileNames, file_draft, is_bare_name
 from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
 from priming.storage.protocol import Store, VersionKey
+from priming.storage.questions import ids_of, ids_of_digests, present, record_named
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.statements import statement, values_differ
@@ -126,7 +127,9 @@ class RememberPlan:
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
         namespace = self.working.namespace
-        self._digests = self.store.digests(namespace, [own for draft in drafts for own in draft.digests])
+        self._digests = ids_of_digests(
+            self.store, namespace, [own for draft in drafts for own in draft.digests]
+        )
         most = self.params.names
         names = [() if is_bare_name(draft) else draft.names[:most] for draft in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
@@ -163,7 +166,7 @@ class RememberPlan:
         if self._words_can_be_rare(len(drafts)):
             keys |= {entity_key(TERM, word) for text_words in words for word in text_words}
         self._looked_up |= keys
-        self._keys |= self.store.keys(self.working.namespace, keys)
+        self._keys |= ids_of(self.store, self.working.namespace, keys)
 
     def documents(self) -> dict[str, Document]:
         """The new memories, prepared for the working set."""
@@ -209,7 +212,9 @@ class RememberPlan:
     def _status_and_text(self, memory_id: str) -> tuple[str, str]:
         """Status and text of a memory, planned or stored."""
         planned = (version for memory, version, _ in self.memories if memory.id == memory_id)
-        existing = next(planned, None) or self.store.get(self.working.namespace, memory_id, self.now)
+        existing = next(planned, None) or record_named(
+            self.store, self.working.namespace, memory_id, self.now
+        )
         assert existing is not None, "a key is taken by a memory"
         return getattr(existing, "status", "active"), existing.content
 
@@ -217,7 +222,7 @@ class RememberPlan:
         for memory, _, _ in reversed(self.memories):
             if memory.id == memory_id:
                 return memory.key
-        return self.store.names(self.working.namespace, [memory_id])[memory_id]
+        return self.store.names(self.working.namespace, ids=[memory_id])[memory_id]
 
     def _add(
         self, draft: Draft, text: PlannedText, vectors: TextVectors | None, near: Neighbours | None
@@ -243,7 +248,7 @@ class RememberPlan:
     def _is_taken(self, key: str) -> bool:
         if key in self._keys:
             return True
-        return key not in self._looked_up and bool(self.store.keys(self.working.namespace, [key]))
+        return key not in self._looked_up and bool(ids_of(self.store, self.working.namespace, [key]))
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability
@@ -266,7 +271,7 @@ class RememberPlan:
             return
         tail = self._tails.get(draft.session)
         if tail is None:
-            tail = self.store.session_tail(self.working.namespace, draft.session, 2)
+            tail = list(self.store.names(self.working.namespace, session=draft.session, limit=2))
         for previous, relation in zip(tail, ("next", "next-but-one"), strict=False):
             yield self._link(previous, memory_id, relation)
         self._tails[draft.session] = [memory_id, *tail][:2]
@@ -394,5 +399,5 @@ class RememberPlan:
         pairs = ((a, b), (b, a))
         namespace = self.working.namespace
         return any(
-            self.store.present(namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
+            present(self.store, namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
         )

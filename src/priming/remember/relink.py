@@ -15,7 +15,8 @@ from priming.namespace import Namespace
 from priming.recall.entities import entity_key, resolve_entity
 from priming.remember.drafts import Draft
 from priming.remember.planner import PlannedText, RememberPlan
-from priming.storage.rows import RowChange, VersionRow
+from priming.storage.questions import ids_of, present
+from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.tokens import terms
 
@@ -55,8 +56,8 @@ def relink(
     text = PlannedText(names, [word for word in words if word not in old_words], vector)
     links = [*plan.mention_links(old.id, new, text), *plan.conflict_links(old.id, new)]
     store, namespace = plan.store, plan.working.namespace
-    before = store.links(namespace, [old.id], MENTIONS)
-    changes = [RowChange(None, link) for link in links if store.present(namespace, link) is None]
+    before = store.rows(namespace, LinkRow, ids=[old.id], relation=MENTIONS)
+    changes = [RowChange(None, link) for link in links if present(store, namespace, link) is None]
     if at_once:
         targets = {link.target for link in links} | {_rare_word_entity(plan, word) for word in words}
         by_rule = [link for link in before if link.source == old.id and not link.given]
@@ -74,11 +75,13 @@ def missing_mentions(
     """
     working = memory.working(now)
     plan = RememberPlan(memory.store, working, memory.embedder, now)
-    linked = {(link.source, link.target) for link in memory.store.links(memory.namespace, relation=MENTIONS)}
+    linked = {
+        (link.source, link.target) for link in memory.store.rows(memory.namespace, LinkRow, relation=MENTIONS)
+    }
     none = np.zeros(memory.embedder.dimension, np.float32)
     changed: list[str] = []
     links: list[RowChange] = []
-    for record in memory.store.records(memory.namespace, ids, now).values():
+    for record in memory.store.records(memory.namespace, now, ids=ids).values():
         draft = Draft(record.content, record.heading, record.kind, speaker=record.speaker, trust=record.trust)
         names = [name for name in draft.names[: plan.params.names] if name.kind != FILE]
         rows = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in names]
@@ -102,7 +105,7 @@ def missing_mentions(
 def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) -> list[Name]:
     """Names without those whose entities somebody forgot: a night makes none of them again."""
     keys = {name: entity_key(name.kind, name.text) for name in names}
-    holders = memory.store.keys(memory.namespace, keys.values())
+    holders = ids_of(memory.store, memory.namespace, keys.values())
     entities = memory.working(now).entities
     remaining = []
     for name, key in keys.items():

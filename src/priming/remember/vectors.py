@@ -19,7 +19,8 @@ from priming.errors import Busy, PrimingError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.remember.alone import alone
-from priming.storage.protocol import VersionKey
+from priming.storage.protocol import ReadOnlyRow, VersionKey
+from priming.storage.questions import add_vectors, embedded_versions
 from priming.storage.rows import VersionRow
 from priming.types import Progress
 
@@ -32,7 +33,7 @@ def follow(memory: Namespace, seconds: float, *, progress: Progress | None = Non
     """
     until, added = time.monotonic() + seconds, 0
     with suppress(PrimingError):
-        if is_remote(memory.embedder) or memory.store.all_read_only(memory.namespace):
+        if is_remote(memory.embedder) or memory.store.rows(memory.namespace, ReadOnlyRow):
             return 0
         with memory.reading() as now:
             waiting = memory.working(now).waiting_ids[: EMBEDDER.followed]
@@ -56,8 +57,8 @@ def _keys(memory: Namespace, ids: Collection[str], now: datetime) -> list[Versio
     """The versions, valid now, of those of the memories that lack a vector."""
     if not ids:
         return []
-    stored = memory.store.embedded(memory.namespace, memory.embedder.generation, ids)
-    records = memory.store.records(memory.namespace, ids, now)
+    stored = embedded_versions(memory.store, memory.namespace, memory.embedder.generation, ids)
+    records = memory.store.records(memory.namespace, now, ids=ids)
     rows = [record for record in map(records.get, ids) if record is not None and record.source != RULES]
     return [key for row in rows if (key := (row.id, row.version)) not in stored]
 
@@ -93,7 +94,7 @@ def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | No
 def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionKey]:
     """The versions without a whole vector of an embedder, the oldest memory first."""
     with memory.lock:
-        stored = memory.store.embedded(memory.namespace, embedder.generation)
+        stored = embedded_versions(memory.store, memory.namespace, embedder.generation)
         texts = dict.fromkeys((row.id, row.version) for row in _versions(memory))  # some have several rows
     return [key for key in texts if key not in stored]
 
@@ -141,7 +142,7 @@ def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKe
     """Embed those of a batch that still lack a vector, and store those whose text has not changed meanwhile."""
     ids = {memory_id for memory_id, _ in keys}
     with memory.reading():
-        stored = memory.store.embedded(memory.namespace, embedder.generation, ids)
+        stored = embedded_versions(memory.store, memory.namespace, embedder.generation, ids)
         rows = _texts(memory, ids)
     lacking = [key for key in keys if key in rows and key not in stored]
     if not lacking:
@@ -150,16 +151,16 @@ def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKe
     with memory.writing():
         present = _texts(memory, ids)
         same = {key: vector for key, vector in vectors.items() if _text(present.get(key)) == _text(rows[key])}
-        memory.store.add_vectors(memory.namespace, embedder.generation, same)
+        add_vectors(memory.store, memory.namespace, embedder.generation, same)
     return len(same)
 
 
 def _texts(memory: Namespace, ids: Collection[str]) -> dict[VersionKey, VersionRow]:
-    return {(row.id, row.version): row for each in ids for row in _versions(memory, each)}
+    return {(row.id, row.version): row for row in _versions(memory, ids)}
 
 
-def _versions(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
-    return [row for row in memory.store.versions(memory.namespace, memory_id) if row.source != RULES]
+def _versions(memory: Namespace, ids: Collection[str] | None = None) -> list[VersionRow]:
+    return [row for row in memory.store.rows(memory.namespace, VersionRow, ids=ids) if row.source != RULES]
 
 
 def _text(row: VersionRow | None) -> str | None:

@@ -119,7 +119,7 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         omitted=_constraints_first(packed.omitted, losses),
         profile=FLOOP.name,
         notice=packed.notice,
-        recorded=any(store.memory.store.exists for store in stores) and not untraced,
+        recorded=any(store.memory.store.place.exists for store in stores) and not untraced,
     )
 
 

@@ -24,7 +24,8 @@ from priming.rules.placement import (
     is_unclear,
     stated,
 )
-from priming.storage.rows import LinkRow, RowChange
+from priming.storage.questions import present
+from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
 from priming.text.corrections.text_change import REVERSALS, TextChange
@@ -74,7 +75,7 @@ class Disagreement:
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
     """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
-    rules = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+    rules = list(memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values())
     rules = sorted((rule for rule in rules if rule.status == "active"), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)
@@ -104,7 +105,7 @@ def _disagreement(
 
 def _linked(memory: Namespace, relation: str, by_id: Mapping[str, MemoryRecord]) -> dict[Pair, list[LinkRow]]:
     links: dict[Pair, list[LinkRow]] = defaultdict(list)
-    for link in memory.store.links(memory.namespace, relation=relation):
+    for link in memory.store.rows(memory.namespace, LinkRow, relation=relation):
         if link.source in by_id and link.target in by_id:
             links[frozenset((link.source, link.target))].append(link)
     return links
@@ -170,8 +171,8 @@ def _takes(reason: str, rule: MemoryRecord) -> bool:
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
     """When a rule was last taught: its present text, or a correction that says the same."""
-    links = memory.store.links(memory.namespace, [rule.id], LEARNED_FROM)
-    sources = memory.store.records(memory.namespace, [link.target for link in links], memory.now())
+    links = memory.store.rows(memory.namespace, LinkRow, ids=[rule.id], relation=LEARNED_FROM)
+    sources = memory.store.records(memory.namespace, memory.now(), ids=[link.target for link in links])
     return max([taught_at(rule), *map(taught_at, sources.values())])
 
 
@@ -187,15 +188,15 @@ def replaced_rows(
     if near is not None and placed.placement == "supersede" and near.change.kind not in ("same", "wider"):
         outdated.append(near.existing.id)
     if correction is not None and outdated:
-        sources = plan.store.links(namespace, outdated, LEARNED_FROM)
+        sources = plan.store.rows(namespace, LinkRow, ids=outdated, relation=LEARNED_FROM)
         replaced += [(link.target, correction) for link in sources if link.source in outdated]
     successors = dict(replaced)
     changes = list[RowChange]()
-    for row in plan.store.memories(namespace, list(successors)):
+    for row in plan.store.rows(namespace, MemoryRow, ids=list(successors)):
         if row.status != "active":
             continue
         changes.append(RowChange(row, replace(row, status="deprecated")))
         link = LinkRow(row.id, successors[row.id], DEPRECATED, PLASTICITY.start, plan.now)
-        if plan.store.present(namespace, link) is None:
+        if present(plan.store, namespace, link) is None:
             changes.append(RowChange(None, link))
     return changes

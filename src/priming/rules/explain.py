@@ -21,7 +21,7 @@ from priming.recall.terms import NAMES
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkRow
+from priming.storage.rows import LinkRow, VerdictRow
 from priming.text.quotation import label
 from priming.types import Cue, MemoryRecord
 
@@ -242,9 +242,13 @@ def _predicates(memory: MemoryRecord, context: Mapping[str, Any]) -> tuple[Predi
 def _neighbours(memory: Namespace, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
     """The links that explain a memory, each with the memory at its other end."""
     relations = ("learned-from", "overrides", "conflicts", *REPLACED)
-    links = [link for link in memory.store.links(memory.namespace, [memory_id]) if link.relation in relations]
+    links = [
+        link
+        for link in memory.store.rows(memory.namespace, LinkRow, ids=[memory_id])
+        if link.relation in relations
+    ]
     ends = [link.target if link.source == memory_id else link.source for link in links]
-    records = memory.store.records(memory.namespace, ends, now)
+    records = memory.store.records(memory.namespace, now, ids=ends)
     return [(link, records[end]) for link, end in zip(links, ends, strict=True) if end in records]
 
 
@@ -260,7 +264,7 @@ def _verdicts(memory: Namespace, record: MemoryRecord) -> tuple[Verdict, ...]:
             session=row.session,
             cue=row.cue,
         )
-        for row in memory.store.verdicts(memory.namespace, [record.id])
+        for row in memory.store.rows(memory.namespace, VerdictRow, ids=[record.id])
     )
 
 

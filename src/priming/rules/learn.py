@@ -30,6 +30,7 @@ from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
+from priming.storage.questions import stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import contrast
 from priming.text.corrections.text_change import TextChange
@@ -100,7 +101,9 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
     verdicts, failure = ({}, None) if agent is None else _ask(memory, lesson, drafts[1], agent)
     with memory.lock:
         with memory.writing() as now:
-            existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+            existing = list(
+                memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values()
+            )
             placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
             if lesson.at is not None:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
@@ -141,7 +144,9 @@ def _ask(
 ) -> tuple[dict[str, TextChange], str | None]:
     """The agent's judgements of the changes that the words leave open; it is not asked if there are none."""
     with memory.reading() as now:
-        existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+        existing = list(
+            memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values()
+        )
     comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
     if any(near.placement != "create" for near in comparisons):
         return {}, None  # the words decide
@@ -184,7 +189,7 @@ def _plan_merge(
     """Plan the correction as a further source of an existing behaviour, whose confidence it raises."""
     assert placed.nearest is not None, "a merge has a target"
     target = placed.nearest.existing
-    (before,) = plan.store.memories(plan.working.namespace, [target.id])
+    (before,) = plan.store.rows(plan.working.namespace, MemoryRow, ids=[target.id])
     earlier = _earlier_correction(plan, target, lesson)
     after, reason = _strengthen(before, target, lesson, earlier)
     rows = [] if after == before else [RowChange(before, after)]
@@ -222,7 +227,7 @@ def _plan_version(
     """Plan a new version of an existing behaviour: with the text of the correction, or for more contexts."""
     assert placed.nearest is not None, "a new version has an earlier one"
     target, supersedes = placed.nearest.existing, placed.placement == "supersede"
-    (before,) = plan.store.memories(plan.working.namespace, [target.id])
+    (before,) = plan.store.rows(plan.working.namespace, MemoryRow, ids=[target.id])
     plan.add_all(drafts[:1], vectors[:1], nearest=True, always=True)
     (correction,) = plan.results
     old = current_version(memory, target)
@@ -246,7 +251,8 @@ def _plan_version(
         plan.vectors[target.id, version.version] = vectors[1].packed()
     else:
         after, reason = _strengthen(before, target, lesson, None)
-        stored = dict(plan.store.vectors(plan.working.namespace, plan.embedder.generation, [target.id]))
+        namespace, generation = plan.working.namespace, plan.embedder.generation
+        stored = dict(stored_vectors(plan.store, namespace, generation, [target.id]))
         if packed := stored.get((target.id, old.version)):
             plan.vectors[target.id, version.version] = packed
     learned_from = LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)
@@ -294,7 +300,7 @@ def _refreshed_links(
     placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan, *, supersedes: bool
 ) -> list[RowChange]:
     """The links of a behaviour whose text or conditions changed: those of its placement, without others by rule."""
-    present = plan.store.links(plan.working.namespace, [behavior_id])
+    present = plan.store.rows(plan.working.namespace, LinkRow, ids=[behavior_id])
     settled = set() if supersedes else {_ends(link) for link in present if link.relation == KEPT_BESIDE}
     links = {
         (link.relation, _ends(link)): link
@@ -333,8 +339,8 @@ def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:
 def _earlier_correction(plan: RememberPlan, target: MemoryRecord, lesson: Lesson) -> MemoryRecord | None:
     """The same correction for the same context, if the behaviour was learned from it before."""
     namespace = plan.working.namespace
-    links = plan.store.links(namespace, [target.id], LEARNED_FROM)
-    records = plan.store.records(namespace, [link.target for link in links], plan.now)
+    links = plan.store.rows(namespace, LinkRow, ids=[target.id], relation=LEARNED_FROM)
+    records = plan.store.records(namespace, plan.now, ids=[link.target for link in links])
     draft = lesson.correction()
     matches = (
         record

@@ -28,6 +28,7 @@ from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, rea
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
+from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, MemoryRow, RelationRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -154,7 +155,7 @@ class PackInstallation:
         self.vectors |= plan.vectors
 
     def _require_free_keys(self, keys: Collection[str]) -> None:
-        taken = self.memory.store.keys(self.memory.namespace, keys)
+        taken = ids_of(self.memory.store, self.memory.namespace, keys)
         if taken:
             raise Conflict(
                 f"the keys {', '.join(map(repr, sorted(taken)))} are taken by memories outside the pack"
@@ -162,7 +163,7 @@ class PackInstallation:
             )
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
-        return {row.id: row for row in self.memory.store.memories(self.memory.namespace, ids)}
+        return {row.id: row for row in self.memory.store.rows(self.memory.namespace, MemoryRow, ids=ids)}
 
     def _update(self, record: MemoryRecord, new: Draft, vectors: TextVectors | None) -> None:
         """Plan a new version of an existing behaviour, or the same version with a new source and trust."""
@@ -182,7 +183,7 @@ class PackInstallation:
         """Plan the activation of an inactive behaviour, unless a user took it out of recall."""
         if self.members.is_restorable(record):
             self.rows.append(RowChange(state, replace(state, status="active")))
-            links = self.memory.store.links(self.memory.namespace, [record.id])
+            links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=[record.id])
             replacements = [link for link in links if link.source == record.id and link.relation in REPLACED]
             self.rows += [RowChange(link, None) for link in replacements]
             self._count("brought back")
@@ -191,7 +192,10 @@ class PackInstallation:
 
     def _with_source(self, old: VersionRow, new: Draft, at: datetime) -> list[RowChange]:
         """The same version from another source: the old row is retired, since rows of versions are never edited."""
-        last = max(version.revision for version in self.memory.store.versions(self.memory.namespace, old.id))
+        last = max(
+            version.revision
+            for version in self.memory.store.rows(self.memory.namespace, VersionRow, ids=[old.id])
+        )
         revised = replace(old, revision=last + 1, recorded_at=at, source=new.source, trust=new.trust)
         return [RowChange(old, replace(old, retired_at=at)), RowChange(None, revised)]
 
@@ -225,12 +229,12 @@ class PackInstallation:
     def _sign(self, ids: Collection[str]) -> None:
         """Store the signs of the pack's relations that differ here; links outside the pack must not have them."""
         memory = self.memory
-        stored = {row.relation: row for row in memory.store.relations(memory.namespace)}
+        stored = {row.relation: row for row in memory.store.rows(memory.namespace, RelationRow)}
         own = memory.signs()
         for relation, sign in self.pack.signs.items():
             if own.sign(relation) == sign:
                 continue
-            linked = memory.store.links(memory.namespace, None, relation)
+            linked = memory.store.rows(memory.namespace, LinkRow, relation=relation)
             if not all(link.source in ids and link.target in ids for link in linked):
                 does, did = _EFFECTS[sign], _EFFECTS[-sign]
                 raise Conflict(

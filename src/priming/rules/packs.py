@@ -23,7 +23,7 @@ from priming.namespace import Namespace
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackLink, PackRule, pack_of, write_pack
 from priming.rules.results import Pack
 from priming.storage.protocol import Logged
-from priming.storage.rows import LinkRow, RowChange
+from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
 
 BEHAVIOR, INSTALL, REMOVE = "behavior", "pack-install", "pack-remove"
@@ -80,7 +80,9 @@ def _select(
     tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
     named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
-    records = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)
+    records = list(
+        memory.store.records(memory.namespace, memory.now(), kinds=[BEHAVIOR], status="active").values()
+    )
     if tags is not None or keys is not None:
         records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
     if not records:
@@ -128,7 +130,7 @@ def _pack_rule(key: str, record: MemoryRecord) -> PackRule:
 
 def links_among(memory: Namespace, ids: Collection[str]) -> list[LinkRow]:
     """The links with both ends in ``ids``."""
-    links = memory.store.links(memory.namespace, list(ids))
+    links = memory.store.rows(memory.namespace, LinkRow, ids=list(ids))
     return [link for link in links if link.source in ids and link.target in ids]
 
 
@@ -180,7 +182,7 @@ def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
     """All packs with a behaviour in the store, by name."""
     packs: dict[str, list[MemoryRecord]] = {}
-    for record in memory.store.page(memory.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
+    for record in list(memory.store.records(memory.namespace, now, kinds=[BEHAVIOR]).values()):
         pack = pack_of(record.source)
         if pack is not None and record.key.startswith(pack.key("")):
             packs.setdefault(pack.name, []).append(record)
@@ -211,7 +213,7 @@ def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
 
 def _installation(memory: Namespace, origin: Origin) -> Logged | None:
     """The latest operation that installed a pack; None if the log begins later."""
-    operations = memory.store.operations(memory.namespace, source=origin.source, limit=None)
+    operations = memory.store.operations(memory.namespace, source=origin.source)
     return next(
         (logged for logged in operations if logged.kind == INSTALL and logged.undone_by is None), None
     )
@@ -236,7 +238,7 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
         active = packs[name].active
         if not active:
             raise Conflict(f"the pack {name!r} is removed already: install it again to restore it")
-        states = memory.store.memories(memory.namespace, [record.id for record in active])
+        states = memory.store.rows(memory.namespace, MemoryRow, ids=[record.id for record in active])
         rows = [RowChange(state, replace(state, status="forgotten")) for state in states]
         number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
         origin = Origin(name, packs[name].version or "")

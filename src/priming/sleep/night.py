@@ -74,7 +74,7 @@ def sleep(
         night = replace(night, operation=night.operations[-1])
     doing = "is running sleep on this namespace"
     turn = alone(memory.store, memory.namespace, "sleep", at, doing)
-    with turn if memory.store.exists and not dry_run else nullcontext():
+    with turn if memory.store.place.exists and not dry_run else nullcontext():
         if not dry_run:
             follow(memory, EMBEDDER.night, progress=progress)
         taken: set[tuple[str, ...]] = set()
@@ -109,7 +109,7 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
 
 def _written_before(memory: Namespace, night_id: str) -> dict[str, str]:
     """The operations of an interrupted night, oldest first: id → stage."""
-    logged = memory.store.operations(memory.namespace, source=f"{NIGHT}{night_id}", limit=None)
+    logged = memory.store.operations(memory.namespace, source=f"{NIGHT}{night_id}")
     return {operation.id: operation.reason or "" for operation in reversed(logged)}
 
 
@@ -151,7 +151,7 @@ def _propose(
     with memory.lock, memory.store.transaction(write=False):
         valid, checks = sound_items(stage, changing, reading.check_context(changing), taken)
         items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
-        names = memory.store.names(memory.namespace, {end for entry in leaving for end in entry.keys})
+        names = memory.store.names(memory.namespace, ids={end for entry in leaving for end in entry.keys})
     left = [
         replace(entry, stage=stage, keys=tuple(names.get(end, end) for end in entry.keys))
         for entry in leaving
@@ -171,7 +171,7 @@ def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> P
     created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
     ends = {end for change in planned.rows for end in change.ends}
     ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
-    names = {**memory.store.names(memory.namespace, ids), **created}
+    names = {**memory.store.names(memory.namespace, ids=ids), **created}
     return ProposedItem(
         id=f"{stage}-{number}",
         stage=stage,

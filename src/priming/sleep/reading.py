@@ -40,7 +40,8 @@ from priming.sleep.stages.link import MergeCandidate, VectorSpace
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
-from priming.storage.rows import MemoryRow, RowChange, VersionRow
+from priming.storage.questions import ids_of
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 Plan = Callable[[ProgressStep], Sequence[Planned]]
@@ -69,7 +70,7 @@ class StageReader:
         if not planned:
             return CheckContext()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
-        links = self.memory.store.links(self.memory.namespace, leaving) if leaving else []
+        links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=leaving) if leaving else []
         derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
         derived += [(link.target, link.source) for link in links if link.relation == LEARNED_FROM]
         active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
@@ -77,7 +78,7 @@ class StageReader:
         return CheckContext(
             self.conflicts(),
             frozenset(source for source, into in derived if into in active),
-            self.memory.store.names(self.memory.namespace, ids),
+            self.memory.store.names(self.memory.namespace, ids=ids),
         )
 
     def conflicts(self) -> Conflicts:
@@ -92,7 +93,9 @@ class StageReader:
         if profile.learning.fading == "exponential":
             faint = self._links(decay.RELATION)
             return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
-        links = [link for link in self.memory.store.links(namespace) if link.relation not in STRUCTURE]
+        links = [
+            link for link in self.memory.store.rows(namespace, LinkRow) if link.relation not in STRUCTURE
+        ]
         faded_at = decay.fadings(self._nights(), links)
         return lambda _: decay.plan_linear_decay(links, self.now, faded_at, profile.forgetting_params)
 
@@ -163,16 +166,18 @@ class StageReader:
     def prune(self) -> Plan:
         """Read the memories with bad verdicts, and the marked duplicates."""
         store, namespace = self.memory.store, self.memory.namespace
-        judged = {row.id for row in store.memories(namespace) if prune.is_ineffective(row, self.params)}
+        judged = {
+            row.id for row in store.rows(namespace, MemoryRow) if prune.is_ineffective(row, self.params)
+        }
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
-        ids = judged.union(store.matching(namespace, condition, self.now))
-        records = store.records(namespace, ids, self.now) if ids else {}
+        ids = judged.union(list(store.names(namespace, condition=condition, at=self.now)))
+        records = store.records(namespace, self.now, ids=ids) if ids else {}
         candidates = [
             prune.PruneCandidate(record := records[row.id], row, self._marked_at(record))
             for row in self._rows(records)
         ]
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
-        rows = self._rows(set(store.keys(namespace, original_keys).values()))
+        rows = self._rows(set(ids_of(store, namespace, original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._without_restored(
             lambda restored: prune.plan_prune(
@@ -237,34 +242,36 @@ class StageReader:
         ends = np.union1d(graph.source.values[similar], graph.target.values[similar])
         linked = {working.ids[row] for row in ends.tolist()}
         rest = [memory_id for memory_id in space.ids if memory_id not in linked]
-        links = store.links(self.memory.namespace, rest, link.SIMILAR) if rest else []
+        links = store.rows(self.memory.namespace, LinkRow, ids=rest, relation=link.SIMILAR) if rest else []
         return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
 
     def _links(self, relation: str) -> list[Any]:
-        return self.memory.store.links(self.memory.namespace, relation=relation)
+        return self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
 
     def _rows(self, ids: Collection[str]) -> list[MemoryRow]:
-        return self.memory.store.memories(self.memory.namespace, ids) if ids else []
+        return self.memory.store.rows(self.memory.namespace, MemoryRow, ids=ids) if ids else []
 
     def _versions(self, memory_id: str) -> Sequence[VersionRow]:
         with self.memory.lock:
-            return self.memory.store.versions(self.memory.namespace, memory_id)
+            return self.memory.store.rows(self.memory.namespace, VersionRow, ids=[memory_id])
 
     def _is_taken(self, key: str) -> bool:
         with self.memory.lock:
-            return bool(self.memory.store.keys(self.memory.namespace, [key]))
+            return bool(ids_of(self.memory.store, self.memory.namespace, [key]))
 
     def _merge_plan(self, ids: Collection[str]) -> MergePlan:
         with self.memory.lock:
             ranked = [link for relation in RANKED for link in self._links(relation)]
-            return MergePlan(self._rows(ids), self.memory.store.links(self.memory.namespace, ids), ranked)
+            return MergePlan(
+                self._rows(ids), self.memory.store.rows(self.memory.namespace, LinkRow, ids=ids), ranked
+            )
 
     def _latest(self, kind: str, limit: int) -> list[MemoryRecord]:
         """The latest active memories of a kind, oldest first."""
         working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-limit:]
         ids = [working.ids[row] for row in rows]
-        records = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
+        records = self.memory.store.records(self.memory.namespace, self.now, ids=ids) if ids else {}
         return [
             records[memory_id]
             for memory_id in ids
@@ -272,7 +279,9 @@ class StageReader:
         ]
 
     def _all(self, *kinds: str) -> list[MemoryRecord]:
-        return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
+        return list(
+            self.memory.store.records(self.memory.namespace, self.now, kinds=kinds, status="active").values()
+        )
 
     def _entities(self) -> list[KnownEntity]:
         """The entities of episodes that earlier nights made, in any status."""
@@ -328,7 +337,7 @@ class StageReader:
             return {
                 memory_id
                 for memory_id in ids
-                for operation in store.operations(namespace, memory_id=memory_id, kind=_RESTORE, limit=None)
+                for operation in store.operations(namespace, memory_id=memory_id, kind=_RESTORE)
                 if operation.undone_by is None
             }
 

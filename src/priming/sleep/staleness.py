@@ -12,6 +12,7 @@ from priming.serialization import decode_row
 from priming.sleep.plan import PlannedItem
 from priming.sleep.reading import StageReader
 from priming.sleep.validation import broken_rule
+from priming.storage.questions import ids_of, present
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
 from priming.text.quotation import label
 from priming.types import ProposedItem
@@ -46,7 +47,7 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
     """An item as it was planned, with ids in place of keys."""
     rows = tuple(item_rows(item))
     into = () if item.into is None else (item.into,)
-    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_created(rows)}
+    ids = {**ids_of(memory.store, memory.namespace, {*item.keys, *into}), **_created(rows)}
     return PlannedItem(
         item.action,
         tuple(ids[key] for key in item.keys),
@@ -60,9 +61,9 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
 def _moved(memory: Namespace, head: int) -> set[str]:
     """The ids of memories whose text or status changed after an operation; all ids after an import or a restore."""
     moved_ids: set[str] = set()
-    for logged in memory.store.since(memory.namespace, head):
+    for logged in memory.store.operations(memory.namespace, after=head):
         if logged.kind in (IMPORT, RESTORE):
-            return {row.id for row in memory.store.memories(memory.namespace)}
+            return {row.id for row in memory.store.rows(memory.namespace, MemoryRow)}
         moved_ids |= {change.ends[0] for change in logged.rows if _changes_text_or_status(change)}
     return moved_ids
 
@@ -78,7 +79,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
     """What has changed since an item was planned, among its memories and rows; None if nothing has."""
     store, namespace, rows = memory.store, memory.namespace, item_rows(item)
     created = _created(rows)
-    ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    ids_by_key = ids_of(store, namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
     for key in created:
         if key in ids_by_key:
             return f"the key {key!r} has been taken since"
@@ -86,10 +87,10 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
         if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
             return f"{name} changed since"
     ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
-    if lost := ends - store.names(namespace, ends).keys():
+    if lost := ends - store.names(namespace, ids=ends).keys():
         return f"{min(lost)} is not in this store, and the item would link it"
     for row, change in zip(rows, item.changes, strict=True):
-        if store.present(namespace, row.row) != row.before:
+        if present(store, namespace, row.row) != row.before:
             return f"{label(change.key)} changed since"
     return None
 

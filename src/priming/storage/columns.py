@@ -1,15 +1,19 @@
-"""The columns of the tables that hold rows, the same in every database, and rows from their values."""
+"""The columns of the tables, the same in every database, and what is stored as their values."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import astuple
+from datetime import datetime
 from typing import Any
 
 from priming.config.words import RECALLED, STATUSES, VERDICTS
-from priming.serialization import column_names, column_text, encode_row, from_columns
+from priming.serialization import column_names, column_text, encode_row, from_columns, stamp
+from priming.storage.protocol import TokenRow, Trace
 from priming.storage.rows import (
     LinkRow,
+    LoopSessionRow,
     MemoryRow,
     PairRow,
     R,
@@ -20,7 +24,7 @@ from priming.storage.rows import (
     WeightsRow,
     record,
 )
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, Token
 
 TABLES = (
     "namespaces",
@@ -46,6 +50,9 @@ MEMORY_COLUMNS = column_names(MemoryRow)
 VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
 LINK_COLUMNS = column_names(LinkRow)[2:]
 VERDICT_COLUMNS = column_names(VerdictRow)[1:]
+TRACE_COLUMNS = ("recall_id", "at", "session", "profile", "cue", "hits")
+LOOP_SESSION_COLUMNS = ("id", "parent", "state", "objective", "created_at", "updated_at", "body")
+TOKEN_COLUMNS = ("id", "namespace", "name", "kind", "created_at", "revoked_at", "used_at", "expires_at")
 AS_JSON: dict[type[Row], tuple[str, ...]] = {
     MemoryRow: ("recent",),
     VersionRow: ("when", "tags", "metadata"),
@@ -97,3 +104,76 @@ def stored_record(namespace: str, row: Sequence[Any]) -> MemoryRecord:
     """A memory from its columns, followed by those of one of its versions."""
     cut = len(MEMORY_COLUMNS)
     return record(namespace, stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:]))
+
+
+def day_of(at: datetime) -> str:
+    """The day of a time, in UTC, as its stamp begins."""
+    return stamp(at)[:10]
+
+
+def trace_values(trace: Trace) -> tuple[Any, ...]:
+    """The columns of a trace; nodes are stored only with a flow."""
+    cue = json.dumps(dict(trace.cue), ensure_ascii=False)
+    nodes = None if trace.flow is None else column_text(trace.nodes)
+    return (
+        trace.recall_id,
+        stamp(trace.at),
+        trace.session,
+        trace.profile,
+        cue,
+        json.dumps(trace.hits),
+        nodes,
+        trace.flow,
+    )
+
+
+def stored_trace(
+    recall_id: str,
+    at: str,
+    session: str | None,
+    profile: str,
+    cue: str,
+    hits: str,
+    nodes: str | None = None,
+    flow: bytes | None = None,
+    counted: int = 0,
+) -> Trace:
+    """A recall from its columns."""
+    pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
+    node_ids = tuple(json.loads(nodes)) if nodes else ()
+    when = datetime.fromisoformat(at)
+    return Trace(recall_id, when, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
+
+
+def loop_session_values(row: LoopSessionRow) -> tuple[Any, ...]:
+    """The columns of a session of the loop."""
+    return tuple(stamp(value) if isinstance(value, datetime) else value for value in astuple(row))
+
+
+def stored_loop_session(
+    session_id: str, parent: str | None, state: str, objective: str, created: str, updated: str, body: str
+) -> LoopSessionRow:
+    """A session of the loop from its columns."""
+    times = datetime.fromisoformat(created), datetime.fromisoformat(updated)
+    return LoopSessionRow(session_id, parent, state, objective, *times, body)
+
+
+def token_values(row: TokenRow) -> dict[str, Any]:
+    """The columns of a token, by name."""
+    token = row.token
+    times = (token.created_at, token.revoked_at, token.used_at, token.expires_at)
+    stamps = (None if time is None else stamp(time) for time in times)
+    values = (token.id, token.namespace, token.name, token.kind, *stamps)
+    return dict(zip(TOKEN_COLUMNS, values, strict=True)) | {"digest": row.digest}
+
+
+def stored_token(
+    token_id: str, namespace: str, name: str | None, kind: str, *columns: Any, digest: bytes = b""
+) -> TokenRow:
+    """A token from its columns."""
+    created, revoked, used, expires = (
+        None if time is None else datetime.fromisoformat(time) for time in columns
+    )
+    assert created is not None
+    token = Token(token_id, namespace, name, created, revoked, used, kind, expires)
+    return TokenRow(token, bytes(digest))

@@ -23,9 +23,12 @@ def open_store(location: Location) -> SqliteStore | PostgresStore:
         from priming.storage.postgres.store import PostgresStore
     except ImportError as error:
         raise MissingExtra("postgres", "a store in PostgreSQL") from error
-    store = PostgresStore(location.url, schema=location.schema, pool=location.pool or POSTGRES.pool)
-    store.places = (database_place(location),)
-    return store
+    return PostgresStore(
+        location.url,
+        schema=location.schema,
+        pool=location.pool or POSTGRES.pool,
+        beside=(database_place(location),),
+    )
 
 
 def database_check(location: Location) -> tuple[str, list[tuple[str, str]]]:

@@ -11,28 +11,12 @@ from contextlib import AbstractContextManager
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, get_args
 
 from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.filters import Condition
-from priming.storage.rows import (
-    ROOMS,
-    ActivationCount,
-    Counts,
-    LinkRow,
-    LoopSessionRow,
-    MemoryRow,
-    PairRow,
-    RelationRow,
-    Row,
-    RowChange,
-    RunRow,
-    Unlogged,
-    VerdictRow,
-    VersionRow,
-    WeightsRow,
-)
+from priming.storage.rows import ROOMS, Counts, LoopSessionRow, Row, RowChange, Unlogged
 from priming.types import MemoryRecord, Token
 
 VersionKey = tuple[str, int]
@@ -100,29 +84,108 @@ class Trace:
     counted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token of the store's server, with the digest of its secret. It is neither logged nor part of a backup."""
+
+    token: Token
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnlyRow:
+    """A namespace that refuses writes with ``Conflict``."""
+
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session of recalls, memories, runs, operations or the loop, with its latest time. It is derived."""
+
+    session: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """How many of the stored recalls returned a memory. It is derived."""
+
+    id: str
+    recalls: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedRow:
+    """A version that has a vector of a generation, undamaged. It is derived."""
+
+    id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a store is: its name in errors, whether it ``exists``, and what this machine has beside it.
+
+    Reading creates no store, and finds one that does not exist empty. ``beside`` are the paths beside which this
+    machine has files of it, ``scratch`` the folder for disposable ones, ``backups`` the default folder for backups:
+    neither may exist yet, and None means that the store has none.
+    """
+
+    name: str
+    exists: bool = True
+    beside: tuple[Path, ...] = ()
+    scratch: Path | None = None
+    backups: Path | None = None
+
+
 StoredItem = Row | Unlogged | Logged | Trace
-Kind = TypeVar("Kind", bound=StoredItem)
+Kind = TypeVar("Kind")
 PARTS: tuple[type[StoredItem], ...] = (Logged, *ROOMS.values(), Trace, *get_args(Unlogged))
 """All that a namespace holds, in an order in which it can be appended."""
+
+
+class Where(TypedDict, total=False):
+    """What restricts ``rows`` and ``part`` to some items of a kind; each kind has a few of these."""
+
+    ids: Collection[str] | None
+    """Own ids (of memories, runs, recalls, sessions of the loop, tokens), or those of the memories that a row is
+    about: one end of a link or pair is enough."""
+    both: bool
+    """Links and pairs with both ends among ``ids``."""
+    relation: str | None
+    recall: str | None
+    """The recall of a verdict."""
+    profile: str | None
+    settled: bool
+    """Runs that are settled, or that are not."""
+    digests: Collection[str]
+    """Versions that are current and have one of these digests of their content."""
+    generation: str
+    """The embedding generation of vectors."""
+    session: str | None
+    hit: str | None
+    """Recalls that returned this memory."""
+    counted: bool
+    """Recalls whose hits were activated."""
+    since: datetime | None
+    until: datetime
+    """Recalls before this time. Of counts of activations, the latest of each memory up to its day; of records, those
+    whose version has not ended by then."""
+    objective: str | None
+    """Sessions of the loop with this objective, in upper or lower case."""
+    flows: bool
+    """Recalls with their flow, which ``rows`` leaves out otherwise."""
+    limit: int
+    """The latest so many, the latest first."""
 
 
 class Store(Protocol):
     """A database, used by one thread at a time. Methods raise ``priming.errors`` and leave no partial write."""
 
-    places: tuple[Path, ...]
-    """The paths beside which this machine has files of the store."""
-
     @property
-    def scratch(self) -> Path | None:
-        """The folder for disposable files of this store, which may not exist yet; None if it has none."""
-
-    @property
-    def exists(self) -> bool:
-        """Whether the database exists: reading does not create it, and finds it empty."""
-
-    @property
-    def backups(self) -> Path | None:
-        """The default folder for backups, which may not exist yet; None if the store has none."""
+    def place(self) -> Place:
+        """Where the store is."""
 
     def close(self) -> None:
         """Release the database; a second call does nothing."""
@@ -134,14 +197,95 @@ class Store(Protocol):
         """Call ``wake``, in another thread, after writes of others to a namespace, if the database tells of them."""
 
     def transaction(
-        self, namespace: str | None = None, *, write: bool = True
+        self, namespace: str | None = None, *, write: bool = True, patience: float | None = None
     ) -> AbstractContextManager[None]:
         """Hold the write lock until the block ends and commits: nothing that was read inside changes meanwhile.
 
         It is held from the beginning if it is that of ``namespace``; of others, at latest from the first use on.
         Nested blocks join the outermost. An exception rolls everything back; caught in a nested block that writes, it
-        ends the outermost in ``StoreError``. ``Busy`` after the timeout. Without ``write`` the block reads one state.
+        ends the outermost in ``StoreError``. ``Busy`` after the timeout, or ``patience`` in seconds.
+        Without ``write`` the block reads one state.
         """
+
+    def namespaces(self) -> list[str]:
+        """All namespaces, sorted."""
+
+    def head(self, namespace: str) -> int:
+        """The number of the namespace's latest operation; 0 if there is none."""
+
+    def operations(
+        self,
+        namespace: str,
+        *,
+        ids: Collection[str] | None = None,
+        number: int | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        memory_id: str | None = None,
+        kind: str | None = None,
+        source: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+        rows: bool = True,
+    ) -> list[Logged]:
+        """Operations, newest first; with ``after``, a number, oldest first. ``rows`` includes what they changed.
+
+        ``after``, ``before`` (a number, too) and ``until`` are exclusive.
+        """
+
+    def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
+        """Items of a kind, in an order that is the same in every store; the namespace of tokens is None.
+
+        That is the order of insertion of memories and recalls, with all that is about a memory in its place; verdicts
+        and runs, the oldest first; and names in the order of their bytes.
+        """
+
+    def part(self, namespace: str, kind: type[Kind], **where: Unpack[Where]) -> Iterator[Kind]:
+        """Read the same a few at a time, recalls with all that is stored of them.
+
+        Of ``MemoryRecord`` it is every active memory in each current version.
+        """
+
+    def names(
+        self,
+        namespace: str,
+        *,
+        ids: Collection[str] | None = None,
+        keys: Collection[str] | None = None,
+        session: str | None = None,
+        condition: Condition | None = None,
+        at: datetime | None = None,
+        limit: int | None = None,
+    ) -> dict[str, str]:
+        """Id → key of the memories of these ids, or keys.
+
+        With ``session``, of its latest active memories, the latest first. With ``condition``, of the active memories
+        whose version valid at ``at`` satisfies it, in order of insertion.
+        """
+
+    def records(
+        self,
+        namespace: str,
+        at: datetime,
+        *,
+        ids: Collection[str] | None = None,
+        name: str | None = None,
+        kinds: Sequence[str] | None = None,
+        status: str | None = None,
+        words: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> dict[str, MemoryRecord]:
+        """Id → memory in its current version valid at ``at``, in the order of ``ids`` or that of insertion.
+
+        ``name`` selects the memory of that id or key, in its latest version if none is valid. ``words`` selects those
+        that contain all of its words, in any inflected form; a script without spaces matches by its characters.
+        ``after`` is the id of a memory.
+        """
+
+    def counts(self, namespace: str) -> Counts:
+        """What the namespace holds."""
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number; creates the namespace.
@@ -153,123 +297,18 @@ class Store(Protocol):
         a missing memory, or for a missing row to update.
         """
 
-    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
-        """Erase memories and what refers to them or has one of ``names``, in the log too; the rows by table."""
-
-    def flush(self) -> None:
-        """Remove every byte of erased rows from the store's files; ``Busy`` while another reads an older state."""
-
-    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and their log, oldest first, numbered anew; ``Conflict`` if it is not."""
-
-    def part(self, namespace: str, kind: type[Kind]) -> Iterator[Kind]:
-        """Every item of a kind, read a few at a time, in an order that is the same in every store."""
-
     def append(self, namespace: str, items: Sequence[StoredItem]) -> None:
-        """Add what ``part`` of another store returned, in its order and that of ``PARTS``; read-only or not."""
+        """Add what ``part`` of another store returned, in its order and that of ``PARTS``; read-only or not.
 
-    def clear(self, namespace: str) -> None:
-        """Remove a namespace and all that it holds, its log included; read-only or not."""
-
-    def namespaces(self) -> list[str]:
-        """All namespaces, sorted."""
-
-    def head(self, namespace: str) -> int:
-        """The number of the namespace's latest operation; 0 if there is none."""
-
-    def operation_id(self, namespace: str, number: int) -> str | None:
-        """The id of an operation by its number."""
-
-    def since(self, namespace: str, number: int) -> list[Logged]:
-        """The operations after ``number``, oldest first, with their rows."""
-
-    def get(self, namespace: str, key: str, at: datetime) -> MemoryRecord | None:
-        """The memory with that key or id, in the version valid at ``at``, else in its latest."""
-
-    def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
-        """The memories among ``ids`` that have a current version valid at ``at``, by id."""
-
-    def page(
-        self,
-        namespace: str,
-        at: datetime,
-        *,
-        kinds: Sequence[str] | None = None,
-        status: str | None = "active",
-        matching: str | None = None,
-        limit: int | None = 100,
-        after: str | None = None,
-    ) -> list[MemoryRecord]:
-        """Memories with a current version valid at ``at``, in order of insertion, after the id ``after``.
-
-        ``matching`` selects those that contain all of its words, in any inflected form; a script without spaces
-        matches by its characters.
+        Vectors and counts of activations replace those that are there; vectors of missing versions are skipped.
         """
 
-    def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
-        """Every active memory with a current version that has not ended at ``at``, in order of insertion."""
+    def save(self, namespace: str | None, row: LoopSessionRow | TokenRow, *, new: bool) -> bool:
+        """Insert what is not logged, or update it: a session of the loop, a token; whether it was there to update.
 
-    def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
-        """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
-
-    def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
-        """Identity and state of memories of any status (None: of all), in order of insertion."""
-
-    def links(
-        self, namespace: str, ids: Collection[str] | None = None, relation: str | None = None
-    ) -> list[LinkRow]:
-        """Links that touch any of ``ids`` (None: all), in order of source, relation and target."""
-
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-
-    def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
-        """Key → id, for those of ``keys`` that are taken."""
-
-    def names(self, namespace: str, ids: Collection[str]) -> dict[str, str]:
-        """Id → key, for those of ``ids`` that exist."""
-
-    def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
-        """Content digest → id of the oldest active memory with that content."""
-
-    def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
-        """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
-
-    def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
-        """Ids of the latest active memories of a session, newest first."""
-
-    def vectors(
-        self, namespace: str, generation: str, ids: Collection[str] | None = None
-    ) -> Iterator[tuple[VersionKey, bytes]]:
-        """The vectors of one embedding generation; None means those of all memories."""
-
-    def embedded(
-        self, namespace: str, generation: str, ids: Collection[str] | None = None
-    ) -> set[VersionKey]:
-        """The versions that have a vector of a generation, undamaged; None means those of all memories."""
-
-    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """Store derived vectors outside the log, replacing present ones; vectors of missing versions are skipped."""
-
-    def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
-        """Ids of the active memories whose version valid at ``at`` satisfies ``condition``, in order of insertion."""
-
-    def operation(self, namespace: str, operation_id: str) -> Logged | None:
-        """One operation with its rows."""
-
-    def operations(
-        self,
-        namespace: str,
-        *,
-        memory_id: str | None = None,
-        kind: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        source: str | None = None,
-        before: int | None = None,
-        limit: int | None = 100,
-    ) -> list[Logged]:
-        """Operations with their rows, newest first; ``until`` and ``before``, a number, are exclusive."""
+        ``Conflict`` for an id that is taken. A purge erases the sessions that name its memories. A token that was
+        revoked stays so.
+        """
 
     def add_trace(
         self,
@@ -286,57 +325,17 @@ class Store(Protocol):
         Those beyond ``keep_flows`` lose their flow. ``counted``: its hits were activated. Raises ``Busy`` soon.
         """
 
-    def activations(
-        self, namespace: str, profile: str, ids: Collection[str], until: datetime
-    ) -> dict[str, int]:
-        """How often each of these memories was activated by ``until``; exact to the day where recalls are gone."""
+    def set_read_only(self, namespace: str, *, on: bool) -> None:
+        """Refuse writes to a namespace with ``Conflict``, a replaced store's excepted, or accept them again."""
 
-    def add_activations(self, namespace: str, profile: str, counts: Mapping[str, int], at: datetime) -> None:
-        """Add to how often memories were activated. Counts are not logged: like a recall, they change nothing."""
+    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
+        """Erase memories and what refers to them or has one of ``names``, in the log too; the rows by table."""
 
-    def all_activations(self, namespace: str) -> list[ActivationCount]:
-        """Every count of activations, by profile, memory and day."""
+    def clear(self, namespace: str) -> None:
+        """Remove a namespace and all that it holds, its log included; read-only or not."""
 
-    def restore_activations(self, namespace: str, counts: Collection[ActivationCount]) -> None:
-        """Store counts of an export; those of the same profile, memory and day are replaced."""
-
-    def traces(
-        self,
-        namespace: str,
-        *,
-        since: datetime | None = None,
-        session: str | None = None,
-        memory_id: str | None = None,
-        limit: int = 100,
-    ) -> list[Trace]:
-        """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
-
-    def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
-        """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
-
-    def trace(self, namespace: str, recall_id: str) -> Trace | None:
-        """One recall with its flow."""
-
-    def verdicts(
-        self, namespace: str, ids: Collection[str] | None = None, *, recall: str | None = None
-    ) -> list[VerdictRow]:
-        """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
-
-    def pairs(
-        self, namespace: str, ids: Collection[str] | None = None, *, both: bool = True
-    ) -> list[PairRow]:
-        """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
-
-    def runs(
-        self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
-    ) -> list[RunRow]:
-        """Runs by id (None: all), oldest first; ``settled=False`` returns only unsettled ones."""
-
-    def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
-        """The weights that are set for a profile (None: for every profile), by name of profile."""
-
-    def relations(self, namespace: str) -> list[RelationRow]:
-        """The relations whose sign is stored, by name."""
+    def flush(self) -> None:
+        """Remove every byte of erased rows from the store's files; ``Busy`` while another reads an older state."""
 
     def backup(self, path: Path) -> None:
         """Copy what is committed, every namespace, to a new file, atomically; others may write meanwhile.
@@ -350,47 +349,6 @@ class Store(Protocol):
         ``changes``, one for each namespace, are logged with numbers above all earlier ones. ``ParamError`` for a path
         without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew`` for what is no backup.
         """
-
-    def add_token(self, token: Token, digest: bytes) -> None:
-        """Store a new token by the digest of its secret. Tokens are neither logged nor restored from a backup."""
-
-    def tokens(self) -> list[Token]:
-        """All tokens, revoked ones included, oldest first."""
-
-    def any_token(self) -> bool:
-        """Whether a token was ever created."""
-
-    def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        """A token and the digest of its secret."""
-
-    def revoke_token(self, token_id: str, at: datetime) -> bool:
-        """Revoke a token; returns whether one with that id existed and was not revoked."""
-
-    def set_read_only(self, namespace: str, *, on: bool) -> None:
-        """Refuse writes to a namespace with ``Conflict``, a replaced store's excepted, or accept them again."""
-
-    def all_read_only(self, namespace: str | None = None) -> list[str]:
-        """The namespaces to which writes are refused, by name (of one: it or none)."""
-
-    def use_token(self, token_id: str, at: datetime) -> None:
-        """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
-
-    def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
-        """Store a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not logged."""
-
-    def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
-        """Update a session; returns whether it exists: a purge erases the sessions that name its memories."""
-
-    def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
-        """One session of the loop."""
-
-    def loops(
-        self, namespace: str, *, limit: int = 100, objective: str | None = None
-    ) -> list[LoopSessionRow]:
-        """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
-
-    def counts(self, namespace: str) -> Counts:
-        """What the namespace holds."""
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
         """The rows that can be read, and belong to memories that can; errors of decoding do not end it."""

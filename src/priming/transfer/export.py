@@ -34,6 +34,7 @@ from priming.recall.terms import with_weights
 from priming.remember.vectors import make
 from priming.serialization import decode_row, encode_row, stamp
 from priming.storage.protocol import Logged
+from priming.storage.questions import present, restore
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
@@ -95,23 +96,23 @@ def export(
 def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
     store, namespace = memory.store, memory.namespace
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
-    for record in store.memories(namespace):
+    for record in store.rows(namespace, MemoryRow):
         yield {"memories": encode_row(record)}
-        for version in store.versions(namespace, record.id):
+        for version in store.rows(namespace, VersionRow, ids=[record.id]):
             yield {"versions": encode_row(version)}
     tables: dict[str, Sequence[Row]] = {
-        "links": store.links(namespace),
-        "verdicts": store.verdicts(namespace),
-        "pairs": store.pairs(namespace),
-        "runs": store.runs(namespace),
-        "weights": store.weights(namespace),
-        "relations": store.relations(namespace),
+        "links": store.rows(namespace, LinkRow),
+        "verdicts": store.rows(namespace, VerdictRow),
+        "pairs": store.rows(namespace, PairRow),
+        "runs": store.rows(namespace, RunRow),
+        "weights": store.rows(namespace, WeightsRow),
+        "relations": store.rows(namespace, RelationRow),
     }
     for table, rows in tables.items():
         yield from ({table: encode_row(row)} for row in rows)
-    for count in store.all_activations(namespace):
+    for count in store.rows(namespace, ActivationCount):
         yield {"activations": asdict(count)}
-    for logged in reversed(store.operations(namespace, limit=None)):
+    for logged in reversed(store.operations(namespace)):
         yield {"operation": _encoded(logged)}
 
 
@@ -191,22 +192,22 @@ def _write(memory: Namespace, bundle: ExportBundle) -> int:
     """Write a bundle; return the number of memories that were new."""
     with memory.writing() as now:
         if bundle.operations and not memory.store.head(memory.namespace):
-            memory.store.restore(memory.namespace, bundle.rows, bundle.operations)
-            memory.store.restore_activations(memory.namespace, bundle.activations)
+            restore(memory.store, memory.namespace, bundle.rows, bundle.operations)
+            memory.store.append(memory.namespace, bundle.activations)
             return len(bundle.memories)
         missing = list(_missing_rows(memory, bundle))
         if missing:
             memory.write(IMPORT, now, [RowChange(None, row) for row in missing])
             new = {row.id for row in missing if isinstance(row, MemoryRow)}
             counts = [count for count in bundle.activations if count.id in new]
-            memory.store.restore_activations(memory.namespace, counts)
+            memory.store.append(memory.namespace, counts)
         return sum(isinstance(row, MemoryRow) for row in missing)
 
 
 def _missing_rows(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
     """The rows of a bundle that the store lacks; a row that differs from the stored one raises ``Conflict``."""
     for row in bundle.rows:
-        stored = memory.store.present(memory.namespace, row)
+        stored = present(memory.store, memory.namespace, row)
         if stored is None:
             yield row
         elif stored != row:

@@ -22,6 +22,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
+from priming.storage.questions import ids_of
+from priming.storage.rows import LinkRow
 from priming.types import Progress
 
 if TYPE_CHECKING:
@@ -109,13 +111,13 @@ class _StoredInNamespace:
 
     def keys(self, keys: Iterable[str]) -> set[str]:
         with self.memory.reading():
-            return set(self.memory.store.keys(self.memory.namespace, list(keys)))
+            return set(ids_of(self.memory.store, self.memory.namespace, list(keys)))
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
         with self.memory.reading():
-            rows = self.memory.store.links(self.memory.namespace, relation=relation)
+            rows = self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
             ends = {end for row in rows for end in (row.source, row.target)}
-            names = self.memory.store.names(self.memory.namespace, ends)
+            names = self.memory.store.names(self.memory.namespace, ids=ends)
         return [(names[row.source], names[row.target]) for row in rows]
 
 

@@ -23,7 +23,8 @@ from priming.remember.drafts import bare_text
 from priming.remember.links import link_many
 from priming.remember.remember import remember_many
 from priming.results import Remembered
-from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
+from priming.storage.questions import ids_of, operation_of, raised_activations, record_named
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 
 T = TypeVar("T")
 OPERATION = "import-state"
@@ -119,7 +120,7 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
     The id of the operation follows from that of the import and from the items.
     """
     operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
-    if memory.store.operation(memory.namespace, operation_id) is None:
+    if operation_of(memory.store, memory.namespace, operation_id) is None:
         with identified(memory, operation_id):
             return work()
     results = list[T]()
@@ -132,8 +133,8 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
 def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
     """By key, the memories that have the key and the text of an item, but are not active."""
     texts = {item["key"]: item["content"] for item in items if item.get("key")}
-    ids = memory.store.keys(memory.namespace, texts)
-    rows = memory.store.memories(memory.namespace, set(ids.values())) if ids else []
+    ids = ids_of(memory.store, memory.namespace, texts)
+    rows = memory.store.rows(memory.namespace, MemoryRow, ids=set(ids.values())) if ids else []
     now = memory.now()
     return {
         row.key: Remembered(row.id, row.key, "duplicate")
@@ -143,20 +144,21 @@ def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) 
 
 
 def _text(memory: Namespace, memory_id: str, now: datetime) -> str | None:
-    record = memory.store.get(memory.namespace, memory_id, now)
+    record = record_named(memory.store, memory.namespace, memory_id, now)
     return None if record is None else record.content
 
 
 def _apply(memory: Namespace, states: Mapping[str, ImportedState]) -> None:
     with memory.writing() as now:
-        rows = memory.store.memories(memory.namespace, states)
+        rows = memory.store.rows(memory.namespace, MemoryRow, ids=states)
         changes = [
             RowChange(row, after) for row in rows if (after := _with_state(row, states[row.id])) != row
         ]
         if changes:
             memory.write(OPERATION, now, changes)
         counts = {row.id: states[row.id].uses for row in rows if states[row.id].uses}
-        memory.store.add_activations(memory.namespace, FLOOP.name, counts, now)
+        totals = raised_activations(memory.store, memory.namespace, FLOOP.name, counts, now)
+        memory.store.append(memory.namespace, totals)
 
 
 def _with_state(row: MemoryRow, state: ImportedState) -> MemoryRow:
@@ -180,8 +182,8 @@ def without_user_links(memory: Namespace, items: Sequence[Mapping[str, Any]]) ->
     """
     with memory.lock, memory.store.transaction(write=False):
         keys = {end for item in items for end in (item["source"], item["target"])}
-        ids = memory.store.keys(memory.namespace, keys)
-        rows = memory.store.links(memory.namespace, set(ids.values())) if ids else []
+        ids = ids_of(memory.store, memory.namespace, keys)
+        rows = memory.store.rows(memory.namespace, LinkRow, ids=set(ids.values())) if ids else []
     given_by_link: dict[tuple[str | None, str | None, str], bool] = {
         (row.source, row.target, row.relation): row.given for row in rows
     }
@@ -212,12 +214,14 @@ def link_with_times(
         new_links = link_many(memory, links)
         chosen = {(link.source, link.relation, link.target): link for link in new_links}
         with memory.writing() as now:
-            ids = memory.store.keys(
-                memory.namespace, {end for link in new_links for end in (link.source, link.target)}
+            ids = ids_of(
+                memory.store,
+                memory.namespace,
+                {end for link in new_links for end in (link.source, link.target)},
             )
             names = {memory_id: key for key, memory_id in ids.items()}
             changes = []
-            for row in memory.store.links(memory.namespace, set(ids.values())) if ids else []:
+            for row in memory.store.rows(memory.namespace, LinkRow, ids=set(ids.values())) if ids else []:
                 name = names.get(row.source, ""), row.relation, names.get(row.target, "")
                 source, relation, target = name
                 backwards = (target, relation, source) if relation in UNDIRECTED else name

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.cli import start
+from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 EMBEDDER = "hashed:64"
 THEN = datetime.now(UTC) - timedelta(days=40)
@@ -48,12 +49,12 @@ def picture(url, name):
     """What a namespace holds, by keys, and the operations of its log by kind and reason."""
     with Memory.open(url, namespace=name, embedder=HashedEmbedder(64)) as memory:
         store = memory.store
-        rows = store.memories(name)
+        rows = store.rows(name, MemoryRow)
         keys = {row.id: row.key for row in rows}
-        texts = sorted((keys[row.id], row.version, row.content) for row in store.versions(name))
+        texts = sorted((keys[row.id], row.version, row.content) for row in store.rows(name, VersionRow))
         links = sorted(
             (keys[link.source], link.relation, keys[link.target], round(link.weight, 4))
-            for link in store.links(name)
+            for link in store.rows(name, LinkRow)
         )
         log = [(each.kind, each.reason) for each in reversed(memory.log(limit=1000))]
         assert memory.verify().findings == ()

@@ -15,6 +15,7 @@ from priming.config.environment import locate
 from priming.maintenance.migrate import TABLES, migrate
 from priming.storage.opening import open_store
 from priming.storage.protocol import PARTS
+from priming.storage.rows import ActivationCount
 
 from .server import empty
 
@@ -54,7 +55,7 @@ def fill(url: str) -> None:
             memory.feedback(recall.recall_id, used=[recall.hits[0].memory.key])
             memory.run_start("s")
             memory.loop_task_new_session(objective="Tune everything")
-            memory.store.add_activations(namespace, "poc", {memory.get("bob").id: 2}, NOW)
+            memory.store.append(namespace, [ActivationCount("poc", memory.get("bob").id, "2026-05-01", 2)])
             memory.sleep()
 
 

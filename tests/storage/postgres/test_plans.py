@@ -6,6 +6,9 @@ import psycopg
 import pytest
 
 from priming import HashedEmbedder, Memory
+from priming.storage.questions import ids_of, record_named, stored_vectors
+from priming.storage.rows import LinkRow, MemoryRow, PairRow, VerdictRow, VersionRow
+from priming.types import MemoryRecord
 
 from . import server
 
@@ -41,16 +44,16 @@ def newcomer(postgres):
 
 
 READS = {
-    "records": lambda store, ids: store.records("newcomer", ids, NOW),
-    "memories": lambda store, ids: store.memories("newcomer", ids),
-    "keys": lambda store, _: store.keys("newcomer", KEYS),
-    "names": lambda store, ids: store.names("newcomer", ids),
-    "versions": lambda store, ids: store.versions("newcomer", ids[0]),
-    "verdicts": lambda store, ids: store.verdicts("newcomer", ids),
-    "pairs": lambda store, ids: store.pairs("newcomer", ids),
-    "vectors": lambda store, ids: list(store.vectors("newcomer", HashedEmbedder(32).generation, ids)),
-    "get": lambda store, _: store.get("newcomer", KEYS[0], NOW),
-    "page": lambda store, _: store.page("newcomer", NOW, limit=5),
+    "records": lambda store, ids: store.records("newcomer", NOW, ids=ids),
+    "memories": lambda store, ids: store.rows("newcomer", MemoryRow, ids=ids),
+    "keys": lambda store, _: ids_of(store, "newcomer", KEYS),
+    "names": lambda store, ids: store.names("newcomer", ids=ids),
+    "versions": lambda store, ids: store.rows("newcomer", VersionRow, ids=[ids[0]]),
+    "verdicts": lambda store, ids: store.rows("newcomer", VerdictRow, ids=ids),
+    "pairs": lambda store, ids: store.rows("newcomer", PairRow, ids=ids, both=True),
+    "vectors": lambda store, ids: list(stored_vectors(store, "newcomer", HashedEmbedder(32).generation, ids)),
+    "get": lambda store, _: record_named(store, "newcomer", KEYS[0], NOW),
+    "page": lambda store, _: list(store.records("newcomer", NOW, status="active", limit=5).values()),
 }
 
 
@@ -66,21 +69,25 @@ def touched(store, read):
 @pytest.mark.parametrize("read", READS)
 def test_a_read_of_a_few_memories_touches_few_rows(newcomer, read):
     store = newcomer.store
-    ids = list(store.keys("newcomer", KEYS).values())
+    ids = list(ids_of(store, "newcomer", KEYS).values())
     assert touched(store, lambda: READS[read](store, ids)) < 100
 
 
 def test_links_touch_as_many_rows_as_there_are_links_and_ends(newcomer):
     store = newcomer.store
-    links = store.links("newcomer")
-    assert touched(store, lambda: store.links("newcomer")) <= 4 * len(links)
-    ids = list(store.keys("newcomer", ["note-3", "note-599"]).values())
-    few = store.links("newcomer", ids)
-    assert touched(store, lambda: store.links("newcomer", ids)) <= 10 * len(few)
+    links = store.rows("newcomer", LinkRow)
+    assert touched(store, lambda: store.rows("newcomer", LinkRow)) <= 4 * len(links)
+    ids = list(ids_of(store, "newcomer", ["note-3", "note-599"]).values())
+    few = store.rows("newcomer", LinkRow, ids=ids)
+    assert touched(store, lambda: store.rows("newcomer", LinkRow, ids=ids)) <= 10 * len(few)
 
 
 def test_a_read_of_all_touches_each_row_a_few_times(newcomer):
     store = newcomer.store
-    count = len(store.memories("newcomer"))
-    for read in (store.versions, lambda name: list(store.scan(name, NOW)), store.verdicts):
+    count = len(store.rows("newcomer", MemoryRow))
+    for read in (
+        lambda name: store.rows(name, VersionRow),
+        lambda name: list(store.part(name, MemoryRecord, until=NOW)),
+        lambda name: store.rows(name, VerdictRow),
+    ):
         assert touched(store, lambda read=read: read("newcomer")) <= 5 * count

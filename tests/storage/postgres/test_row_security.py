@@ -14,7 +14,8 @@ from priming.errors import StoreError
 from priming.storage.postgres.pool import CHANNEL, log_name
 from priming.storage.postgres.schema import EVERY_NAMESPACE
 from priming.storage.postgres.store import PostgresStore
-from priming.storage.rows import LoopSessionRow, RelationRow
+from priming.storage.protocol import ReadOnlyRow
+from priming.storage.rows import LoopSessionRow, MemoryRow, RelationRow
 
 from ..contract_namespaces import LEARNT, RECALL
 from ..making import NOW, link, remember, whole
@@ -38,7 +39,7 @@ def secured(postgres: str) -> Iterator[str]:
             relation = RelationRow("feeds", 1, introduced=True)
             remember(store, [*whole("a"), *whole("b"), link("a", "b"), *LEARNT, relation], namespace=name)
             store.add_trace(name, RECALL, keep=9, keep_flows=9, not_before=NOW, counted=True)
-            store.add_loop(name, LoopSessionRow("s", None, "open", "Ship it", NOW, NOW, "{}"))
+            store.save(name, LoopSessionRow("s", None, "open", "Ship it", NOW, NOW, "{}"), new=True)
             store.set_read_only(name, on=True)
     with psycopg.connect(as_superuser(postgres), autocommit=True) as connection:
         for statement in (
@@ -198,7 +199,7 @@ def test_a_store_works_for_a_role_that_was_granted_its_tables(secured: str, tmp_
         assert [hit.memory.key for hit in answer.hits] == [key]
         memory.feedback(answer.recall_id, used=[key])
         assert memory.verify().findings == ()
-        for listing in (memory.store.namespaces, memory.store.all_read_only):
+        for listing in (memory.store.namespaces, lambda: memory.store.rows(None, ReadOnlyRow)):
             with pytest.raises(StoreError, match="may not list the namespaces"):
                 listing()
         with pytest.raises(StoreError, match="may not list the namespaces"):
@@ -210,13 +211,17 @@ def test_a_store_works_for_a_role_that_was_granted_its_tables(secured: str, tmp_
 
 def test_members_of_the_role_that_made_a_store_administer_it(secured: str, tmp_path: Path) -> None:
     with closing(PostgresStore(as_role(secured, DEPUTY), schema=SCHEMA)) as store:
-        assert store.namespaces() == store.all_read_only() == ["mine", "theirs"]
+        assert (
+            store.namespaces()
+            == [row.namespace for row in store.rows(None, ReadOnlyRow)]
+            == ["mine", "theirs"]
+        )
         store.backup(tmp_path / "copy.db")
     with Memory.open(
         f"sqlite:///{tmp_path}/copy.db", namespace="theirs", embedder=HashedEmbedder(64)
     ) as copy:
         assert copy.store.namespaces() == ["mine", "theirs"]
-        assert len(copy.store.memories("theirs")) == 2
+        assert len(copy.store.rows("theirs", MemoryRow)) == 2
 
 
 def test_a_commit_is_announced_without_the_name_of_its_namespace(secured: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from priming import Memory
 from priming.errors import Busy, StoreError
 from priming.storage.postgres.store import PostgresStore
-from priming.storage.protocol import Store
+from priming.storage.protocol import Store, Trace
+from priming.storage.rows import MemoryRow
 
 from ..contract_sharing import *  # noqa: F403
 from ..making import NOW, remember, trace, whole
@@ -38,7 +39,7 @@ def test_writers_of_different_namespaces_do_not_wait_for_each_other(open_store: 
     with mine.transaction():
         remember(mine, whole("a"))
         remember(theirs, whole("b"), namespace="theirs")
-    assert [row.id for row in theirs.memories("theirs")] == ["b"]
+    assert [row.id for row in theirs.rows("theirs", MemoryRow)] == ["b"]
 
 
 def test_a_recall_is_recorded_while_another_writes(open_store: Open) -> None:
@@ -46,7 +47,7 @@ def test_a_recall_is_recorded_while_another_writes(open_store: Open) -> None:
     with mine.transaction():
         remember(mine, whole("a"))
         theirs.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
-        assert [recall.recall_id for recall in theirs.traces("mine")] == ["r"]
+        assert [recall.recall_id for recall in theirs.rows("mine", Trace)] == ["r"]
 
 
 def test_who_holds_the_lock_is_named(open_store: Open) -> None:
@@ -63,7 +64,7 @@ def test_a_transaction_is_of_one_thread(open_store: Open) -> None:
 
     def outlive() -> None:
         with store.transaction(write=False):
-            ended.extend(row.id for row in store.memories("mine"))
+            ended.extend(row.id for row in store.rows("mine", MemoryRow))
             reading.set()
             ending.wait(30)
 
@@ -76,7 +77,7 @@ def test_a_transaction_is_of_one_thread(open_store: Open) -> None:
     other.join()
     assert ended == [], "the other thread sees no write that is not committed"
     remember(store, whole("b"))
-    assert [row.id for row in store.memories("mine")] == ["a", "b"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["a", "b"]
 
 
 def test_a_memory_that_stays_open_learns_of_what_others_write_without_a_call(postgres: str) -> None:
@@ -128,9 +129,9 @@ def test_of_a_write_whose_connection_ends_before_its_commit_nothing_is_there(
 
     with pytest.raises(StoreError, match="nothing was changed"):
         write()
-    assert other.memories("mine") == []
+    assert other.rows("mine", MemoryRow) == []
     remember(store, whole("a"))
-    assert [row.id for row in other.memories("mine")] == ["a"]
+    assert [row.id for row in other.rows("mine", MemoryRow)] == ["a"]
 
 
 def test_what_became_of_a_commit_is_asked_of_the_server(open_store: Open) -> None:

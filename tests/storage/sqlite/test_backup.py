@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Conflict, Corrupt, SchemaTooNew, StoreError
+from priming.storage.rows import MemoryRow
 from priming.storage.sqlite.store import SqliteStore
 
 from ..making import dump, operation, remember, whole
@@ -41,7 +42,7 @@ def test_what_is_not_committed_is_not_in_a_backup(store: SqliteStore, tmp_path: 
         remember(store, whole("c"))
         store.backup(tmp_path / "backup.db")
     copy = SqliteStore(tmp_path / "backup.db")
-    assert [one.id for one in copy.memories("mine")] == ["here"]
+    assert [one.id for one in copy.rows("mine", MemoryRow)] == ["here"]
     copy.close()
 
 
@@ -63,7 +64,7 @@ def test_a_full_disk_leaves_no_backup(store: SqliteStore, tmp_path: Path) -> Non
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
         with pytest.raises(StoreError) as caught:
             again.backup(tmp_path / "backup.db")
-        assert len(again.memories("mine")) == 201
+        assert len(again.rows("mine", MemoryRow)) == 201
         return str(caught.value)
 
     message = in_child(attempt)
@@ -90,8 +91,11 @@ def test_a_backup_of_schema_1_is_brought_up_to_date_and_left_as_it_was(
     store.restore_backup(old, [operation(kind="restore-backup")])
     assert contents(old.parent) == before
     assert schema(old) == 1
-    assert [one.key for one in store.memories("mine") if one.kind == "episode"] == ["office", "meeting"]
-    assert {one.confidence for one in store.memories("mine")} == {1.0}
+    assert [one.key for one in store.rows("mine", MemoryRow) if one.kind == "episode"] == [
+        "office",
+        "meeting",
+    ]
+    assert {one.confidence for one in store.rows("mine", MemoryRow)} == {1.0}
     assert store.namespaces() == ["mine", "theirs"]
     assert store.check("mine") == []
 
@@ -101,7 +105,7 @@ def test_a_backup_that_is_in_use_is_taken_with_its_journal(store: SqliteStore, t
     remember(other, whole("there"))
     assert (tmp_path / "other.db-wal").stat().st_size > 0
     store.restore_backup(tmp_path / "other.db", [operation(kind="restore-backup")])
-    assert [one.id for one in store.memories("mine")] == ["there"]
+    assert [one.id for one in store.rows("mine", MemoryRow)] == ["there"]
     remember(other, whole("more"))
     assert other.check("mine") == []
     other.close()

@@ -15,6 +15,7 @@ import pytest
 
 from priming.errors import Busy, StoreError
 from priming.storage.protocol import Changes
+from priming.storage.rows import MemoryRow
 from priming.storage.sqlite.files import migrations
 from priming.storage.sqlite.store import SqliteStore
 
@@ -153,8 +154,8 @@ def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: in
     assert "is the disk full? Nothing was changed" in words
     assert (same, after) == (True, kept + 1)
     store = SqliteStore(path)
-    assert [one.number for one in store.since("mine", 0)] == list(range(1, kept + 2))
-    assert len(store.memories("mine")) == kept + 1
+    assert [one.number for one in store.operations("mine", after=0)] == list(range(1, kept + 2))
+    assert len(store.rows("mine", MemoryRow)) == kept + 1
     assert store.check("mine") == []
     store.close()
 
@@ -170,7 +171,7 @@ def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Pa
         limit_files(4096)
         found = refusal(store.flush)
         limit_files(resource.RLIM_INFINITY)
-        kept = [row.id for row in store.memories("mine")]
+        kept = [row.id for row in store.rows("mine", MemoryRow)]
         store.flush()
         return found, kept
 
@@ -215,7 +216,7 @@ def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_pat
     store = SqliteStore(path, busy_timeout=0.05)
     with pytest.raises(Busy, match="which is writing"):
         remember(store, whole("b"))
-    assert store.memories("mine") == []
+    assert store.rows("mine", MemoryRow) == []
     done.open()
     child.result()
     assert remember(store, whole("b")) == 2
@@ -260,7 +261,7 @@ def test_a_backup_in_a_folder_that_may_only_be_read_is_put_back(folder: Path) ->
     def restored() -> int:
         with closing(SqliteStore(folder / "own" / "other.db")) as other:
             other.restore_backup(folder / "fixed" / "backup.db", [operation(kind="restore-backup")])
-            return len(other.memories("mine"))
+            return len(other.rows("mine", MemoryRow))
 
     assert as_nobody(restored) == 1
     (folder / "fixed").chmod(0o755)

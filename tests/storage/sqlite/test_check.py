@@ -11,6 +11,7 @@ import pytest
 from priming import HashedEmbedder, Memory, profiles
 from priming.serialization import stamp
 from priming.storage.protocol import Logged
+from priming.storage.questions import restore
 from priming.storage.rows import RowChange
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import SystemClock
@@ -81,7 +82,7 @@ def long_log(path: Path, length: int) -> SqliteStore:
         before, rows[0] = rows[0], memory("a", weight=0.5 + number / 1e6, recent=(stamp(NOW),) * 70)
         change = (RowChange(before, rows[0]),)
         made.append(Logged(number, f"op-{number}", "set-strength", NOW, None, None, None, None, None, change))
-    store.restore("mine", rows, made)
+    restore(store, "mine", rows, made)
     return store
 
 

@@ -4,7 +4,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from priming.storage.rows import Row, RowChange
+from priming.storage.protocol import Trace
+from priming.storage.questions import (
+    ids_of,
+    ids_of_digests,
+    operation_of,
+    present,
+    recall_of,
+    record_named,
+    stored_vectors,
+)
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+)
 from priming.storage.sqlite.store import SqliteStore
 
 from ..making import (
@@ -30,39 +49,49 @@ TEXT = version("m7", "text unique7", session="s")
 
 CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "head": lambda store: store.head("mine"),
-    "since": lambda store: store.since("mine", store.head("mine") - 1),
-    "get": lambda store: store.get("mine", "key-m7", NOW),
-    "records": lambda store: store.records("mine", ["m7", "m8"], NOW),
-    "page": lambda store: store.page("mine", NOW, limit=3),
-    "page after": lambda store: store.page("mine", NOW, limit=3, after="m20"),
-    "page of words": lambda store: store.page("mine", NOW, matching="unique7"),
-    "versions": lambda store: store.versions("mine", "m7"),
-    "memories": lambda store: store.memories("mine", ["m7", "m8"]),
-    "links": lambda store: store.links("mine", ["m7"]),
-    "links of one relation": lambda store: store.links("mine", ["m7"], "next"),
-    "present": lambda store: [store.present("mine", row) for row in (*whole("m7"), link("m7", "m6", "next"))],
-    "keys": lambda store: store.keys("mine", ["key-m7", "nil"]),
-    "names": lambda store: store.names("mine", ["m7", "nil"]),
-    "digests": lambda store: store.digests("mine", ["d-text unique7", "nil"]),
-    "session_tail": lambda store: store.session_tail("mine", "s", 2),
-    "vectors": lambda store: list(store.vectors("mine", GENERATION, ["m7"])),
-    "operation": lambda store: store.operation("mine", "op of m7"),
+    "since": lambda store: store.operations("mine", after=store.head("mine") - 1),
+    "get": lambda store: record_named(store, "mine", "key-m7", NOW),
+    "records": lambda store: store.records("mine", NOW, ids=["m7", "m8"]),
+    "page": lambda store: list(store.records("mine", NOW, status="active", limit=3).values()),
+    "page after": lambda store: list(
+        store.records("mine", NOW, status="active", after="m20", limit=3).values()
+    ),
+    "page of words": lambda store: list(
+        store.records("mine", NOW, status="active", words="unique7", limit=100).values()
+    ),
+    "versions": lambda store: store.rows("mine", VersionRow, ids=["m7"]),
+    "memories": lambda store: store.rows("mine", MemoryRow, ids=["m7", "m8"]),
+    "links": lambda store: store.rows("mine", LinkRow, ids=["m7"]),
+    "links of one relation": lambda store: store.rows("mine", LinkRow, ids=["m7"], relation="next"),
+    "present": lambda store: [
+        present(store, "mine", row) for row in (*whole("m7"), link("m7", "m6", "next"))
+    ],
+    "keys": lambda store: ids_of(store, "mine", ["key-m7", "nil"]),
+    "names": lambda store: store.names("mine", ids=["m7", "nil"]),
+    "digests": lambda store: ids_of_digests(store, "mine", ["d-text unique7", "nil"]),
+    "session_tail": lambda store: list(store.names("mine", session="s", limit=2)),
+    "vectors": lambda store: list(stored_vectors(store, "mine", GENERATION, ["m7"])),
+    "operation": lambda store: operation_of(store, "mine", "op of m7"),
     "operations": lambda store: store.operations("mine", limit=3),
-    "operations of a memory": lambda store: store.operations("mine", memory_id="m7"),
-    "operations of a memory and a kind": lambda store: store.operations("mine", memory_id="m7", kind="op"),
-    "operations since": lambda store: store.operations("mine", since=NOW + DAY),
+    "operations of a memory": lambda store: store.operations("mine", memory_id="m7", limit=100),
+    "operations of a memory and a kind": lambda store: store.operations(
+        "mine", memory_id="m7", kind="op", limit=100
+    ),
+    "operations since": lambda store: store.operations("mine", since=NOW + DAY, limit=100),
     "operations of a source": lambda store: store.operations("mine", source="one", limit=3),
-    "operations of a source since": lambda store: store.operations("mine", source="one", since=NOW + DAY),
-    "verdicts": lambda store: store.verdicts("mine", ["m7"]),
-    "verdicts of a recall": lambda store: store.verdicts("mine", recall="r7"),
-    "pairs": lambda store: store.pairs("mine", ["m6", "m7"]),
-    "pairs with either end": lambda store: store.pairs("mine", ["m7"], both=False),
-    "runs": lambda store: store.runs("mine", ["n7"]),
-    "runs that wait": lambda store: store.runs("mine", settled=False),
-    "what was learnt": lambda store: [store.present("mine", row) for row in learnt(7)],
-    "traces": lambda store: store.traces("mine", limit=3),
-    "traces of a session": lambda store: store.traces("mine", session="of m7", limit=3),
-    "a trace again": lambda store: store.trace("mine", "r7"),
+    "operations of a source since": lambda store: store.operations(
+        "mine", since=NOW + DAY, source="one", limit=100
+    ),
+    "verdicts": lambda store: store.rows("mine", VerdictRow, ids=["m7"]),
+    "verdicts of a recall": lambda store: store.rows("mine", VerdictRow, recall="r7"),
+    "pairs": lambda store: store.rows("mine", PairRow, ids=["m6", "m7"], both=True),
+    "pairs with either end": lambda store: store.rows("mine", PairRow, ids=["m7"]),
+    "runs": lambda store: store.rows("mine", RunRow, ids=["n7"]),
+    "runs that wait": lambda store: store.rows("mine", RunRow, settled=False),
+    "what was learnt": lambda store: [present(store, "mine", row) for row in learnt(7)],
+    "traces": lambda store: store.rows("mine", Trace, limit=3),
+    "traces of a session": lambda store: store.rows("mine", Trace, session="of m7", limit=3),
+    "a trace again": lambda store: recall_of(store, "mine", "r7"),
     "a trace": lambda store: store.add_trace("mine", trace("r"), keep=10**6, keep_flows=9, not_before=NOW),
     "a verdict": lambda store: store.apply(
         operation(

@@ -24,10 +24,10 @@ def files(folder: Path) -> list[str]:
 
 def test_reading_finds_nothing_and_makes_nothing(store: SqliteStore, tmp_path: Path) -> None:
     assert store.namespaces() == []
-    assert store.page("mine", NOW) == []
+    assert list(store.records("mine", NOW, status="active", limit=100).values()) == []
     with store.transaction(write=False):
         assert store.head("mine") == 0
-    assert not store.exists
+    assert not store.place.exists
     store.flush()
     assert files(tmp_path) == []
 
@@ -36,7 +36,7 @@ def test_the_first_write_makes_the_store_in_a_folder_that_git_ignores(
     store: SqliteStore, tmp_path: Path
 ) -> None:
     remember(store, whole("a"))
-    assert store.exists
+    assert store.place.exists
     folder = tmp_path / "project" / ".priming"
     assert (folder / ".gitignore").read_text() == "*\n"
     store.close()
@@ -62,7 +62,7 @@ def test_what_another_process_writes_is_read_from_then_on(store: SqliteStore, tm
     assert store.head("mine") == 0
     other = SqliteStore(tmp_path / "project" / ".priming" / "memory.db")
     remember(other, whole("a"))
-    assert store.exists
+    assert store.place.exists
     assert store.head("mine") == 1
     remember(store, whole("b"))
     assert other.head("mine") == 2

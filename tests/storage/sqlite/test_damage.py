@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from priming import Corrupt, HashedEmbedder, Memory
+from priming.storage.protocol import TokenRow
 from priming.storage.rows import VectorRow
 
 EMBEDDER = HashedEmbedder()
@@ -53,7 +54,7 @@ def flip(path, place, offset, bit):
 READS = {
     "get": lambda memory: memory.get("lamps"),
     "recall": lambda memory: memory.recall("which lamps burn?"),
-    "export": lambda memory: memory.export(Path(memory.store.place).with_name("export.jsonl")),
+    "export": lambda memory: memory.export(Path(memory.store.place.name).with_name("export.jsonl")),
     "remember": lambda memory: memory.remember("The tide is out"),
 }
 
@@ -167,7 +168,7 @@ def test_a_value_of_another_type_is_named(store):
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE versions SET gist = cast(gist AS blob) WHERE content LIKE 'Gulls%'")
     with opened(store) as memory, pytest.raises(Corrupt, match='version 1 of memory "gulls": a value in it'):
-        memory.export(Path(memory.store.place).with_name("export.jsonl"))
+        memory.export(Path(memory.store.place.name).with_name("export.jsonl"))
 
 
 def test_a_session_of_the_loop_and_a_token_are_named(store):
@@ -182,7 +183,7 @@ def test_a_session_of_the_loop_and_a_token_are_named(store):
         with pytest.raises(Corrupt, match=f'session "{session}" of the loop is damaged'):
             memory.loop_list()
         with pytest.raises(Corrupt, match='token "t1": a value in it is not of its type'):
-            memory.store.tokens()
+            [row.token for row in memory.store.rows(None, TokenRow)]
 
 
 def test_a_flip_in_a_vector_is_named_and_the_vector_is_computed_anew(store):

@@ -10,7 +10,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import Row, RowChange
+from priming.storage.rows import PairRow, Row, RowChange, RunRow, VersionRow
 from priming.storage.sqlite.store import SqliteStore
 
 from ..making import DAY, GENERATION, NOW, added, link, memory, operation, pair, run, trace, verdict, version
@@ -53,7 +53,7 @@ class Crowd:
         self.store.apply(operation(added(*rows), vectors=vectors, generation=GENERATION))
 
     def supersede(self, name: str) -> None:
-        old = self.store.versions("mine", name)[-1]
+        old = self.store.rows("mine", VersionRow, ids=[name])[-1]
         words = self.words(40)
         fresh = replace(
             old, content=" ".join(words), gist=words[0], version=old.version + 1, revision=old.revision + 1
@@ -105,7 +105,7 @@ def test_a_purge_leaves_no_byte_in_the_file_or_its_journal(tmp_path: Path, seed:
     assert left_over(kept, contents(tmp_path)) == set(kept)
     assert store.check("mine") == []
     shown = [one for one in names[:2] if one not in purged]
-    assert (store.pairs("mine"), store.runs("mine")) == ([], [run("n", *shown)])
+    assert (store.rows("mine", PairRow), store.rows("mine", RunRow)) == ([], [run("n", *shown)])
     store.close()
     check_text_index(tmp_path / "memory.db")
 

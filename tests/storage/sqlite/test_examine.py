@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Corrupt, SchemaTooNew, StoreError
+from priming.storage.rows import LinkRow
 from priming.storage.sqlite.files import APPLICATION_ID, migrations
 from priming.storage.sqlite.store import SqliteStore
 
@@ -197,7 +198,7 @@ def test_a_journal_left_by_a_killed_process_is_brought_in(tmp_path: Path) -> Non
     assert start(die).killed()
     store = SqliteStore(path)
     assert len(dump(store)["memories"]) == 40
-    assert store.links("mine") == [link("m0", "m1")]
+    assert store.rows("mine", LinkRow) == [link("m0", "m1")]
     assert store.check("mine") == []
     store.close()
 

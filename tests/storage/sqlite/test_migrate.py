@@ -15,6 +15,9 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.profiles import PRIMING
 from priming.errors import Busy, SchemaTooNew, StoreError
+from priming.storage.protocol import Trace
+from priming.storage.questions import recall_of
+from priming.storage.rows import PairRow, RunRow, VerdictRow
 from priming.storage.sqlite.files import Migration, migrations, sql_statements
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import Retention
@@ -248,7 +251,7 @@ def test_what_was_redone_under_schema_1_counts_as_done(old: Path, undos: int) ->
         for undone, by in list(pairwise(ids))[:undos]:
             raw.execute("UPDATE operations SET undone_by = ? WHERE id = ?", (by, undone))
     store = SqliteStore(old)
-    log = {one.id: one for one in store.operations("mine", limit=None)}
+    log = {one.id: one for one in store.operations("mine")}
     # Each takes back the one before it, and the last of them stands: every second one is undone.
     standing = [ids[i + 1] if i < undos and (undos - i) % 2 else None for i in range(4)]
     assert [log[one].undone_by for one in ids] == standing
@@ -258,10 +261,14 @@ def test_what_was_redone_under_schema_1_counts_as_done(old: Path, undos: int) ->
 
 def test_a_recall_of_schema_1_is_kept_without_a_flow(old: Path) -> None:
     store = SqliteStore(old)
-    (recall,) = store.traces("mine", session="tuesday")
-    assert store.trace("mine", recall.recall_id) == recall
+    (recall,) = store.rows("mine", Trace, session="tuesday", limit=100)
+    assert recall_of(store, "mine", recall.recall_id) == recall
     assert (recall.nodes, recall.flow, recall.cue["text"]) == ((), None, "where is the office")
-    assert (store.verdicts("mine"), store.pairs("mine"), store.runs("mine")) == ([], [], [])
+    assert (store.rows("mine", VerdictRow), store.rows("mine", PairRow), store.rows("mine", RunRow)) == (
+        [],
+        [],
+        [],
+    )
     assert store.namespaces() == ["mine", "theirs"]
     store.close()
 

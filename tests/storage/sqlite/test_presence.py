@@ -274,6 +274,6 @@ def test_a_store_that_was_just_made_is_opened_while_its_maker_writes(tmp_path):
         status = path.stat()
         adoption.record(os.path.realpath(path), f"file {status.st_dev}:{status.st_ino}", adoption.YES)
         with closing(SqliteStore(path)) as second:
-            assert second.exists
+            assert second.place.exists
         written.set()
         writer.join()

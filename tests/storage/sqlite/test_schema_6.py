@@ -9,6 +9,7 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.core.arguments.vectors import unpacked
 from priming.embedding.passages import passage_ends
+from priming.storage.questions import stored_vectors
 from priming.storage.sqlite.store import newest
 from priming_loop.session_store import Sessions
 from priming_server.tokens import Tokens
@@ -154,8 +155,8 @@ def test_a_long_text_whose_vector_had_no_passages_is_embedded_anew(path: Path) -
         file.execute("UPDATE versions SET content = ? WHERE memory = ?", (long, number))
         (before,) = file.execute("SELECT count(*) FROM vectors").fetchone()
     with open_store(path) as memory:
-        stored = dict(memory.store.vectors("mine", memory.embedder.generation))
+        stored = dict(stored_vectors(memory.store, "mine", memory.embedder.generation))
         assert len(stored) == before - 1
         memory.reembed()
-        texts = dict(memory.store.vectors("mine", memory.embedder.generation))
+        texts = dict(stored_vectors(memory.store, "mine", memory.embedder.generation))
         assert any(unpacked(texts[key]).ends == passage_ends(long) for key in texts.keys() - stored.keys())

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Busy
-from priming.storage.protocol import Changes, Store
+from priming.storage.protocol import Changes, Store, Trace
+from priming.storage.rows import MemoryRow
 from priming.storage.sqlite.store import SqliteStore
 
 from ..contract_sharing import *  # noqa: F403
@@ -35,14 +36,14 @@ def test_nothing_is_flushed_while_another_reads_what_was_before(open_store: Call
         with pytest.raises(Busy, match="bytes remain until the file can be rewritten"):
             one.flush()
     one.flush()
-    assert other.memories("mine") == []
+    assert other.rows("mine", MemoryRow) == []
 
 
 def test_a_trace_does_not_wait_long_for_a_writer(open_store: Callable[..., Store]) -> None:
     one, other = open_store(), open_store(busy_timeout=600)
     with one.transaction(), pytest.raises(Busy):
         other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
-    assert other.traces("mine") == []
+    assert other.rows("mine", Trace, limit=100) == []
 
 
 OPEN_AND_CLOSE = """

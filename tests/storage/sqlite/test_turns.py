@@ -95,4 +95,4 @@ def test_a_writer_that_has_waited_for_long_is_given_way(
         remember(store, whole("third"), id="third")
         second.result()
         holding.result()
-        assert [each.id for each in store.since("mine", 0)] == ["first", "second", "third"]
+        assert [each.id for each in store.operations("mine", after=0)] == ["first", "second", "third"]

@@ -16,7 +16,17 @@ from priming import HashedEmbedder, Memory
 from priming.history.log_replay import newest_first
 from priming.serialization import encode_row
 from priming.storage.protocol import Logged, Store
-from priming.storage.rows import identity
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    RelationRow,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    identity,
+)
 
 from ..postgres.server import empty
 
@@ -93,14 +103,14 @@ class Replay:
 def stored(store: Store, namespace: str) -> dict[Any, Any]:
     """The rows that are in the store, by identity."""
     rows = [
-        *store.memories(namespace),
-        *store.versions(namespace),
-        *store.links(namespace),
-        *store.verdicts(namespace),
-        *store.pairs(namespace),
-        *store.runs(namespace),
-        *store.weights(namespace),
-        *store.relations(namespace),
+        *store.rows(namespace, MemoryRow),
+        *store.rows(namespace, VersionRow),
+        *store.rows(namespace, LinkRow),
+        *store.rows(namespace, VerdictRow),
+        *store.rows(namespace, PairRow),
+        *store.rows(namespace, RunRow),
+        *store.rows(namespace, WeightsRow),
+        *store.rows(namespace, RelationRow),
     ]
     return {identity(row): row for row in rows}
 

@@ -132,4 +132,4 @@ def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None
     if not damaged:
         raise error
     named = [f"{read.name}: {read.reason}" for read in damaged]
-    raise corrupt(store.place, named, [read.remedy for read in damaged]) from error
+    raise corrupt(store.place.name, named, [read.remedy for read in damaged]) from error

@@ -19,21 +19,19 @@ from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.columns import (
     LINK_COLUMNS,
+    LOOP_SESSION_COLUMNS,
     MEMORY_COLUMNS,
+    TOKEN_COLUMNS,
+    TRACE_COLUMNS,
     VERDICT_COLUMNS,
     VERSION_COLUMNS,
     stored,
-)
-from priming.storage.damage.naming import DETAIL, REMEDY, RULE, UNREADABLE
-from priming.storage.fingerprints import RowSums, bucket_of
-from priming.storage.record_rows import (
-    LOOP_SESSION_COLUMNS,
-    TOKEN_COLUMNS,
-    TRACE_COLUMNS,
     stored_loop_session,
     stored_token,
     stored_trace,
 )
+from priming.storage.damage.naming import DETAIL, REMEDY, RULE, UNREADABLE
+from priming.storage.fingerprints import RowSums, bucket_of
 from priming.storage.rows import (
     ActivationCount,
     LinkRow,
@@ -134,15 +132,18 @@ def _session(*values: Any) -> None:
 
 
 _RECORDS: tuple[tuple[Decoder, str], ...] = (
-    (_session, f"'session ' || [t.id] || ' of the loop', {LOOP_SESSION_COLUMNS} FROM loop_sessions t"),
-    (stored_trace, f"'recall ' || [t.recall_id], {TRACE_COLUMNS}, nodes FROM traces t"),
+    (
+        _session,
+        f"'session ' || [t.id] || ' of the loop', {_columns('t', LOOP_SESSION_COLUMNS)} FROM loop_sessions t",
+    ),
+    (stored_trace, f"'recall ' || [t.recall_id], {_columns('t', TRACE_COLUMNS)}, t.nodes FROM traces t"),
     (
         ActivationCount,
         "'activations of memory ' || [t.memory], t.profile, t.memory, t.day, t.total FROM activations t",
     ),
 )
 """What is stored outside the log: how it is decoded, and the columns for that after its name."""
-_TOKENS = (stored_token, f"'token ' || [t.id], {TOKEN_COLUMNS} FROM tokens t")
+_TOKENS = (stored_token, f"'token ' || [t.id], {_columns('t', TOKEN_COLUMNS)} FROM tokens t")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,18 @@ from zlib import crc32
 
 from priming.storage.columns import TABLES
 from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.reader import as_bytes, as_columns
-from priming.storage.postgres.schema import NAMESPACES, NO_NAMESPACE, TRACES, WRITE, check_version
+from priming.storage.postgres.dialect import as_bytes, as_columns
+from priming.storage.postgres.schema import NAMESPACES, check_version
 from priming.storage.postgres.text_index import text_vector
 from priming.storage.postgres.writer import pack_links
 from priming.storage.spaceless import cjk_pairs
+from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, WRITE
 from priming.storage.sqlite.backup import new_backup
 
 _BATCH = 2000
 _COLUMNS = (
     "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema()"
-    " AND table_name = %(table)s AND column_name <> 'words' ORDER BY ordinal_position"
+    " AND table_name = :table AND column_name <> 'words' ORDER BY ordinal_position"
 )
 _ADDED = {"versions": ("bigrams",), "vectors": ("checksum",)}
 """By table the columns that only SQLite has."""
@@ -63,7 +64,7 @@ def _columns(db: PostgresConnection, table: str) -> list[str]:
 
 def _generations(db: PostgresConnection, namespace: str, file: sqlite3.Connection) -> dict[int, int]:
     """The number of each generation of the namespace in the file, where they are counted over all namespaces."""
-    sql = "SELECT generation, name FROM generations WHERE namespace = %(namespace)s ORDER BY generation"
+    sql = "SELECT generation, name FROM generations WHERE namespace = :namespace ORDER BY generation"
     numbers: dict[int, int] = {}
     for number, name in db.run(namespace, sql):
         file.execute("INSERT OR IGNORE INTO generations (name) VALUES (?)", (name,))
@@ -81,7 +82,7 @@ def _copy_table(
 ) -> None:
     names = [*(name for name in columns if name != _PASSAGES), *_ADDED.get(table, ())]
     places = ", ".join("?" * len(names))
-    rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = %(namespace)s")
+    rows = db.each(namespace, f"SELECT {', '.join(columns)} FROM {table} WHERE namespace = :namespace")
 
     def stored() -> Iterator[list[Any]]:
         for row in rows:
@@ -113,7 +114,7 @@ def empty(db: PostgresConnection, namespace: str) -> None:
     db.lock(namespace, WRITE)
     db.lock(namespace, TRACES)
     for table in ("adjacency", *reversed(TABLES)):
-        db.change(namespace, f"DELETE FROM {table} WHERE namespace = %(namespace)s")
+        db.change(namespace, f"DELETE FROM {table} WHERE namespace = :namespace")
 
 
 def _fill(db: PostgresConnection, copy: sqlite3.Connection, namespace: str) -> None:
@@ -123,7 +124,7 @@ def _fill(db: PostgresConnection, copy: sqlite3.Connection, namespace: str) -> N
     )
     for table in TABLES:
         columns = _columns(db, table)
-        places = ", ".join(["%s"] * (len(columns) + (table == "versions")))
+        places = ", ".join("?" * (len(columns) + (table == "versions")))
         names = [*columns, "words"] if table == "versions" else columns
         insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})"
         if table == "generations":
@@ -135,7 +136,7 @@ def _fill(db: PostgresConnection, copy: sqlite3.Connection, namespace: str) -> N
         ) as rows:
             while batch := rows.fetchmany(_BATCH):
                 db.many(namespace, insert, [_values(table, read, row) for row in batch])
-    sql = "SELECT DISTINCT memory FROM packed_links WHERE namespace = %(namespace)s"
+    sql = "SELECT DISTINCT memory FROM packed_links WHERE namespace = :namespace"
     pack_links(db, namespace, [number for (number,) in db.run(namespace, sql)])
 
 

@@ -7,24 +7,21 @@ from itertools import islice
 from typing import Any
 
 from priming.results import Finding
-from priming.storage.columns import TABLES
 from priming.storage.damage.contradictions import REIMPORT, listed_findings, stale_words
 from priming.storage.damage.scan import RowScan
 from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.schema import NO_NAMESPACE
 from priming.storage.postgres.text_index import text_vector
+from priming.storage.sql.dialect import NO_NAMESPACE
 from priming.text.quotation import label
 
 _BATCH = 500
-_STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = %(namespace)s"
+_STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = :namespace"
 _PACKED = _STORED.replace("adjacency", "packed_links")
-_TEXTS = (
-    "SELECT memory, revision, heading, content FROM versions WHERE namespace = %(namespace)s ORDER BY 1, 2"
-)
+_TEXTS = "SELECT memory, revision, heading, content FROM versions WHERE namespace = :namespace ORDER BY 1, 2"
 _OTHERS = (
     "SELECT DISTINCT m.number, m.key, v.version"
-    " FROM unnest(%(memories)s::bigint[], %(revisions)s::bigint[], %(words)s::text[]) AS e(memory, revision, words)"
-    " JOIN versions v ON v.namespace = %(namespace)s AND v.memory = e.memory AND v.revision = e.revision"
+    " FROM unnest(:memories::bigint[], :revisions::bigint[], :words::text[]) AS e(memory, revision, words)"
+    " JOIN versions v ON v.namespace = :namespace AND v.memory = e.memory AND v.revision = e.revision"
     " JOIN memories m ON m.namespace = v.namespace AND m.number = v.memory"
     " WHERE v.words IS DISTINCT FROM e.words::tsvector ORDER BY m.number, v.version"
 )
@@ -32,7 +29,7 @@ _RULES = (
     (
         "self-link",
         "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
-        " WHERE l.namespace = %(namespace)s AND l.source = l.target",
+        " WHERE l.namespace = :namespace AND l.source = l.target",
         "the memory is linked to itself; the link has no effect",
         "undo the operation that made the link",
     ),
@@ -40,13 +37,13 @@ _RULES = (
         "weight-range",
         "SELECT m.key || ' ' || l.relation || ' ' || l.weight FROM links l JOIN memories m"
         " ON m.namespace = l.namespace AND m.number = l.source"
-        " WHERE l.namespace = %(namespace)s AND NOT (l.weight >= 0 AND l.weight <= 1)",
+        " WHERE l.namespace = :namespace AND NOT (l.weight >= 0 AND l.weight <= 1)",
         "a link's weight is outside [0, 1]",
         "set it with set_strength",
     ),
     (
         "no-version",
-        "SELECT m.key FROM memories m WHERE m.namespace = %(namespace)s AND NOT EXISTS"
+        "SELECT m.key FROM memories m WHERE m.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM versions v WHERE v.namespace = m.namespace AND v.memory = m.number"
         " AND v.retired_at IS NULL)",
         "the memory has no current version",
@@ -56,10 +53,10 @@ _RULES = (
         "overlapping-versions",
         "WITH v AS MATERIALIZED (SELECT memory, revision, valid_from, valid_to,"
         " count(*) OVER (PARTITION BY memory) AS n FROM versions"
-        " WHERE namespace = %(namespace)s AND retired_at IS NULL),"
+        " WHERE namespace = :namespace AND retired_at IS NULL),"
         " w AS MATERIALIZED (SELECT * FROM v WHERE n > 1)"
         " SELECT DISTINCT m.key FROM w a JOIN w b ON b.memory = a.memory AND b.revision > a.revision"
-        " JOIN memories m ON m.namespace = %(namespace)s AND m.number = a.memory"
+        " JOIN memories m ON m.namespace = :namespace AND m.number = a.memory"
         " WHERE (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
         " AND (b.valid_to IS NULL OR a.valid_from IS NULL OR a.valid_from < b.valid_to)",
         "two versions of the memory are valid at the same time",
@@ -67,7 +64,7 @@ _RULES = (
     ),
     (
         "stray-vector",
-        "SELECT x.memory || ' version ' || x.version FROM vectors x WHERE x.namespace = %(namespace)s AND NOT EXISTS"
+        "SELECT x.memory || ' version ' || x.version FROM vectors x WHERE x.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
         " AND v.version = x.version)",
         "the vector belongs to no version",
@@ -94,17 +91,8 @@ class PostgresScan(RowScan):
     def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
         """The rows of a query with their names."""
         scope = NO_NAMESPACE if namespace is None else namespace
-        for name, *values in self._db.each(scope, sql.format("%(namespace)s")):
+        for name, *values in self._db.each(scope, sql.format(":namespace")):
             yield name or "a row without a name", values
-
-
-def namespace_bytes(db: PostgresConnection, namespace: str) -> int:
-    """The size of the rows of a namespace in all tables, without indexes: nothing of it is about another's."""
-    sizes = " + ".join(
-        f"(SELECT coalesce(sum(pg_column_size(t.*)), 0) FROM {table} t WHERE t.namespace = %(namespace)s)"
-        for table in (*TABLES, "read_only")
-    )
-    return int(db.run(namespace, f"SELECT {sizes}")[0][0])
 
 
 def findings(db: PostgresConnection, namespace: str, *, words: bool) -> list[Finding]:

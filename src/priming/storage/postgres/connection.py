@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import local
 from typing import Any, TypeVar
 
@@ -30,15 +32,15 @@ from priming.storage.postgres.schema import (
     EVERY_NAMESPACE,
     LOCK,
     MAY_LIST,
-    NO_NAMESPACE,
-    WRITE,
     PostgresMigration,
     lock_key,
     migrations,
 )
 from priming.storage.postgres.translation import is_lost, lost_commit, translate_error, translated
+from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 
 T = TypeVar("T")
+_VALUE = re.compile(r"(?<!:):([a-z_]\w*)")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SCOPE = "SELECT set_config('priming.namespace', %(namespace)s, true)"
 
@@ -83,7 +85,7 @@ class PostgresConnection:
         steps: Sequence[PostgresMigration] | None = None,
     ) -> None:
         self.schema, self.busy_timeout = schema, busy_timeout
-        self.place = place_of(url)
+        self.place: str = place_of(url)
         self._key: PoolKey = os.getpid(), url, schema, pool
         self._shared = shared_connections(self._key, steps)
         self._pool = self._shared.pool
@@ -99,9 +101,9 @@ class PostgresConnection:
             self._shared.listener.unwatch(self._wakes)
             release_connections(self._key)
 
-    def run(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
-        named = {"namespace": namespace, **(values or {})}
+        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
         transaction = self._thread.transaction
         if transaction is not None:
             return self._sent(
@@ -118,9 +120,9 @@ class PostgresConnection:
             )
         return self.run(EVERY_NAMESPACE, sql)
 
-    def change(self, namespace: str, sql: str, values: Mapping[str, Any] | None = None) -> int:
+    def change(self, namespace: str, sql: str, values: Values | None = None) -> int:
         """Execute one statement that writes; the number of rows it changed."""
-        named = {"namespace": namespace, **(values or {})}
+        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
         with self.transaction() as transaction:
             return self._sent(
                 transaction, namespace, lambda connection: connection.execute(sql, named).rowcount
@@ -128,7 +130,7 @@ class PostgresConnection:
 
     def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:
         """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
-        listed = list(rows)
+        listed, sql = list(rows), sql.replace("?", "%s")
         if not listed:
             return 0
 
@@ -141,10 +143,10 @@ class PostgresConnection:
             return self._sent(transaction, namespace, send)
 
     def each(
-        self, namespace: str, sql: str, values: Mapping[str, Any] | None = None, *, batch: int = 2000
+        self, namespace: str, sql: str, values: Values | None = None, *, batch: int = 2000
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
-        named = {"namespace": namespace, **(values or {})}
+        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
         transaction = self._thread.transaction
         if transaction is not None:
             cursor = self._sent(transaction, namespace, lambda connection: _batches(connection, sql, named))
@@ -179,7 +181,7 @@ class PostgresConnection:
 
     def notify(self, namespace: str) -> None:
         """Tell whoever listens, once the transaction is committed, that a namespace has changed."""
-        sql = "SELECT pg_notify(%(channel)s, %(payload)s)"
+        sql = "SELECT pg_notify(:channel, :payload)"
         self.run(namespace, sql, {"channel": CHANNEL, "payload": log_name(self.schema, namespace)})
 
     def administer(self, sql: str) -> None:
@@ -369,6 +371,12 @@ def _nested(outer: _Transaction, write: bool) -> Iterator[None]:
     except BaseException:
         outer.has_failed = outer.has_failed or write
         raise
+
+
+@lru_cache(maxsize=512)
+def _named(sql: str) -> str:
+    """A statement with its values in psycopg's notation."""
+    return _VALUE.sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
 def _read_once(

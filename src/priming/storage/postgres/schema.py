@@ -13,8 +13,6 @@ from importlib import resources
 from priming.config.values import dataclass
 from priming.errors import SchemaTooNew
 
-NO_NAMESPACE = ""
-"""The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
 EVERY_NAMESPACE = "*\n"
 """The scope in which the role that made the store lists namespaces. None has that name: a name is one line."""
 NAMESPACES = (
@@ -22,8 +20,6 @@ NAMESPACES = (
     " UNION SELECT namespace FROM loop_sessions ORDER BY 1"
 )
 """The namespaces of all rows, those without operations included."""
-WRITE, TRACES = "write", "traces"
-"""The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
 HOLDER = (
     "SELECT a.pid, coalesce(nullif(a.application_name, ''), 'a program'), host(a.client_addr) FROM pg_locks l"
     " JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted"

@@ -13,6 +13,7 @@ from priming.results import Finding
 from priming.storage.columns import TABLES
 from priming.storage.damage.contradictions import REIMPORT, listed_findings, stale_words
 from priming.storage.spaceless import cjk_pairs
+from priming.storage.sql.dialect import NO_NAMESPACE
 from priming.storage.sqlite.connection import Connection, make_folder
 from priming.storage.sqlite.files import examine_file, migrate, migrations
 from priming.storage.sqlite.translation import ErrorTranslation
@@ -91,15 +92,15 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
     """Replace all rows by those of a copy, within a transaction."""
-    db.change("INSERT INTO words (words) VALUES ('delete-all')")
+    db.change(NO_NAMESPACE, "INSERT INTO words (words) VALUES ('delete-all')")
     for table in reversed(TABLES):
-        db.change(f"DELETE FROM {table}")
+        db.change(NO_NAMESPACE, f"DELETE FROM {table}")
     for table in TABLES:
         rows = copy.execute(f"SELECT * FROM {table}")
         names = [column for column, *_ in rows.description]
         places = ", ".join("?" * len(names))
-        db.many(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
-    db.change("INSERT INTO words (words) VALUES ('rebuild')")
+        db.many(NO_NAMESPACE, f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
+    db.change(NO_NAMESPACE, "INSERT INTO words (words) VALUES ('rebuild')")
 
 
 _RESTORE = "restore the file from a backup"
@@ -189,34 +190,11 @@ def _stale_words(db: Connection, namespace: str) -> Iterator[str]:
     """The versions whose pairs of characters, in what is written without spaces, are not those of their text."""
     sql = (
         "SELECT m.key, v.version, v.heading, v.content, v.bigrams FROM versions v JOIN memories m"
-        " ON m.namespace = v.namespace AND m.number = v.memory WHERE v.namespace = ? ORDER BY v.number"
+        " ON m.namespace = v.namespace AND m.number = v.memory WHERE v.namespace = :namespace ORDER BY v.number"
     )
-    for key, version, heading, content, pairs in db.each(sql, (namespace,)):
+    for key, version, heading, content, pairs in db.each(namespace, sql):
         if pairs != cjk_pairs(f"{heading}\n{content}" if heading else content):
             yield f"version {version} of {label(key)}"
-
-
-_COLUMNS = (
-    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
-    " WHERE t.type = 'table' AND t.name != 'tokens'"
-    " AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) n WHERE n.name = 'namespace')"
-    " ORDER BY t.name, c.cid"
-)
-"""The columns of all tables whose rows belong to namespaces."""
-
-
-def namespace_bytes(db: Connection, namespace: str) -> int:
-    """The size of the rows of a namespace in all tables, without indexes: nothing of it is about another's."""
-    columns: dict[str, list[str]] = {}
-    for table, column in db.run(_COLUMNS):
-        # Of eight bytes each, numbers do not tell by their digits how many rows others have in the file.
-        size = f"CASE typeof({column}) WHEN 'integer' THEN 8 ELSE coalesce(length(CAST({column} AS BLOB)), 0) END"
-        columns.setdefault(table, []).append(size)
-    total = 0
-    for table, lengths in columns.items():
-        sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = ?"
-        total += db.run(sql, (namespace,))[0][0]
-    return total
 
 
 def file_findings(db: Connection, namespace: str, *, words: bool) -> list[Finding]:
@@ -224,11 +202,11 @@ def file_findings(db: Connection, namespace: str, *, words: bool) -> list[Findin
     try:
         problems = [
             Finding("integrity", str(db.path), message, _RESTORE)
-            for (message,) in db.run("PRAGMA integrity_check")
+            for (message,) in db.run(namespace, "PRAGMA integrity_check")
             if message != "ok"
         ]
         for rule, query, detail, remedy in _RULES:
-            subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
+            subjects = [str(subject) for (subject,) in db.run(namespace, query)]
             problems += listed_findings(rule, subjects, detail, remedy)
         if words:
             problems += stale_words([*_stale_words(db, namespace)])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from priming.config.adoption import FOREIGN
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, StoreError
 from priming.storage.copies import end_old_backups
+from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.files import (
     Migration,
@@ -31,7 +33,6 @@ from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
 _OLDEST = (3, 37, 0)
-Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
 
@@ -188,12 +189,21 @@ class Connection:
         self._look_for_file_between(create=False)
         return self._sqlite
 
-    def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Execute one statement and return all its rows."""
-        self._look_for_file_between(create=False)
-        return self._retry_while_busy(lambda: self._rows(sql, values))
+    @property
+    def place(self) -> str:
+        """The database as errors name it."""
+        return str(self.path or "the store in memory")
 
-    def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+    def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
+        """All rows of one statement that reads."""
+        self._look_for_file_between(create=False)
+        return self._retry_while_busy(lambda: self._rows(sql, _bound(namespace, values)))
+
+    def of_every(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of one statement over every namespace."""
+        return self.run(NO_NAMESPACE, sql)
+
+    def _rows(self, sql: str, values: Values | tuple[()] = ()) -> list[tuple[Any, ...]]:
         with self.errors:
             return self._sqlite.execute(sql, values).fetchall()
 
@@ -201,15 +211,15 @@ class Connection:
         with self.errors:
             return self._sqlite.execute(sql, values)
 
-    def change(self, sql: str, values: Values = ()) -> int:
+    def change(self, namespace: str, sql: str, values: Values | None = None) -> int:
         """Execute one statement that writes and return the number of rows it changed."""
         self._look_for_file_between(create=True)
         with self.errors:
-            count = self._sqlite.execute(sql, values).rowcount
+            count = self._sqlite.execute(sql, _bound(namespace, values)).rowcount
         self._check_presence()
         return count
 
-    def many(self, sql: str, rows: Iterable[Values]) -> int:
+    def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:  # noqa: ARG002
         """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
         self._look_for_file_between(create=True)
         with self.errors:
@@ -222,10 +232,12 @@ class Connection:
         if self._files is not None and not self._depth:
             self._files.check()
 
-    def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
+    def each(
+        self, namespace: str, sql: str, values: Values | None = None, *, batch: int = 2000
+    ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
         self._look_for_file_between(create=False)
-        cursor = self._retry_while_busy(lambda: self._cursor(sql, values))
+        cursor = self._retry_while_busy(lambda: self._cursor(sql, _bound(namespace, values)))
         try:
             while True:
                 with self.errors:
@@ -238,7 +250,13 @@ class Connection:
                 cursor.close()
 
     @contextmanager
-    def transaction(self, *, write: bool = True, patience: float | None = None) -> Iterator[None]:
+    def transaction(
+        self,
+        *,
+        write: bool = True,
+        patience: float | None = None,
+        lock: str = WRITE,  # noqa: ARG002
+    ) -> Iterator[None]:
         """``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
 
         ``patience`` is the time in seconds to wait for another writer; None: ``busy_timeout``.
@@ -267,6 +285,12 @@ class Connection:
         if write:
             self._check_presence()
 
+    def lock(self, namespace: str, name: str = WRITE) -> None:
+        """Take no lock of a namespace: a transaction has that of the file."""
+
+    def notify(self, namespace: str) -> None:
+        """Announce nothing: a file tells nobody that it was written to."""
+
     @contextmanager
     def _nested(self, write: bool) -> Iterator[None]:
         """A nested block. After an error in one that writes, the outermost block cannot commit."""
@@ -288,7 +312,7 @@ class Connection:
 
     def copy_to(self, other: sqlite3.Connection) -> None:
         """Copy everything that is committed into an empty database; its errors are not translated."""
-        self.run("SELECT 1")  # raises an error if this connection is closed
+        self.run(NO_NAMESPACE, "SELECT 1")  # raises an error if this connection is closed
         # SQLite cannot copy from a connection in the middle of a write: it would wait for ever.
         if self.path is not None and not self._missing and not self._reads_only:
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
@@ -366,6 +390,14 @@ class Connection:
         self._sqlite.close()
         if self._files is not None:
             self._files.forget()
+
+
+def _bound(namespace: str, values: Values | None) -> dict[str, Any]:
+    """The values of a statement, the namespace among them, lists as JSON."""
+    bound: dict[str, Any] = {"namespace": namespace}
+    for name, value in values.items() if values else ():
+        bound[name] = json.dumps(value) if isinstance(value, list) else value
+    return bound
 
 
 def make_folder(path: Path) -> None:

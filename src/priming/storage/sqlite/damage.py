@@ -8,12 +8,19 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from priming.storage.damage.scan import ReadRow, RowScan
-from priming.storage.sqlite.vectors import damaged_vectors
+from priming.storage.sqlite.dialect import SqliteDialect
 
 T = TypeVar("T")
 _FETCHED = 100
 _MOST_ROWS = 512
 """The most rows of a page of 4 KiB."""
+
+_DAMAGED = (
+    "SELECT 'vector of version ' || x.version || ' of memory '"
+    " || iif(m.key IS NULL, 'number ' || x.memory, json_quote(m.key)), x.vector, x.checksum"
+    " FROM vectors x LEFT JOIN memories m ON m.namespace = x.namespace AND m.number = x.memory"
+    " WHERE x.namespace = ? ORDER BY x.memory, x.version, x.generation"
+)
 
 
 class _Text(bytes):
@@ -86,3 +93,15 @@ class SqliteScan(RowScan):
         for name in damaged_vectors(self._connection, namespace):
             reason = "its checksum is not that of its bytes"
             yield ReadRow(name, None, reason, "compute it anew: priming reembed")
+
+
+def damaged_vectors(connection: sqlite3.Connection, namespace: str) -> Iterator[str]:
+    """The names of the vectors of a namespace that are damaged."""
+    former, connection.text_factory = connection.text_factory, lambda text: text.decode("utf-8", "replace")
+    try:
+        with closing(connection.execute(_DAMAGED, (namespace,))) as rows:
+            for name, vector, checksum in rows:
+                if SqliteDialect().vector(vector, checksum) is None:
+                    yield name
+    finally:
+        connection.text_factory = former

@@ -28,8 +28,6 @@ from priming.storage.postgres.schema import (
     EVERY_NAMESPACE,
     HOLDER,
     NAMESPACES,
-    TRACES,
-    WRITE,
     Backfill,
     OnlineStep,
     PostgresMigration,
@@ -39,6 +37,7 @@ from priming.storage.postgres.schema import (
     migrations,
 )
 from priming.storage.postgres.translation import translate_error
+from priming.storage.sql.dialect import TRACES, WRITE
 from priming.types import SystemClock
 
 LOG = logging.getLogger(__name__)

@@ -1,13 +1,12 @@
-"""Writes of the rows of one operation, the same in every database: deleted, inserted and updated, many at a time."""
+"""Writes of the rows of one operation: deleted, inserted and updated, many at a time."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from priming.errors import Conflict, NotFound
 from priming.serialization import column_names, to_columns
@@ -31,6 +30,7 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
 )
+from priming.storage.sql.dialect import Database, Dialect
 
 _TABLE: dict[type[Row], str] = {
     LinkRow: "links",
@@ -75,45 +75,23 @@ _UPDATED: dict[type[Row], tuple[str, ...]] = {
 }
 
 
-class RowStatements(Protocol):
-    """Sends one statement that writes, once for each of some rows of values; returns the number of rows changed."""
-
-    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
-        """The number of rows that were changed."""
-        ...
-
-
 class RowWriter:
-    """Writes rows of one namespace, within a transaction; a backend adds its placeholder and its text index."""
+    """Writes rows of one namespace, within a transaction; a backend may add an index of their texts."""
 
-    place: ClassVar[str]
-    """The placeholder of a value in a statement."""
-    text_column: ClassVar[str]
-    """The column of ``versions`` from which texts are found by their words."""
-
-    def __init__(self, statements: RowStatements, namespace: str, numbers: dict[str, int]) -> None:
+    def __init__(self, db: Database, dialect: Dialect, namespace: str, numbers: dict[str, int]) -> None:
         """``numbers`` maps the ids of all existing memories that the rows name to their numbers."""
-        self._statements = statements
-        self._namespace = namespace
-        self._numbers = numbers
-
-    @abstractmethod
-    def taken(self, column: str, names: Collection[str], before: int) -> set[str]:
-        """Those of the names that memories with numbers below ``before`` have in a column."""
-
-    @abstractmethod
-    def first_number(self) -> int:
-        """The number of the next memory."""
-
-    @abstractmethod
-    def text_index(self, row: VersionRow) -> str | None:
-        """The value of ``text_column``."""
+        self.db, self.namespace = db, namespace
+        self._dialect, self._numbers = dialect, numbers
 
     def index(self, identities: Iterable[tuple[Any, ...]]) -> None:
         """Versions, if current, are now to be found by their words; by default their rows are enough."""
 
     def unindex(self, identities: Iterable[tuple[Any, ...]]) -> None:
         """Versions change or go next; until then they are found by their words."""
+
+    def numbers_of(self, ids: Iterable[str]) -> list[int]:
+        """Return the numbers of those of the memories that have one."""
+        return [self._numbers[memory_id] for memory_id in ids if memory_id in self._numbers]
 
     def write(self, changes: Sequence[RowChange]) -> None:
         """Delete the removed rows; then insert and update the others in order."""
@@ -127,7 +105,7 @@ class RowWriter:
                     self._update(cls, list(moved))
 
     def _where(self, cls: type[Row]) -> str:
-        return " AND ".join(f"{name} = {self.place}" for name in _IDENTITY[cls])
+        return " AND ".join(f"{name} = ?" for name in _IDENTITY[cls])
 
     def _remove(self, rows: Sequence[Row]) -> None:
         for cls, table in _TABLE.items():
@@ -137,7 +115,9 @@ class RowWriter:
             identities = [self._identity(row) for row in removed]
             if cls is VersionRow:
                 self.unindex(identities)
-            deleted = self._statements.many(f"DELETE FROM {table} WHERE {self._where(cls)}", identities)
+            deleted = self.db.many(
+                self.namespace, f"DELETE FROM {table} WHERE {self._where(cls)}", identities
+            )
             if deleted != len(removed):
                 raise NotFound(f"a row to remove from {table} does not exist: it was removed before")
             if cls is VersionRow:
@@ -145,13 +125,13 @@ class RowWriter:
 
     def _drop_vectors(self, rows: Sequence[Row]) -> None:
         """Delete the vectors of versions that have no row left."""
-        here = self.place
-        self._statements.many(
-            f"DELETE FROM vectors WHERE namespace = {here} AND memory = {here} AND version = {here}"
+        self.db.many(
+            self.namespace,
+            "DELETE FROM vectors WHERE namespace = ? AND memory = ? AND version = ?"
             " AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.namespace = vectors.namespace"
             " AND v.memory = vectors.memory AND v.version = vectors.version)",
             [
-                (self._namespace, self._numbers[row.id], row.version)
+                (self.namespace, self._numbers[row.id], row.version)
                 for row in rows
                 if isinstance(row, VersionRow)
             ],
@@ -164,28 +144,35 @@ class RowWriter:
         for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow, RelationRow):
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
-                self._statements.many(self._insertion(cls), values)
+                self.db.many(self.namespace, self._insertion(cls), values)
         versions = [self._identity(row) for row in rows if isinstance(row, VersionRow)]
         if versions:
             self.index(versions)
 
     def _insertion(self, cls: type[Row]) -> str:
-        columns = (*_COLUMNS[cls], self.text_column) if cls is VersionRow else _COLUMNS[cls]
-        places = ", ".join([self.place] * len(columns))
+        columns = (*_COLUMNS[cls], self._dialect.text_column) if cls is VersionRow else _COLUMNS[cls]
+        places = ", ".join("?" * len(columns))
         return f"INSERT INTO {_TABLE[cls]} ({', '.join(columns)}) VALUES ({places})"
 
     def _insert_memories(self, rows: Sequence[MemoryRow]) -> None:
-        first = self.first_number()
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = :namespace"
+        first = int(self.db.run(self.namespace, sql)[0][0])
         for column in ("key", "id"):
             self._refuse_taken(column, [str(getattr(row, column)) for row in rows], first)
-        self._statements.many(
+        self.db.many(
+            self.namespace,
             self._insertion(MemoryRow),
-            [(self._namespace, number, *encoded(row).values()) for number, row in enumerate(rows, first)],
+            [(self.namespace, number, *encoded(row).values()) for number, row in enumerate(rows, first)],
         )
         self._numbers |= {row.id: number for number, row in enumerate(rows, first)}
 
     def _refuse_taken(self, column: str, names: Sequence[str], first: int) -> None:
-        present = self.taken(column, names, first)
+        sql = (
+            f"SELECT {column} FROM memories WHERE namespace = :namespace AND number < :first"
+            f" AND {self._dialect.among(column, 'names')}"
+        )
+        rows = self.db.run(self.namespace, sql, {"names": list(dict.fromkeys(names)), "first": first})
+        present = {name for (name,) in rows}
         taken = [name for name, count in Counter(names).items() if count > 1 or name in present]
         if taken:
             raise Conflict(f"{column} {taken[0]!r} is taken: choose another, or supersede the memory")
@@ -194,7 +181,7 @@ class RowWriter:
         for change in changes:
             _check_update(change)
         columns = _UPDATED[cls]
-        changed = ", ".join(f"{name} = {self.place}" for name in columns)
+        changed = ", ".join(f"{name} = ?" for name in columns)
         sql = f"UPDATE {_TABLE[cls]} SET {changed} WHERE {self._where(cls)}"
         identities = [self._identity(change.row) for change in changes]
         rows = [encoded(change.row) for change in changes]
@@ -204,7 +191,7 @@ class RowWriter:
         ]
         if cls is VersionRow:
             self.unindex(identities)
-        if self._statements.many(sql, values) != len(changes):
+        if self.db.many(self.namespace, sql, values) != len(changes):
             raise NotFound(f"a row to change in {_TABLE[cls]} does not exist: it was removed before")
         if cls is VersionRow:
             self.index(identities)
@@ -214,40 +201,41 @@ class RowWriter:
             return self._numbers[memory_id]
         except KeyError:
             raise NotFound(
-                f"there is no memory {memory_id!r} in {self._namespace!r}: remember it first"
+                f"there is no memory {memory_id!r} in {self.namespace!r}: remember it first"
             ) from None
 
     def _identity(self, row: Row) -> tuple[Any, ...]:
         match row:
             case LinkRow():
-                return self._namespace, self._number(row.source), self._number(row.target), row.relation
+                return self.namespace, self._number(row.source), self._number(row.target), row.relation
             case PairRow():
-                return self._namespace, self._number(row.source), self._number(row.target)
+                return self.namespace, self._number(row.source), self._number(row.target)
             case VersionRow():
-                return self._namespace, self._number(row.id), row.revision
+                return self.namespace, self._number(row.id), row.revision
             case VerdictRow():
-                return self._namespace, self._number(row.id), row.verdict, row.operation
+                return self.namespace, self._number(row.id), row.verdict, row.operation
             case RunRow():
-                return self._namespace, row.id
+                return self.namespace, row.id
             case WeightsRow():
-                return self._namespace, row.profile
+                return self.namespace, row.profile
             case RelationRow():
-                return self._namespace, row.relation
-        return self._namespace, self._number(row.id)
+                return self.namespace, row.relation
+        return self.namespace, self._number(row.id)
 
     def _values(self, row: Row) -> tuple[Any, ...]:
         """The columns of a row of any table but that of memories."""
         if isinstance(row, LinkRow):
             _, _, *columns = to_columns(row)
-            return self._namespace, self._number(row.source), self._number(row.target), *columns
+            return self.namespace, self._number(row.source), self._number(row.target), *columns
         columns = list(encoded(row).values())
         if isinstance(row, PairRow):
-            return self._namespace, self._number(row.source), self._number(row.target), *columns[2:]
+            return self.namespace, self._number(row.source), self._number(row.target), *columns[2:]
         if isinstance(row, (RunRow, WeightsRow, RelationRow)):
-            return self._namespace, *columns
+            return self.namespace, *columns
         if isinstance(row, VersionRow):
-            columns.append(self.text_index(row))
-        return self._namespace, self._number(row.id), *columns[1:]
+            text = f"{row.heading}\n{row.content}" if row.heading else row.content
+            columns.append(self._dialect.text_index(text))
+        return self.namespace, self._number(row.id), *columns[1:]
 
 
 def _check_update(change: RowChange) -> None:

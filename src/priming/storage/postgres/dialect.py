@@ -1,0 +1,191 @@
+"""SQL as PostgreSQL has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.arguments.vectors import unpacked
+from priming.storage.columns import TABLES
+from priming.storage.filters import Comparison, Condition
+from priming.storage.postgres.text_index import text_query, text_vector
+from priming.storage.sql.conditions import COMPARE, Clauses, can_order
+from priming.storage.sql.dialect import Dialect
+
+_JSON = r"replace({}, '\u0000', '\ufffd')::jsonb"
+"""JSON text as a value; PostgreSQL has no NUL, which JSON writes as an escape."""
+
+
+class PostgresDialect(Dialect):
+    """Lists are arrays. What a planner that knows nothing of a namespace could read whole, is fenced."""
+
+    contains = "strpos"
+    quoted = "to_json({})::text"
+    hit = "h.value ->> 0"
+    fence = " OFFSET 0"
+    text_column = "words"
+    vector_column = "passages"
+    bytes_value = "?::bytea"
+
+    def among(self, column: str, name: str, kind: str = "text") -> str:
+        """Return the condition that a column is in the list ``name``."""
+        return f"{column} = ANY(:{name}::{kind}[])"
+
+    def listed(self, name: str, alias: str, kind: str = "text") -> str:
+        """Return a table of the values of the list ``name``."""
+        return f"unnest(:{name}::{kind}[]) AS {alias}(value)"
+
+    def of_memories(self, column: str, name: str) -> str:
+        """Return the condition that a column has the number of a memory whose id is in the list ``name``."""
+        ids = self.among("id", name)
+        return f"{column} = ANY(ARRAY(SELECT number FROM memories WHERE namespace = :namespace AND {ids}))"
+
+    def each(
+        self, table: str, alias: str, column: str, other: str, number: str, *, outer: bool = False
+    ) -> str:
+        """Return a join that looks up rows by an index, whatever the planner expects.
+
+        ``OFFSET 0`` keeps it from reading the whole namespace where it takes that for a row or two.
+        """
+        rows = f"FROM {table} j WHERE j.namespace = {other}.namespace AND j.{column} = {other}.{number}"
+        join, end = ("LEFT", " ON true") if outer else ("CROSS", "")
+        return f" {join} JOIN LATERAL (SELECT * {rows} OFFSET 0) {alias}{end}"
+
+    def elements(self, column: str, alias: str, *, texts: bool = False) -> str:
+        """Return a table of the elements of a JSON list."""
+        return f"json_array_elements{'_text' * texts}(coalesce({column}, '[]')::json) AS {alias}(value)"
+
+    def unindexed(self, column: str) -> str:
+        """Return the column: statistics make the planner choose."""
+        return column
+
+    def search(self, words: str) -> tuple[str, str, Any]:
+        """Return the tables that a search by words visits, its condition and value."""
+        tables = f"memories m{self.each('versions', 'v', 'memory', 'm', 'number')}"
+        return tables, "v.words @@ :words::tsquery", text_query(words)
+
+    def condition(self, condition: Condition) -> tuple[str, dict[str, Any]]:
+        """Return a filter as a condition, and its values."""
+        clauses = _PostgresClauses()
+        return clauses.clause(condition), clauses.values
+
+    def text_index(self, text: str) -> str | None:
+        """Return the words of a text, and the pairs of characters of what is written without spaces."""
+        return text_vector(text)
+
+    def vector_values(self, packed: bytes) -> tuple[Any, Any]:
+        """Return the vectors of a text: what pgvector compares is that of the whole."""
+        return as_columns(packed)
+
+    def vector(self, vector: Any, beside: Any) -> bytes | None:
+        """Return the vectors of a text: PostgreSQL's own checksums find a damaged one."""
+        return as_bytes(vector, beside)
+
+    def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
+        """Return the bytes of a namespace's rows."""
+        sizes = " + ".join(
+            f"(SELECT coalesce(sum(pg_column_size(t.*)), 0) FROM {table} t WHERE t.namespace = :namespace)"
+            for table in (*TABLES, "read_only")
+        )
+        return int(run(namespace, f"SELECT {sizes}")[0][0])
+
+
+def as_bytes(vector: Any, passages: bytes | None) -> bytes:
+    """The packed vectors of a text, from that of the whole in pgvector and what follows it for passages."""
+    whole = np.asarray(vector.to_numpy() if hasattr(vector, "to_numpy") else vector, "<f4").tobytes()
+    return whole + (passages or b"")
+
+
+def as_columns(packed: bytes) -> tuple[NDArray[np.float32], bytes | None]:
+    """The columns of the packed vectors of a text: what pgvector compares is that of the whole."""
+    whole = unpacked(packed).whole
+    return whole, packed[whole.nbytes :] or None
+
+
+class _PostgresClauses(Clauses):
+    false, true = "false", "true"
+
+    def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:
+        exact = f"{column}::numeric" if is_number else column
+        return f"coalesce({exact} = ANY({self._list(values, is_number)}), false)"
+
+    def has_tag(self, column: str, values: Sequence[Any]) -> str:
+        return f"coalesce({_JSON.format(column)} ?| {self._list(values)}, false)"
+
+    def has_part(self, column: str, part: str) -> str:
+        if not self.can_be_stored(part):
+            return "false"
+        return f"coalesce(strpos({column}, {self.bind(part)}::text), 0) > 0"
+
+    def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:
+        return f"coalesce({column} {operator} {self.bind(value)}::{_kind(is_number)}, false)"
+
+    def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
+        value = _JSON.format("v.metadata") + "".join(
+            f" -> {self.bind(part)}::text" for part in comparison.path[1:]
+        )
+        value, kind = f"({value})", f"jsonb_typeof({value})"
+        if comparison.operator == "exists":
+            return f"{'' if comparison.value else 'NOT '}(coalesce({kind}, 'null') <> 'null')"
+        if comparison.operator in ("eq", "in"):
+            return self._equal(value, operands)
+        if comparison.operator == "contains":
+            # The set of an array's elements is asked for only of arrays.
+            elements = (
+                f"jsonb_array_elements(CASE {kind} WHEN 'array' THEN {value} ELSE '[]' END) AS e(value)"
+            )
+            in_array = f"EXISTS (SELECT 1 FROM {elements} WHERE {self._equal('e.value', operands)})"
+            if not isinstance(comparison.value, str):
+                return in_array
+            part = self.has_part(f"({value} #>> '{{}}')", comparison.value)
+            return f"({in_array}) OR coalesce({kind} = 'string' AND {part}, false)"
+        operator, operand = COMPARE[comparison.operator], self.bind(comparison.value)
+        if isinstance(comparison.value, str):
+            text = f"({value} #>> '{{}}') COLLATE \"C\""
+            return f"coalesce({kind} = 'string' AND {text} {operator} {operand}::text, false)"
+        return f"coalesce({_number(value, kind)} {operator} {operand}::numeric, false)"
+
+    def _equal(self, value: str, operands: Sequence[Any]) -> str:
+        """Whether a JSON value equals any of some others, of its own type."""
+        kind = f"jsonb_typeof({value})"
+        texts = [operand for operand in operands if isinstance(operand, str) and self.can_be_stored(operand)]
+        numbers = [operand for operand in operands if can_order(operand)]
+        flags = [operand for operand in operands if isinstance(operand, bool)]
+        clauses = [f"coalesce({value} = '{str(flag).lower()}'::jsonb, false)" for flag in flags]
+        if any(operand is None for operand in operands):
+            clauses.append(f"coalesce({kind}, 'null') = 'null'")
+        if texts:
+            is_text = f"{kind} = 'string' AND ({value} #>> '{{}}') = ANY({self._list(texts)})"
+            clauses.append(f"coalesce({is_text}, false)")
+        if numbers:
+            clauses.append(f"coalesce({_number(value, kind)} = ANY({self._list(numbers, True)}), false)")
+        return " OR ".join(clauses) or "false"
+
+    def _list(self, values: Sequence[Any], is_number: bool = False) -> str:
+        return f"{self.bind(list(values))}::{_kind(is_number)}[]"
+
+    def can_be_stored(self, value: Any) -> bool:
+        """Whether a text is without NUL, which no text of PostgreSQL contains."""
+        return not (isinstance(value, str) and "\x00" in value)
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as it is bound: a number exactly."""
+        if not self.can_be_stored(value):
+            return None
+        if isinstance(value, float):
+            return Decimal(repr(value))
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return Decimal(value) if is_whole else super().plain(value)
+
+
+def _kind(is_number: bool) -> str:
+    return "numeric" if is_number else "text"
+
+
+def _number(value: str, kind: str) -> str:
+    """A JSON value as a number: of other types none is made, in whatever order the parts are tried."""
+    return f"(CASE {kind} WHEN 'number' THEN ({value} #>> '{{}}')::numeric END)"

@@ -1,0 +1,1 @@
+"""The store in SQL: written once, against a dialect for each database."""

@@ -1,0 +1,259 @@
+"""Each kind of item in SQL: its table and columns, what restricts it, its order, and the item from its columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from priming.config.values import dataclass
+from priming.serialization import column_names, parse_time, stamp
+from priming.storage.columns import (
+    LINK_COLUMNS,
+    LOOP_SESSION_COLUMNS,
+    MEMORY_COLUMNS,
+    TOKEN_COLUMNS,
+    TRACE_COLUMNS,
+    VERDICT_COLUMNS,
+    VERSION_COLUMNS,
+    day_of,
+    stored,
+    stored_loop_session,
+    stored_token,
+    stored_trace,
+)
+from priming.storage.protocol import (
+    EmbeddedRow,
+    ReadOnlyRow,
+    SessionRow,
+    ShownRow,
+    TokenRow,
+    Trace,
+)
+from priming.storage.rows import (
+    ActivationCount,
+    LinkRow,
+    LoopSessionRow,
+    MemoryRow,
+    PairRow,
+    RelationRow,
+    RunRow,
+    VectorRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+)
+from priming.storage.sql.dialect import Dialect
+
+_FEW = 3
+"""Number of memories up to which each is looked for in the text of all hits."""
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+_SESSIONS = (
+    ("traces", "session", "at"),
+    ("versions", "session", "recorded_at"),
+    ("runs", "session", "started_at"),
+    ("loop_sessions", "id", "created_at"),
+    ("operations", "session", "at"),
+)
+"""The tables that name a session, with the column that does and that of its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A kind's table: its own id or the numbers of memories that it has, its columns, and its order."""
+
+    name: str
+    columns: Sequence[str]
+    order: str
+    own: str | None = None
+    ends: tuple[str, ...] = ()
+    latest: str = ""
+
+
+_TABLES: Mapping[type, _Table] = {
+    MemoryRow: _Table("memories", MEMORY_COLUMNS, "t.number", own="id"),
+    VersionRow: _Table("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
+    LinkRow: _Table("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
+    VerdictRow: _Table(
+        "verdicts", VERDICT_COLUMNS, "t.at, t.operation, t.memory, t.verdict", ends=("memory",)
+    ),
+    PairRow: _Table("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
+    RunRow: _Table("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
+    WeightsRow: _Table("weights", column_names(WeightsRow), "t.profile"),
+    RelationRow: _Table("relations", column_names(RelationRow), "t.relation"),
+    Trace: _Table("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
+    ActivationCount: _Table(
+        "activations", ("profile", "memory", "day", "total"), "t.profile, t.memory, t.day", own="memory"
+    ),
+    LoopSessionRow: _Table(
+        "loop_sessions", LOOP_SESSION_COLUMNS, "t.id", own="id", latest="t.created_at DESC, t.id DESC"
+    ),
+    TokenRow: _Table("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
+    ReadOnlyRow: _Table("read_only", ("namespace",), "t.namespace"),
+}
+"""Where the order is that of names, text is compared by its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A query for items of a kind: its SQL and values, and the item of a row; None for a row that is none."""
+
+    sql: str
+    values: Mapping[str, Any]
+    item: Callable[[Sequence[Any]], Any]
+
+
+def selected(dialect: Dialect, kind: type, where: Mapping[str, Any], *, whole: bool) -> Selected:
+    """Return the query for the items of a kind; ``whole``: with what is read of a recall only as a part."""
+    where = {name: value for name, value in where.items() if value is not None}
+    if kind is SessionRow:
+        return _sessions(where)
+    if kind is ShownRow:
+        return _shown(dialect, where)
+    if kind in (VectorRow, EmbeddedRow):
+        return _vectors(dialect, kind, where)
+    table = _TABLES[kind]
+    columns = [f"t.{name}" for name in table.columns]
+    if kind is Trace:
+        columns += ["t.nodes", "t.flow"] if whole or where.get("flows") else []
+        columns += ["t.counted"] if whole else []
+    conditions, values = _conditions(dialect, kind, where)
+    alternatives, values["ids"] = [*_of_ids(dialect, table, where)], list(where.get("ids", ()))
+    rows = " UNION ".join(
+        f"SELECT t.* FROM {table.name} t WHERE {' AND '.join([*conditions, *(which and [which])])}"
+        for which in alternatives or [""]
+    )
+    fence = dialect.fence if "ids" in where else ""
+    ends = zip("ab", table.ends, strict=False)
+    is_outer = len(table.ends) > 1
+    joins = [dialect.each("memories", alias, "number", "t", column, outer=is_outer) for alias, column in ends]
+    ids = [f"{alias}.id" for alias, _ in zip("ab", table.ends, strict=False)]
+    order = table.latest if table.latest and "limit" in where else table.order
+    limit = " LIMIT :limit" if "limit" in where else ""
+    sql = (
+        f"SELECT {', '.join([*ids, *columns])} FROM ({rows}{fence}) t{''.join(joins)} ORDER BY {order}{limit}"
+    )
+    return Selected(sql, values, partial(_item, kind, len(ids)))
+
+
+def _item(kind: Any, ends: int, row: Sequence[Any]) -> Any:
+    """The item of a row; ``LookupError`` for a row that refers to a memory that is not there."""
+    if ends and None in row[:ends]:
+        raise LookupError
+    if kind is Trace:
+        return stored_trace(*row)
+    if kind is LoopSessionRow:
+        return stored_loop_session(*row)
+    if kind is TokenRow:
+        return stored_token(*row[:-1], digest=row[-1])
+    return kind(*row) if kind in (ActivationCount, ReadOnlyRow) else stored(kind, row)
+
+
+def _of_ids(dialect: Dialect, table: _Table, where: Mapping[str, Any]) -> list[str]:
+    """The conditions of which one holds for rows of ``ids``."""
+    if "ids" not in where:
+        return []
+    if table.own is not None:
+        return [dialect.among(f"t.{table.own}", "ids")]
+    ends = [dialect.of_memories(f"t.{column}", "ids") for column in table.ends]
+    return [" AND ".join(ends)] if where.get("both") else ends
+
+
+def _conditions(dialect: Dialect, kind: type, where: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The conditions of all fields but ``ids``, and their values."""
+    clauses = {
+        "relation": "t.relation = :relation",
+        "recall": "t.recall = :recall AND t.recall <> ''",  # so that the partial index can be used
+        "profile": "t.profile = :profile",
+        "settled": f"t.settled IS {'NOT ' if where.get('settled') else ''}NULL",
+        "digests": f"t.retired_at IS NULL AND {dialect.among('t.digest', 'digests')}",
+        "session": "t.session = :session",
+        "hit": f"{dialect.contains}(t.hits, :hit) > 0",
+        "counted": "t.counted" if where.get("counted") else "NOT t.counted",
+        "since": "t.at >= :since",
+        "until": "t.at < :until",
+        "objective": "lower(t.objective) = :objective",
+    }
+    if kind is ActivationCount:
+        clauses["until"] = (
+            "t.day = (SELECT max(u.day) FROM activations u WHERE u.namespace = t.namespace"
+            " AND u.profile = t.profile AND u.memory = t.memory AND u.day <= :until)"
+        )
+    conditions = [] if kind is TokenRow else ["t.namespace = :namespace"]
+    conditions += [clause for name, clause in clauses.items() if name in where]
+    values = {name: _value(name, value, kind) for name, value in where.items()}
+    return conditions or ["1 = 1"], values
+
+
+def _value(name: str, value: Any, kind: type) -> Any:
+    """What is bound for a field."""
+    if isinstance(value, datetime):
+        return day_of(value) if kind is ActivationCount else stamp(value)
+    if name == "objective":
+        return value.translate(_LOWER)
+    if name == "hit":
+        return json.dumps(value)  # as the JSON of the hits has it, in quotes
+    return list(value) if name in ("ids", "digests") else value
+
+
+def _vectors(dialect: Dialect, kind: type, where: Mapping[str, Any]) -> Selected:
+    of_all = "" if dialect.generations_of_all else " AND g.namespace = t.namespace"
+    conditions = ["t.namespace = :namespace"]
+    if "ids" in where:
+        conditions.append(dialect.of_memories("t.memory", "ids"))
+    name = " WHERE g.name = :generation" if "generation" in where else ""
+    rows = (
+        f"SELECT t.* FROM vectors t WHERE {' AND '.join(conditions)}{dialect.fence if 'ids' in where else ''}"
+    )
+    is_read = kind is VectorRow or dialect.checks_vectors
+    columns = f", t.vector, t.{dialect.vector_column}" if is_read else ""
+    sql = (
+        f"SELECT a.id, t.version, g.name{columns} FROM ({rows}) t"
+        f"{dialect.each('memories', 'a', 'number', 't', 'memory')} JOIN generations g"
+        f" ON g.generation = t.generation{of_all}{name} ORDER BY t.memory, t.version, g.name"
+    )
+    values = {"ids": list(where.get("ids", ())), "generation": where.get("generation")}
+    return Selected(sql, values, partial(_embedded if kind is EmbeddedRow else _vector, dialect))
+
+
+def _vector(dialect: Dialect, row: Sequence[Any]) -> VectorRow:
+    vector = dialect.vector(*row[3:])
+    if vector is None:
+        raise ValueError(f"the vector of {row[:2]} is damaged")
+    memory_id, version, generation = row[:3]
+    return VectorRow(memory_id, version, generation, vector)
+
+
+def _embedded(dialect: Dialect, row: Sequence[Any]) -> EmbeddedRow | None:
+    is_damaged = dialect.checks_vectors and dialect.vector(*row[3:]) is None
+    return None if is_damaged else EmbeddedRow(*row[:2])
+
+
+def _sessions(where: Mapping[str, Any]) -> Selected:
+    tables = " UNION ALL ".join(
+        f"SELECT {column} AS session, {at} AS at FROM {table} WHERE namespace = :namespace"
+        f" AND {column} {'= :session' if 'session' in where else 'IS NOT NULL'}"
+        for table, column, at in _SESSIONS
+    )
+    limit = " LIMIT :limit" if "limit" in where else ""
+    sql = f"SELECT session, max(at) FROM ({tables}) s GROUP BY session ORDER BY max(at) DESC, session{limit}"
+    return Selected(sql, where, lambda row: SessionRow(row[0], parse_time(row[1])))
+
+
+def _shown(dialect: Dialect, where: Mapping[str, Any]) -> Selected:
+    ids = list(dict.fromkeys(where["ids"]))
+    if len(ids) <= _FEW:
+        sql = (
+            f"SELECT i.value, count(*) FROM {dialect.listed('hits', 'i')} CROSS JOIN traces t"
+            f" WHERE t.namespace = :namespace AND {dialect.contains}(t.hits, i.value) > 0 GROUP BY i.value"
+        )
+        quoted = {"hits": [json.dumps(name) for name in ids]}
+        return Selected(sql, quoted, lambda row: ShownRow(json.loads(row[0]), row[1]))
+    sql = (
+        f"SELECT {dialect.hit}, count(*) FROM traces t, {dialect.elements('t.hits', 'h')}"
+        f" WHERE t.namespace = :namespace AND {dialect.among(f'({dialect.hit})', 'ids')} GROUP BY 1"
+    )
+    return Selected(sql, {"ids": ids}, lambda row: ShownRow(*row))

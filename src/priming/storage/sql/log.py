@@ -1,0 +1,331 @@
+"""The log of operations: what it holds of each, as it is written, read and erased."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from priming.errors import NotFound
+from priming.serialization import stamp
+from priming.storage.protocol import Changes, Logged
+from priming.storage.rows import Row, RowChange, RunRow, pack, unpack
+from priming.storage.sql.dialect import Database, Dialect
+
+COLUMNS = (
+    "number",
+    "id",
+    "kind",
+    "at",
+    "actor",
+    "source",
+    "reason",
+    "undone_by",
+    "message",
+    "erased",
+    "undoes",
+    "via",
+    "session",
+)
+LOGGED = (
+    f"{', '.join(f'o.{name}' for name in COLUMNS)}, c.rows FROM operations o LEFT JOIN changes c"
+    " ON c.namespace = o.namespace AND c.operation = o.number"
+)
+"""Operations, a row for each piece of their changes."""
+_PIECE = 200
+"""Rows in one piece of what an operation changed."""
+
+
+def _logged(changes: Changes, number: int, erased: Collection[str] = ()) -> Logged:
+    """The entry of an operation with its number."""
+    return Logged(
+        number,
+        changes.id,
+        changes.kind,
+        changes.at,
+        changes.actor,
+        changes.source,
+        changes.reason,
+        None,
+        changes.message,
+        changes.rows,
+        tuple(erased),
+        changes.undoes,
+        changes.via,
+        changes.session,
+    )
+
+
+def _values(namespace: str, operation: Logged) -> tuple[Any, ...]:
+    """The columns of an operation in the log."""
+    return (
+        namespace,
+        operation.number,
+        operation.id,
+        operation.kind,
+        stamp(operation.at),
+        operation.actor,
+        operation.source,
+        operation.reason,
+        operation.undone_by,
+        operation.message,
+        json.dumps(operation.erased) if operation.erased else None,
+        json.dumps(operation.undoes) if operation.undoes else None,
+        operation.via,
+        operation.session,
+    )
+
+
+def _pieces(namespace: str, operation: Logged) -> Iterator[tuple[str, int, int, str]]:
+    """What an operation changed, in pieces of some hundred rows."""
+    for first in range(0, len(operation.rows), _PIECE):
+        packed = pack(operation.rows[first : first + _PIECE])
+        yield namespace, operation.number, first // _PIECE, packed
+
+
+class SqlLog:
+    """The log of operations, with the rows that each changed."""
+
+    _db: Database
+    _dialect: Dialect
+
+    def head(self, namespace: str) -> int:
+        """The number of the namespace's latest operation; 0 if there is none."""
+        sql = "SELECT coalesce(max(number), 0) FROM operations WHERE namespace = :namespace"
+        return int(self._db.run(namespace, sql)[0][0])
+
+    def operations(
+        self,
+        namespace: str,
+        *,
+        ids: Collection[str] | None = None,
+        number: int | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        memory_id: str | None = None,
+        kind: str | None = None,
+        source: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+        rows: bool = True,
+    ) -> list[Logged]:
+        """Operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
+        touched = "SELECT operation FROM touched WHERE namespace = :namespace AND memory = :memory"
+        values: dict[str, Any] = {
+            "ids": None if ids is None else list(ids),
+            "number": number,
+            "after": after,
+            "before": before,
+            "memory": memory_id,
+            "kind": kind,
+            "source": source,
+            "since": None if since is None else stamp(since),
+            "until": None if until is None else stamp(until),
+            "limit": limit,
+        }
+        clauses = {
+            "ids": self._dialect.among("id", "ids"),
+            "number": "number = :number",
+            "after": "number > :after",
+            "before": "number < :before",
+            "memory": f"number IN ({touched})",
+            "kind": "kind = :kind",
+            "source": "source = :source",
+            "since": "at >= :since",
+            "until": "at < :until",
+        }
+        values = {name: value for name, value in values.items() if value is not None}
+        where = ["namespace = :namespace", *(clause for name, clause in clauses.items() if name in values)]
+        # The index of times is used instead of a scan of the log in order. With ``before``, the log is read page by
+        # page, and the index of times would be scanned again for each page.
+        by_time = since is not None and before is None
+        turn = "ASC" if after is not None else "DESC"
+        order = f"ORDER BY {self._dialect.unindexed('number') if by_time else 'number'} {turn}"
+        end = "" if limit is None else " LIMIT :limit"
+        numbers = f"SELECT number FROM operations WHERE {' AND '.join(where)} {order}{end}"
+        columns = LOGGED if rows else f"{', '.join(COLUMNS)}, NULL FROM operations o"
+        pieces = ", c.piece" if rows else ""
+        sql = (
+            f"SELECT {columns} WHERE o.namespace = :namespace AND o.number IN ({numbers})"
+            f" ORDER BY o.number {turn}{pieces}"
+        )
+        return list(logged_operations(self._db.run(namespace, sql, values)))
+
+    def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
+        """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""
+        namespace = changes.namespace
+        self._add_namespace(namespace)
+        number = max(above, self.head(namespace)) + 1
+        self._insert_operations(namespace, [_logged(changes, number, erased)])
+        if changes.undoes:
+            self._refuse_unknown(namespace, changes.undoes)
+            self._mark_undone(namespace)
+        self._db.notify(namespace)
+        return number
+
+    def _add_namespace(self, namespace: str) -> None:
+        self._db.change(namespace, "INSERT INTO namespaces VALUES (:namespace) ON CONFLICT DO NOTHING")
+
+    def _refuse_unknown(self, namespace: str, undone: Collection[str]) -> None:
+        sql = (
+            f"SELECT i.value FROM {self._dialect.listed('undone', 'i')} WHERE NOT EXISTS"
+            " (SELECT 1 FROM operations o WHERE o.namespace = :namespace AND o.id = i.value)"
+        )
+        for (unknown,) in self._db.run(namespace, sql, {"undone": list(undone)}):
+            raise NotFound(f"there is no operation {unknown!r} in {namespace!r} to undo")
+
+    def _mark_undone(self, namespace: str) -> None:
+        """Set ``undone_by`` of each operation to the latest of its undos that is not undone itself."""
+        sql = (
+            "SELECT id, undoes FROM operations WHERE namespace = :namespace AND undoes IS NOT NULL"
+            " ORDER BY number DESC"
+        )
+        rows = self._db.run(namespace, sql)
+        undone_by = undos_in_effect((by, json.loads(undone)) for by, undone in rows)
+        self._db.many(
+            namespace,
+            "UPDATE operations SET undone_by = ? WHERE namespace = ? AND id = ?"
+            " AND coalesce(undone_by, '') <> coalesce(?, '')",
+            [(by, namespace, operation_id, by) for operation_id, by in undone_by.items()],
+        )
+
+    def _insert_operations(self, namespace: str, operations: Iterable[Logged]) -> None:
+        listed = list(operations)
+        self._db.many(
+            namespace,
+            f"INSERT INTO operations (namespace, {', '.join(COLUMNS)})"
+            f" VALUES ({', '.join('?' * (len(COLUMNS) + 1))})",
+            [_values(namespace, operation) for operation in listed],
+        )
+        self._db.many(
+            namespace,
+            "INSERT INTO changes VALUES (?, ?, ?, ?)",
+            [piece for operation in listed for piece in _pieces(namespace, operation)],
+        )
+        self._db.many(
+            namespace,
+            "INSERT INTO touched VALUES (?, ?, ?)",
+            [
+                (namespace, end, operation.number)
+                for operation in listed
+                for end in sorted(touched(operation.rows).union(operation.erased))
+            ],
+        )
+
+    def _erase_from_log(self, namespace: str, ids: Collection[str]) -> int:
+        """Erase the rows about these memories from the log; returns their number."""
+        quoted = f"{self._dialect.contains}(c.rows, {self._dialect.quoted.format('t.memory')}) > 0"
+        listed = self._db.run(
+            namespace,
+            "SELECT DISTINCT c.operation, c.piece, c.rows FROM touched t CROSS JOIN changes c"
+            f" WHERE t.namespace = :namespace AND {self._dialect.among('t.memory', 'ids')}"
+            f" AND c.namespace = t.namespace AND c.operation = t.operation AND {quoted}",
+            {"ids": list(ids)},
+        )
+        erased = 0
+        for operation, piece, packed in listed:
+            rows = unpack(packed)
+            remaining = without(rows, set(ids))
+            erased += len(rows) - len(remaining)
+            self._db.change(
+                namespace,
+                "UPDATE changes SET rows = :rows WHERE namespace = :namespace AND operation = :operation"
+                " AND piece = :piece",
+                {"rows": pack(remaining), "operation": operation, "piece": piece},
+            )
+            self._erase_touched(namespace, operation, touched(rows) - touched(remaining))
+        return erased
+
+    def _erase_touched(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
+        """Unlist memories of an operation, except those in other pieces of its changes."""
+        quoted = f"{self._dialect.contains}(c.rows, {self._dialect.quoted.format('touched.memory')}) > 0"
+        self._db.change(
+            namespace,
+            f"DELETE FROM touched WHERE namespace = :namespace AND {self._dialect.among('memory', 'ends')}"
+            " AND operation = :operation AND NOT EXISTS (SELECT 1 FROM changes c"
+            f" WHERE c.namespace = touched.namespace AND c.operation = touched.operation AND {quoted})",
+            {"ends": list(ends), "operation": operation},
+        )
+
+    def _erase_remarks(self, namespace: str, keys: Collection[str]) -> None:
+        """Erase the messages and reasons of operations that name one of the keys."""
+        contains = self._dialect.contains
+        rows = self._db.run(
+            namespace,
+            f"SELECT DISTINCT o.number, o.message, o.reason FROM {self._dialect.listed('keys', 'k')}"
+            " CROSS JOIN operations o WHERE o.namespace = :namespace"
+            f" AND ({contains}(o.message, k.value) > 0 OR {contains}(o.reason, k.value) > 0)",
+            {"keys": list(keys)},
+        )
+        pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(key)}(?![\w-])" for key in keys))
+        for number, *remarks in rows:
+            message, reason = (None if text and pattern.search(text) else text for text in remarks)
+            self._db.change(
+                namespace,
+                "UPDATE operations SET message = :message, reason = :reason"
+                " WHERE namespace = :namespace AND number = :number",
+                {"message": message, "reason": reason, "number": number},
+            )
+
+
+def undos_in_effect(undos: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str | None]:
+    """For each operation that was ever undone, the latest of its undos that is not undone itself, or None.
+
+    ``undos`` are operations with what they undo, the newest first.
+    """
+    undone_by: dict[str, str | None] = {}
+    for by, undone in undos:
+        # An undo of this undo is newer, so it was visited before.
+        in_effect = by if undone_by.get(by) is None else None
+        for operation_id in undone:
+            undone_by[operation_id] = undone_by.get(operation_id) or in_effect
+    return undone_by
+
+
+def touched(rows: Iterable[RowChange]) -> set[str]:
+    """The ids of the memories that changes are about."""
+    return {end for change in rows for end in change.ends}
+
+
+def without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
+    """The changes that are not about these memories; runs remain without them."""
+
+    def without_erased(row: Row | None) -> Row | None:
+        if not isinstance(row, RunRow):
+            return row
+        return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
+
+    return [
+        RowChange(without_erased(change.before), without_erased(change.after))
+        for change in rows
+        if isinstance(change.row, RunRow) or not ids.intersection(change.ends)
+    ]
+
+
+def logged_operations(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:
+    """Operations from rows of which each has one piece of the changes."""
+    for _, run in groupby(rows, key=lambda row: int(row[0])):
+        pieces = list(run)
+        number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
+        erased, undoes, via, session = rest
+        yield Logged(
+            number,
+            operation_id,
+            kind,
+            datetime.fromisoformat(at),
+            actor,
+            source,
+            reason,
+            undone_by,
+            message,
+            tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
+            tuple(json.loads(erased)) if erased else (),
+            tuple(json.loads(undoes)) if undoes else (),
+            via,
+            session,
+        )

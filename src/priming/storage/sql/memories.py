@@ -1,0 +1,164 @@
+"""Reads of memories: by id, key, words or filter, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from priming.serialization import stamp
+from priming.storage.columns import (
+    MEMORY_COLUMNS,
+    RECORDED_AT,
+    RETIRED_AT,
+    VERSION_COLUMNS,
+    stored_record,
+)
+from priming.storage.filters import Condition
+from priming.storage.rows import Counts
+from priming.storage.sql.dialect import Database, Dialect
+from priming.types import MemoryRecord
+
+_INTERVAL = {"recorded_at": RECORDED_AT, "retired_at": RETIRED_AT}
+# A version as a record: from its first row on, up to the first row of the next version (``core.bitemporal``).
+_RECORD = ", ".join(
+    (
+        *(f"m.{name}" for name in MEMORY_COLUMNS),
+        "m.id",
+        *(_INTERVAL.get(name, f"v.{name}") for name in VERSION_COLUMNS),
+    )
+)
+_HERE = "m.namespace = :namespace"
+_CURRENT = "v.retired_at IS NULL"
+_VALID = "(v.valid_from IS NULL OR v.valid_from <= :at) AND (v.valid_to IS NULL OR v.valid_to > :at)"
+
+
+class MemoryReader:
+    """Reads of memories in their current versions."""
+
+    def __init__(self, db: Database, dialect: Dialect) -> None:
+        self._db, self._dialect = db, dialect
+        self._versions = f"memories m{dialect.each('versions', 'v', 'memory', 'm', 'number')}"
+        self._owners = f"versions v{dialect.each('memories', 'm', 'number', 'v', 'memory')}"
+
+    def records(
+        self,
+        namespace: str,
+        at: datetime,
+        *,
+        ids: Collection[str] | None = None,
+        name: str | None = None,
+        kinds: Sequence[str] | None = None,
+        status: str | None = None,
+        words: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> dict[str, MemoryRecord]:
+        """Id → memory in its current version valid at ``at``."""
+        tables, order = self._versions, "m.number"
+        values: dict[str, Any] = {"at": stamp(at), "limit": limit}
+        where = [_HERE, _CURRENT]
+        if ids is not None:
+            where.append(self._dialect.among("m.id", "ids"))
+            values["ids"] = list(dict.fromkeys(ids))
+        if name is None:
+            where.append(_VALID)
+        else:
+            where.append("(m.key = :name OR m.id = :name)")
+            values["name"], values["limit"] = name, 1
+            order = f"m.id = :name DESC, ({_VALID}) DESC, v.version DESC"
+        if kinds is not None:
+            where.append(self._dialect.among("m.kind", "kinds"))
+            values["kinds"] = list(kinds)
+        if status is not None:
+            where.append("m.status = :status")
+            values["status"] = status
+        if after is not None:
+            where.append(
+                "m.number > (SELECT number FROM memories m WHERE m.namespace = :namespace AND m.id = :after)"
+            )
+            values["after"] = after
+        if words is not None:
+            tables, matches, values["words"] = self._dialect.search(words)
+            where.append(matches)
+        end = "" if values["limit"] is None else " LIMIT :limit"
+        sql = f"SELECT {_RECORD} FROM {tables} WHERE {' AND '.join(where)} ORDER BY {order}{end}"
+        rows = self._db.run(namespace, sql, values)
+        records = {record.id: record for record in (stored_record(namespace, row) for row in rows)}
+        return records if ids is None else {id_: records[id_] for id_ in values["ids"] if id_ in records}
+
+    def _each_record(self, namespace: str, until: datetime | None) -> Iterator[MemoryRecord]:
+        """Every active memory in each current version that has not ended."""
+        ended = "" if until is None else " AND (v.valid_to IS NULL OR v.valid_to > :until)"
+        sql = (
+            f"SELECT {_RECORD} FROM {self._versions} WHERE {_HERE} AND m.status = 'active' AND {_CURRENT}{ended}"
+            " ORDER BY m.number, v.version"
+        )
+        values = {} if until is None else {"until": stamp(until)}
+        for row in self._db.each(namespace, sql, values):
+            yield stored_record(namespace, row)
+
+    def names(
+        self,
+        namespace: str,
+        *,
+        ids: Collection[str] | None = None,
+        keys: Collection[str] | None = None,
+        session: str | None = None,
+        condition: Condition | None = None,
+        at: datetime | None = None,
+        limit: int | None = None,
+    ) -> dict[str, str]:
+        """Id → key of memories."""
+        values: dict[str, Any] = {"limit": limit}
+        if condition is not None:
+            assert at is not None, "a filter holds at a time"
+            where, values = self._dialect.condition(condition)
+            values |= {"at": stamp(at), "limit": limit}
+            which = (
+                f"{self._versions} WHERE {_HERE} AND m.status = 'active' AND {_CURRENT} AND {_VALID} AND ({where})"
+                " ORDER BY m.number"
+            )
+        elif session is not None:
+            values["session"] = session
+            which = (
+                f"{self._owners} WHERE v.namespace = :namespace AND v.session = :session AND {_CURRENT}"
+                " AND v.valid_to IS NULL AND m.status = 'active' ORDER BY v.memory DESC"
+            )
+        else:
+            column, values["listed"] = ("m.id", list(ids)) if ids is not None else ("m.key", list(keys or ()))
+            which = f"memories m WHERE {_HERE} AND {self._dialect.among(column, 'listed')}"
+        end = "" if limit is None else " LIMIT :limit"
+        return dict(self._db.run(namespace, f"SELECT m.id, m.key FROM {which}{end}", values))
+
+    def _numbers(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
+        """The numbers of the memories that exist, by id."""
+        sql = f"SELECT m.id, m.number FROM memories m WHERE {_HERE} AND {self._dialect.among('m.id', 'ids')}"
+        return dict(self._db.run(namespace, sql, {"ids": list(dict.fromkeys(ids))}))
+
+    def counts(self, namespace: str) -> Counts:
+        """What the namespace holds."""
+        with self._db.transaction(write=False):
+            return self._counts(namespace)
+
+    def _counts(self, namespace: str) -> Counts:
+        def select(sql: str) -> list[tuple[Any, ...]]:
+            return self._db.run(namespace, sql)
+
+        here = "WHERE namespace = :namespace"
+        memories: dict[str, dict[str, int]] = {}
+        for kind, status, count in select(
+            f"SELECT kind, status, count(*) FROM memories {here} GROUP BY 1, 2 ORDER BY 1, 2"
+        ):
+            memories.setdefault(kind, {})[status] = count
+        of_all = "WHERE" if self._dialect.generations_of_all else f"{here} AND"
+        latest = f"generation = (SELECT max(generation) FROM vectors {here})"
+        generation = select(f"SELECT name FROM generations {of_all} {latest}")
+        return Counts(
+            memories=memories,
+            links=dict(select(f"SELECT relation, count(*) FROM links {here} GROUP BY 1 ORDER BY 1")),
+            operations=select(f"SELECT count(*) FROM operations {here}")[0][0],
+            traces=select(f"SELECT count(*) FROM traces {here}")[0][0],
+            bytes=self._dialect.size(namespace, self._db.run),
+            generation=generation[0][0] if generation else None,
+        )

@@ -1,0 +1,279 @@
+"""The store in SQL: what it reads and writes in every database; a backend has its dialect and its connection."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any, ClassVar, Unpack, cast
+
+from priming.serialization import stamp
+from priming.storage.columns import (
+    LOOP_SESSION_COLUMNS,
+    TRACE_COLUMNS,
+    loop_session_values,
+    token_values,
+    trace_values,
+)
+from priming.storage.damage.scan import ReadRow, RowScan
+from priming.storage.protocol import (
+    Changes,
+    Kind,
+    Logged,
+    ReadOnlyRow,
+    StoredItem,
+    TokenRow,
+    Trace,
+    VersionKey,
+    Where,
+)
+from priming.storage.questions import check_writable, raised_activations
+from priming.storage.rows import (
+    ROOMS,
+    ActivationCount,
+    LoopSessionRow,
+    MemoryRow,
+    Row,
+    RowChange,
+    RunRow,
+    VectorRow,
+)
+from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
+from priming.storage.sql.erasure import Erasure
+from priming.storage.sql.kinds import selected
+from priming.storage.sql.log import LOGGED, logged_operations
+from priming.storage.sql.memories import MemoryReader
+from priming.types import MemoryRecord
+
+FETCHED = 100
+"""The number of rows in memory of a read in parts: a piece of the log may be large."""
+_FEW_BYTES = 2_000
+_TRACE_PATIENCE = 0.25
+"""Seconds that a recall, whose record can be omitted, waits for another writer."""
+
+
+class SqlStore(MemoryReader, Erasure):
+    """A store in a database that speaks SQL."""
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db, self.dialect)
+
+    def close(self) -> None:
+        """Release the database; a second call does nothing."""
+        self._db.close()
+
+    def namespaces(self) -> list[str]:
+        """All namespaces, sorted."""
+        sql = "SELECT namespace FROM namespaces ORDER BY namespace"
+        return [name for (name,) in self._db.of_every(sql)]
+
+    def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
+        """Items of a kind, in an order that is the same in every store."""
+        query = selected(self.dialect, kind, where, whole=False)
+        if kind is ReadOnlyRow and namespace is None:
+            rows = self._db.of_every(query.sql.replace("t.namespace = :namespace", "1 = 1"))
+        else:
+            rows = self._db.run(NO_NAMESPACE if namespace is None else namespace, query.sql, query.values)
+        items = [query.item(row) for row in rows]
+        return [item for item in items if item is not None]
+
+    def part(self, namespace: str, kind: type[Kind], **where: Unpack[Where]) -> Iterator[Kind]:
+        """Read the same a few at a time."""
+        items: Iterator[Any]
+        if kind is MemoryRecord:
+            items = self._each_record(namespace, where.get("until"))
+        elif kind is Logged:
+            sql = f"SELECT {LOGGED} WHERE o.namespace = :namespace ORDER BY o.number, c.piece"
+            items = logged_operations(self._db.each(namespace, sql, batch=FETCHED))
+        else:
+            query = selected(self.dialect, kind, where, whole=True)
+            batch = FETCHED if kind is Trace else _FEW_BYTES
+            items = map(query.item, self._db.each(namespace, query.sql, query.values, batch=batch))
+        yield from cast("Iterator[Kind]", items)
+
+    def apply(self, changes: Changes) -> int:
+        """Write one operation and its entry in the log, and return its number."""
+        with self.transaction():
+            self._check_writable(changes.namespace)
+            number = self._log(changes)
+            self._write(changes.namespace, changes.rows)
+            if changes.generation:
+                self._add_vectors(changes.namespace, changes.generation, changes.vectors)
+        return number
+
+    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
+        created = {
+            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
+        }
+        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
+        self._writer(namespace, self._numbers(namespace, named - created)).write(changes)
+
+    def append(self, namespace: str, items: Sequence[StoredItem]) -> None:
+        """Add what ``part`` of another store returned, in its order; read-only or not."""
+        if not items:
+            return
+        with self.transaction():
+            self._add_namespace(namespace)
+            for kind, run in groupby(items, key=type):
+                batch: list[Any] = list(run)
+                if kind in ROOMS.values():
+                    self._write(namespace, [RowChange(None, row) for row in batch])
+                elif kind is Logged:
+                    self._insert_operations(namespace, batch)
+                elif kind is ActivationCount:
+                    self._put_activations(namespace, batch)
+                elif kind is VectorRow:
+                    for generation in dict.fromkeys(row.generation for row in batch):
+                        vectors = {(r.id, r.version): r.vector for r in batch if r.generation == generation}
+                        self._add_vectors(namespace, generation, vectors)
+                elif kind is Trace:
+                    for trace in batch:
+                        self._append_trace(namespace, trace, counted=trace.counted)
+                else:
+                    self._append_loops(namespace, batch)
+
+    def _add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
+        """Store derived vectors outside the log, replacing present ones."""
+        numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
+        if not numbers:
+            return
+        number, beside = self._generation(namespace, generation), self.dialect.vector_column
+        self._db.many(
+            namespace,
+            f"INSERT INTO vectors (namespace, memory, version, generation, vector, {beside})"
+            f" SELECT v.namespace, v.memory, v.version, ?, ?, {self.dialect.bytes_value} FROM versions v"
+            " WHERE v.namespace = ? AND v.memory = ? AND v.version = ? LIMIT 1"
+            " ON CONFLICT (namespace, memory, version, generation) DO UPDATE"
+            f" SET vector = excluded.vector, {beside} = excluded.{beside}",
+            [
+                (number, *self.dialect.vector_values(vector), namespace, numbers[memory_id], version)
+                for (memory_id, version), vector in vectors.items()
+                if memory_id in numbers
+            ],
+        )
+
+    def add_trace(
+        self,
+        namespace: str,
+        trace: Trace,
+        *,
+        keep: int,
+        keep_flows: int,
+        not_before: datetime,
+        counted: bool = False,
+    ) -> None:
+        """Record a recall, beside whoever writes; delete those before ``not_before`` or beyond ``keep``."""
+        with self._db.transaction(patience=_TRACE_PATIENCE, lock=TRACES):
+            number = self._append_trace(namespace, trace, counted=counted)
+            if counted:
+                hits = dict.fromkeys(dict(trace.hits), 1)
+                counts = raised_activations(self, namespace, trace.profile, hits, trace.at)
+                self._put_activations(namespace, counts)
+            values = {"before": stamp(not_before), "last": number - keep, "last_flow": number - keep_flows}
+            drop = "DELETE FROM traces WHERE namespace = :namespace AND"
+            self._db.change(namespace, f"{drop} at < :before", values)
+            if number > keep:
+                self._db.change(namespace, f"{drop} number <= :last", values)
+            if number > keep_flows:
+                self._db.change(
+                    namespace,
+                    "UPDATE traces SET nodes = NULL, flow = NULL"
+                    " WHERE namespace = :namespace AND number <= :last_flow AND flow IS NOT NULL",
+                    values,
+                )
+
+    def _append_trace(self, namespace: str, trace: Trace, *, counted: bool) -> int:
+        """Store a recall after all others, and return its number."""
+        self._db.lock(namespace, TRACES)
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = :namespace"
+        ((number,),) = self._db.run(namespace, sql)
+        columns = ("namespace", "number", "counted", *TRACE_COLUMNS, "nodes", "flow")
+        self._db.many(
+            namespace,
+            f"INSERT INTO traces ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            [(namespace, number, counted, *trace_values(trace))],
+        )
+        return int(number)
+
+    def _put_activations(self, namespace: str, counts: Sequence[ActivationCount]) -> None:
+        """Store counts; those of the same profile, memory and day are replaced."""
+        self._db.lock(namespace, TRACES)
+        self._db.many(
+            namespace,
+            "INSERT INTO activations (namespace, profile, memory, day, total) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (namespace, profile, memory, day) DO UPDATE SET total = excluded.total",
+            [(namespace, count.profile, count.id, count.day, count.total) for count in counts],
+        )
+
+    def save(self, namespace: str | None, row: LoopSessionRow | TokenRow, *, new: bool) -> bool:
+        """Insert a session of the loop or a token, or update it; whether it was there to update."""
+        if isinstance(row, TokenRow):
+            return self._save_token(row, new=new)
+        assert namespace is not None, "a session of the loop is of a namespace"
+        with self.transaction():
+            self._check_writable(namespace)
+            if new:
+                self._append_loops(namespace, [row])
+                return False
+            sql = (
+                "UPDATE loop_sessions SET state = :state, updated_at = :at, body = :body"
+                " WHERE namespace = :namespace AND id = :id"
+            )
+            values = {"state": row.state, "at": stamp(row.updated_at), "body": row.body, "id": row.id}
+            return bool(self._db.change(namespace, sql, values))
+
+    def _append_loops(self, namespace: str, rows: Sequence[LoopSessionRow]) -> None:
+        columns = ("namespace", *LOOP_SESSION_COLUMNS)
+        self._db.many(
+            namespace,
+            f"INSERT INTO loop_sessions ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            [(namespace, *loop_session_values(row)) for row in rows],
+        )
+
+    def _save_token(self, row: TokenRow, *, new: bool) -> bool:
+        values = token_values(row)
+        with self.transaction():
+            if new:
+                places = ", ".join("?" * len(values))
+                sql = f"INSERT INTO tokens ({', '.join(values)}) VALUES ({places})"
+                self._db.many(NO_NAMESPACE, sql, [tuple(values.values())])
+                return False
+            sql = (
+                "UPDATE tokens SET revoked_at = coalesce(revoked_at, :revoked_at),"
+                " used_at = coalesce(:used_at, used_at) WHERE id = :id"
+            )
+            return bool(self._db.change(NO_NAMESPACE, sql, values))
+
+    def set_read_only(self, namespace: str, *, on: bool) -> None:
+        """Refuse writes to a namespace from now on, or accept them again."""
+        with self.transaction():
+            if on:
+                sql = "INSERT INTO read_only (namespace) VALUES (:namespace) ON CONFLICT DO NOTHING"
+            else:
+                sql = "DELETE FROM read_only WHERE namespace = :namespace"
+            self._db.change(namespace, sql)
+
+    def _check_writable(self, namespace: str) -> None:
+        """``Conflict`` if the namespace is read-only."""
+        check_writable(self, namespace)
+
+    def damage(self, namespace: str | None) -> list[ReadRow]:
+        """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
+        damaged = [] if namespace is None else list(self._scan.damage(namespace))
+        return damaged or list(self._scan.damage_of_all())
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that are whole, and belong to memories that are."""
+        yield from self._scan.whole_rows(namespace)
+
+    @property
+    @abstractmethod
+    def _scan(self) -> RowScan:
+        """The rows as they are stored, which can be read past damage."""
+
+    @abstractmethod
+    def _generation(self, namespace: str, name: str) -> int:
+        """The number of a generation of vectors, which a new one gets."""

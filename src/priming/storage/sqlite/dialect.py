@@ -1,0 +1,173 @@
+"""SQL as SQLite has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+from zlib import crc32
+
+from priming.storage.filters import Comparison, Condition
+from priming.storage.spaceless import cjk_pairs, phrases
+from priming.storage.sql.conditions import COMPARE, Clauses, can_order
+from priming.storage.sql.dialect import Dialect
+
+_COLUMNS = (
+    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+    " WHERE t.type = 'table' AND t.name != 'tokens'"
+    " AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) n WHERE n.name = 'namespace')"
+    " ORDER BY t.name, c.cid"
+)
+"""The columns of all tables whose rows belong to namespaces."""
+
+
+class SqliteDialect(Dialect):
+    """Lists are JSON texts. The order in which tables are visited is that of CROSS JOIN."""
+
+    generations_of_all = checks_vectors = True
+    contains = "instr"
+    quoted = "json_quote({})"
+    hit = "json_extract(h.value, '$[0]')"
+    text_column = "bigrams"
+    vector_column = "checksum"
+
+    def among(self, column: str, name: str, kind: str = "text") -> str:  # noqa: ARG002
+        """Return the condition that a column is in the list ``name``."""
+        return f"{column} IN (SELECT value FROM json_each(:{name}))"
+
+    def listed(self, name: str, alias: str, kind: str = "text") -> str:  # noqa: ARG002
+        """Return a table of the values of the list ``name``."""
+        return f"json_each(:{name}) {alias}"
+
+    def of_memories(self, column: str, name: str) -> str:
+        """Return the condition that a column has the number of a memory whose id is in the list ``name``."""
+        ids = self.among("id", name)
+        return f"{column} IN (SELECT number FROM memories WHERE namespace = :namespace AND {ids})"
+
+    def each(
+        self, table: str, alias: str, column: str, other: str, number: str, *, outer: bool = False
+    ) -> str:
+        """Return a join that looks up rows by an index: otherwise SQLite may read whole namespaces."""
+        same = f"{alias}.namespace = {other}.namespace AND {alias}.{column} = {other}.{number}"
+        return f" {'LEFT' if outer else 'CROSS'} JOIN {table} {alias} ON {same}"
+
+    def elements(self, column: str, alias: str, *, texts: bool = False) -> str:  # noqa: ARG002
+        """Return a table of the elements of a JSON list."""
+        return f"json_each({column}) {alias}"
+
+    def unindexed(self, column: str) -> str:
+        """Return a column such that no index is chosen for its order."""
+        return f"+{column}"
+
+    def search(self, words: str) -> tuple[str, str, Any]:
+        """Return the tables that a search by words visits, its condition and value."""
+        tables = (
+            "words CROSS JOIN versions v ON v.number = words.rowid CROSS JOIN memories m"
+            " ON m.namespace = v.namespace AND m.number = v.memory"
+        )
+        return tables, "words MATCH :words", fts_query(words)
+
+    def condition(self, condition: Condition) -> tuple[str, dict[str, Any]]:
+        """Return a filter as a condition, and its values."""
+        clauses = _SqliteClauses()
+        return clauses.clause(condition), clauses.values
+
+    def text_index(self, text: str) -> str | None:
+        """Return the pairs of characters of what is written without spaces."""
+        return cjk_pairs(text)
+
+    def vector_values(self, packed: bytes) -> tuple[Any, Any]:
+        """Return the vectors of a text, and their checksum: they are derived, and the log has none."""
+        return packed, crc32(packed)
+
+    def vector(self, vector: Any, beside: Any) -> bytes | None:
+        """Return the vectors if they have their checksum; those of earlier versions have none."""
+        is_whole = isinstance(vector, bytes) and (beside is None or crc32(vector) == beside)
+        return vector if is_whole else None
+
+    def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
+        """Return the bytes of a namespace's rows."""
+        columns: dict[str, list[str]] = {}
+        for table, column in run(namespace, _COLUMNS):
+            # Of eight bytes each, numbers do not tell by their digits how many rows others have in the file.
+            text = f"coalesce(length(CAST({column} AS BLOB)), 0)"
+            size = f"CASE typeof({column}) WHEN 'integer' THEN 8 ELSE {text} END"
+            columns.setdefault(table, []).append(size)
+        total = 0
+        for table, lengths in columns.items():
+            sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = :namespace"
+            total += run(namespace, sql)[0][0]
+        return total
+
+
+class _SqliteClauses(Clauses):
+    false, true = "0", "1"
+
+    def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:  # noqa: ARG002
+        return f"coalesce({column} IN {self._list(values)}, 0)"
+
+    def has_tag(self, column: str, values: Sequence[Any]) -> str:
+        return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value IN {self._list(values)})"
+
+    def has_part(self, column: str, part: str) -> str:
+        return f"coalesce(instr({column}, {self.bind(part)}), 0) > 0"
+
+    def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:  # noqa: ARG002
+        return f"coalesce({column} {operator} {self.bind(value)}, 0)"
+
+    def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
+        path = self.bind(
+            "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in comparison.path[1:])
+        )
+        kind, value = f"json_type(v.metadata, {path})", f"json_extract(v.metadata, {path})"
+        if comparison.operator == "exists":
+            return f"{value} IS {'NOT ' if comparison.value else ''}NULL"
+        if comparison.operator in ("eq", "in"):
+            return self._equal(kind, value, operands)
+        if comparison.operator == "contains":
+            inside = self._equal("type", "value", operands)
+            each = f"SELECT 1 FROM json_each(v.metadata, {path}) WHERE {inside}"
+            in_array = f"{kind} IS 'array' AND EXISTS ({each})"
+            if not isinstance(comparison.value, str):
+                return in_array
+            in_text = f"{kind} IS 'text' AND instr({value}, {self.bind(comparison.value)}) > 0"
+            return f"({in_array}) OR ({in_text})"
+        same = f"{kind} IS 'text'" if isinstance(comparison.value, str) else _is_number(kind)
+        return f"{same} AND {value} {COMPARE[comparison.operator]} {self.bind(comparison.value)}"
+
+    def _equal(self, kind: str, value: str, operands: Sequence[Any]) -> str:
+        """Whether a JSON value equals any of some others, of its own type."""
+        texts = [operand for operand in operands if isinstance(operand, str)]
+        numbers = [operand for operand in operands if can_order(operand)]
+        flags = {operand for operand in operands if isinstance(operand, bool)}
+        clauses = [f"{kind} IS '{str(flag).lower()}'" for flag in sorted(flags, reverse=True)]
+        if any(operand is None for operand in operands):
+            clauses.append(f"{value} IS NULL")
+        if texts:
+            clauses.append(f"({kind} IS 'text' AND {value} IN {self._list(texts)})")
+        if numbers:
+            clauses.append(f"({_is_number(kind)} AND {value} IN {self._list(numbers)})")
+        return " OR ".join(clauses) or "0"
+
+    def _list(self, values: Sequence[Any]) -> str:
+        return f"(SELECT value FROM json_each({self.bind(list(values))}))"
+
+
+def _is_number(kind: str) -> str:
+    return f"coalesce({kind} IN ('integer', 'real'), 0)"
+
+
+def fts_query(words: str) -> str:
+    """The query for texts that contain all of the words.
+
+    >>> fts_query("moved 大阪府 春")
+    '"moved" "大阪 阪府" "春" *'
+    """
+    return (
+        " ".join(_quoted(phrase) + (" *" if beginning else "") for phrase, beginning in phrases(words))
+        or '""'
+    )
+
+
+def _quoted(phrase: str) -> str:
+    return '"' + phrase.replace('"', '""') + '"'
