@@ -24,7 +24,7 @@ from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
-from priming.storage.damage.naming import NamespaceLock
+from priming.storage.damage import NamespaceLock
 from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.questions import activations, operation_of, record_named

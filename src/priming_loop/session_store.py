@@ -16,7 +16,7 @@ from priming.errors import Corrupt, NotFound, ParamError
 from priming.history.sessions import nearest_first
 from priming.namespace import Namespace
 from priming.remember.alone import alone
-from priming.storage.damage.naming import UNREADABLE
+from priming.storage.damage import UNREADABLE
 from priming.storage.rows import LoopSessionRow
 from priming_loop.session import Limits, Session, dump, parse, plain_objective
 

@@ -584,7 +584,7 @@ OF_OUR_OWN = {
     "priming_server.openapi": "its own page",
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",
-    "priming.storage.damage.scan": "rows of its own database",
+    "priming.storage.sql.walk": "rows of its own database",
     "priming.storage.log_rows": "keys, as literals",
     "priming.storage.postgres.migrations.runner": "migrations of its own",
     "priming.storage.postgres.schema": "migrations of its own",

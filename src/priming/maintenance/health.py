@@ -20,7 +20,7 @@ from priming.namespace import Namespace
 from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.copies import REPLACED_STORES
-from priming.storage.protocol import Changes
+from priming.storage.protocol import Changes, Walked
 from priming.storage.questions import stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, WeightsRow
 from priming.text.quotation import label
@@ -76,10 +76,13 @@ def validate(memory: Namespace) -> list[Finding]:
     return inconsistencies(memory, words=False)
 
 
-def inconsistencies(memory: Namespace, *, words: bool) -> list[Finding]:
-    """The findings of ``validate``; with ``words`` each text is read, and compared with the words that find it."""
+def inconsistencies(memory: Namespace, *, words: bool, walked: Walked | None = None) -> list[Finding]:
+    """The findings of ``validate``; with ``words`` each text is read, and compared with the words that find it.
+
+    ``walked`` is what a walk over the rows came to; None: it is done first.
+    """
     with memory.lock:
-        findings = memory.store.check(memory.namespace, words=words)
+        findings = memory.store.check(memory.namespace, words=words, walked=walked)
         if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
-from priming.config.params.store import STORE
 from priming.core.arguments.vectors import TextVectors, unpacked
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import WorkingSet
@@ -16,14 +15,13 @@ from priming.maintenance.health import DAMAGE, inconsistencies
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
-from priming.storage.damage.contradictions import STALE_WORDS
-from priming.storage.fingerprints import RowSums, bucket_of, fingerprint
-from priming.storage.protocol import Logged, Store
-from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VectorRow, VersionRow, identity
+from priming.storage.protocol import Store
+from priming.storage.rows import MemoryRow, Row, VectorRow, VersionRow, identity
+from priming.storage.sql.rules import STALE_WORDS
 from priming.text.quotation import label
 from priming.types import Progress
 
-_SUSPECT, _SHOWN = 64, 20
+_SHOWN = 20
 _TOLERANCE = 1e-3
 """By which the length of a stored vector, in single precision, may differ from 1."""
 VERIFICATION_RULES = {
@@ -34,10 +32,6 @@ VERIFICATION_RULES = {
     "unlogged-row": (
         "the store has the row, the log has no operation that made it",
         "restore a backup, or remove the row as it was made: nothing undoes it",
-    ),
-    "changed-row": (
-        "its values are not those that the log has for it",
-        "restore a backup, or export what is whole: priming export --salvage FILE",
     ),
     "digest": (
         "the text is not the text that its digest was computed from",
@@ -67,140 +61,97 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
 
     """
     with memory.lock, memory.store.transaction(write=False):
-        findings = inconsistencies(memory, words=True)
         store, name = memory.store, memory.namespace
+        total, content = store.counts(name).operations, _Content()
+
+        def report(number: int) -> None:
+            if progress is not None:
+                progress(number, total)
+
+        walked = store.walk(name, content.visit, progress=report)
+        report(walked.operations)
+        findings = inconsistencies(memory, words=True, walked=walked)
         if any(finding.rule in DAMAGE for finding in findings):
             return Verified(name, 0, 0, 0, False, tuple(findings), memory.empty_reason())
-        replay = _LogSums(store, name)
-        operations = replay.read_log(progress)
-        rows = replay.read_rows()
-        findings += replay.findings()
-        findings += _shown("digest", _wrong_digests(store, name))
-        vectors, wrong = _wrong_vectors(store, name)
-        findings += _shown("bad-vector", wrong)
+        findings += _shown("lost-row", _names(store, name, walked.lost))
+        findings += _shown("unlogged-row", _names(store, name, walked.unlogged), walked.more)
+        findings += _shown("digest", content.wrong_digests(store, name))
+        findings += _shown("bad-vector", content.wrong_vectors(store, name))
         has_snapshot, stale = _stale_snapshot(memory)
         findings += _shown("stale-snapshot", stale)
-        return Verified(name, operations, rows, vectors, has_snapshot, tuple(findings), memory.empty_reason())
+        return Verified(
+            name,
+            walked.operations,
+            walked.rows,
+            content.vectors,
+            has_snapshot,
+            tuple(findings),
+            memory.empty_reason(),
+        )
 
 
-def _shown(rule: str, subjects: Iterable[str]) -> list[Finding]:
+def _shown(rule: str, subjects: Iterable[str], unlisted: int = 0) -> list[Finding]:
     """A finding for each of the first subjects, and a last one if there are more."""
     subjects = iter(subjects)
     detail, remedy = VERIFICATION_RULES[rule]
     findings = [Finding(rule, subject, detail, remedy) for subject in islice(subjects, _SHOWN)]
-    more = sum(1 for _ in subjects)
+    more = sum(1 for _ in subjects) + unlisted
     return findings + ([Finding(rule, f"and {more:,} more", detail, remedy)] if more else [])
 
 
-class _LogSums:
-    """The log summed up beside the rows: each row that the log made and did not take back counts once.
-
-    The sums are by bucket, so that a store of any size takes the same memory; only rows of a bucket whose sums differ
-    are looked for by name.
-    """
-
-    def __init__(self, store: Store, namespace: str) -> None:
-        self._store, self._namespace = store, namespace
-        self._sums = RowSums()
-
-    def read_log(self, progress: Progress | None) -> int:
-        """Add what the log says; the number of operations."""
-        total, number = self._store.counts(self._namespace).operations, 0
-        for number, logged in enumerate(self._store.part(self._namespace, Logged), 1):
-            self._sums.add_changes(logged.rows)
-            if progress is not None and (number % STORE.batch == 0 or number == total):
-                progress(number, total)
-        return number
-
-    def read_rows(self) -> int:
-        """Subtract the rows; their number."""
-        number = 0
-        for row in self._rows():
-            self._sums.add(row, -1)
-            number += 1
-        return number
-
-    def findings(self) -> list[Finding]:
-        """Where the two differ, by name."""
-        buckets = set(self._sums.differing()[:_SUSPECT])
-        if not buckets:
-            return []
-        logged: dict[tuple[str, ...], Row | None] = {}
-        for operation in self._store.part(self._namespace, Logged):
-            for change in sorted(operation.rows, key=_is_kept):
-                if bucket_of(change.row) in buckets:
-                    logged[identity(change.row)] = change.after
-        lost: list[Row] = []
-        changed: list[Row] = []
-        unlogged: list[Row] = []
-        stored = {identity(row): row for row in self._rows() if bucket_of(row) in buckets}
-        for name in dict.fromkeys((*logged, *stored)):
-            before, after = logged.get(name), stored.get(name)
-            row = after or before
-            if row is None or (before is not None and after is not None and _same(before, after)):
-                continue
-            (lost if after is None else unlogged if before is None else changed).append(row)
-        return [
-            finding
-            for rule, rows in (("lost-row", lost), ("unlogged-row", unlogged), ("changed-row", changed))
-            for finding in _shown(rule, self._names(rows))
-        ]
-
-    def _rows(self) -> Iterator[Row]:
-        for cls in ROOMS.values():
-            yield from self._store.part(self._namespace, cls)
-
-    def _names(self, rows: list[Row]) -> Iterator[str]:
-        keys = self._store.names(self._namespace, ids={end for row in rows for end in identity(row)[1:]})
-        for row in rows:
-            room, *parts = identity(row)
-            if isinstance(row, MemoryRow):
-                parts = [row.key]
-            yield f"{room}: {' '.join(label(keys.get(part, part)) for part in parts)}"
+def _names(store: Store, namespace: str, rows: Sequence[Row]) -> Iterator[str]:
+    keys = store.names(namespace, ids={end for row in rows for end in identity(row)[1:]}) if rows else {}
+    for row in rows:
+        room, *parts = identity(row)
+        if isinstance(row, MemoryRow):
+            parts = [row.key]
+        yield f"{room}: {' '.join(label(keys.get(part, part)) for part in parts)}"
 
 
-def _is_kept(change: RowChange) -> bool:
-    """Removals come first, as a store applies an operation."""
-    return change.after is not None
+class _Content:
+    """What a walk visits: whether texts are those of their digests, and vectors are unit vectors of one length."""
+
+    def __init__(self) -> None:
+        self.vectors = 0
+        self._kinds: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
+        self._digests: list[tuple[str, str]] = []
+        self._vectors: list[tuple[str, str]] = []
+
+    def visit(self, row: Row | VectorRow) -> None:
+        """Look at a row; memories come before their versions."""
+        if isinstance(row, MemoryRow):
+            self._kinds[row.id] = row.kind
+        elif isinstance(row, VersionRow):
+            if row.id in self._kinds and row.digest not in _text(row, self._kinds[row.id]).digests:
+                self._digests.append((row.id, f"version {row.version} of"))
+        elif isinstance(row, VectorRow):
+            self.vectors += 1
+            vectors = unpacked(row.vector[: len(row.vector) // 4 * 4])
+            size = self._sizes.setdefault(row.generation, len(vectors.whole))
+            if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
+                self._vectors.append((row.id, f"version {row.version}, {row.generation}"))
+
+    def wrong_digests(self, store: Store, namespace: str) -> list[str]:
+        """The versions whose text is not that of their digest."""
+        keys = store.names(namespace, ids={memory_id for memory_id, _ in self._digests})
+        return [f"{which} {label(keys.get(memory_id, memory_id))}" for memory_id, which in self._digests]
+
+    def wrong_vectors(self, store: Store, namespace: str) -> list[str]:
+        """The vectors that are none."""
+        keys = store.names(namespace, ids={memory_id for memory_id, _ in self._vectors})
+        return [f"{label(keys.get(memory_id, memory_id))} {which}" for memory_id, which in self._vectors]
 
 
-def _same(first: Row, second: Row) -> bool:
-    return fingerprint(first) == fingerprint(second)
-
-
-def _wrong_digests(store: Store, namespace: str) -> Iterator[str]:
-    """The versions whose text is not that of their digest."""
-    memories = store.part(namespace, MemoryRow)
-    owner = next(memories, None)
-    for version in store.part(namespace, VersionRow):
-        while owner is not None and owner.id != version.id:
-            owner = next(memories, None)  # both are in order of insertion
-        if owner is None:
-            return
-        text = Draft(
-            version.content,
-            heading=version.heading,
-            kind=owner.kind,
-            session=version.session,
-            speaker=version.speaker,
-            occurred_at=version.occurred_at,
-        )
-        if version.digest not in text.digests:
-            yield f"version {version.version} of {label(owner.key)}"
-
-
-def _wrong_vectors(store: Store, namespace: str) -> tuple[int, list[str]]:
-    """The number of vectors, and those that are none."""
-    sizes: dict[str, int] = {}
-    wrong, number = [], 0
-    for row in store.part(namespace, VectorRow):
-        number += 1
-        vectors = unpacked(row.vector[: len(row.vector) // 4 * 4])
-        size = sizes.setdefault(row.generation, len(vectors.whole))
-        if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
-            wrong.append((row.id, f"version {row.version}, {row.generation}"))
-    keys = store.names(namespace, ids={memory_id for memory_id, _ in wrong})
-    return number, [f"{label(keys.get(memory_id, memory_id))} {which}" for memory_id, which in wrong]
+def _text(version: VersionRow, kind: str) -> Draft:
+    return Draft(
+        version.content,
+        heading=version.heading,
+        kind=kind,
+        session=version.session,
+        speaker=version.speaker,
+        occurred_at=version.occurred_at,
+    )
 
 
 def _are_unit(vectors: TextVectors) -> bool:

@@ -16,7 +16,16 @@ from typing import Any, Protocol, TypedDict, TypeVar, Unpack, get_args
 from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.filters import Condition
-from priming.storage.rows import ROOMS, Counts, LoopSessionRow, Row, RowChange, Unlogged
+from priming.storage.rows import (
+    ROOMS,
+    Counts,
+    LoopSessionRow,
+    Row,
+    RowChange,
+    RowIdentity,
+    Unlogged,
+    VectorRow,
+)
 from priming.types import MemoryRecord, Token
 
 VersionKey = tuple[str, int]
@@ -121,6 +130,36 @@ class EmbeddedRow:
 
     id: str
     version: int
+
+
+REMEDY = "restore a backup, or export what is whole: priming export --salvage FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row that is damaged: its name, why it counts as damaged, and the remedy."""
+
+    name: str
+    reason: str
+    remedy: str = REMEDY
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk over a namespace came to: how much was read, which rows are damaged, and how log and rows differ.
+
+    ``rejected`` are damaged rows that can be read, ``lost`` rows that the log has and the store lacks, ``unlogged``
+    those that only the store has, and ``more`` how many of these are not listed. ``cut``: a damaged page ended it.
+    """
+
+    damaged: tuple[DamagedRow, ...] = ()
+    operations: int = 0
+    rows: int = 0
+    lost: tuple[Row, ...] = ()
+    unlogged: tuple[Row, ...] = ()
+    more: int = 0
+    rejected: frozenset[RowIdentity] = frozenset()
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,8 +389,22 @@ class Store(Protocol):
         without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew`` for what is no backup.
         """
 
-    def whole_rows(self, namespace: str) -> Iterator[Row]:
-        """The rows that can be read, and belong to memories that can; errors of decoding do not end it."""
+    def walk(
+        self,
+        namespace: str | None,
+        visit: Callable[[Row | VectorRow], None] | None = None,
+        *,
+        around: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Walked:
+        """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector.
 
-    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
-        """Problems of the database: damaged pages, dangling references, with ``words`` those of each text as well."""
+        Without a namespace it reads what belongs to none; with ``around`` rows around damaged pages, without the log.
+        ``progress`` is called with the number of operations.
+        """
+
+    def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
+        """Problems of the database: damaged rows and pages, dangling references, with ``words`` those of each text.
+
+        ``walked`` is what a walk came to; None: it is done first.
+        """

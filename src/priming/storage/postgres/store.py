@@ -9,8 +9,7 @@ from pathlib import Path
 from priming.config.params.store import POSTGRES, STORE
 from priming.results import Finding
 from priming.storage.columns import TABLES
-from priming.storage.damage.naming import naming_damage
-from priming.storage.damage.scan import damage_findings
+from priming.storage.damage import naming_damage
 from priming.storage.postgres.backup import empty, replace_all, write_backup
 from priming.storage.postgres.checks import PostgresScan, findings
 from priming.storage.postgres.connection import PostgresConnection
@@ -70,12 +69,9 @@ class PostgresStore(SqlStore):
     def _scan(self) -> PostgresScan:
         return PostgresScan(self._db)
 
-    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
-        """Problems of the database itself, damaged rows first."""
+    def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
         with self.transaction(write=False):
-            return damage_findings(list(self._scan.damage(namespace))) + findings(
-                self._db, namespace, words=words
-            )
+            return findings(self._db, namespace, words=words)
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:
         """Take turns with other long work of the process; with ``work``, hold the right to it on a namespace."""

@@ -62,8 +62,8 @@ _SESSIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    """A kind's table: its own id or the numbers of memories that it has, its columns, and its order."""
+class Table:
+    """A kind's table: its own id and number, or the numbers of memories that it has, its columns, and its order."""
 
     name: str
     columns: Sequence[str]
@@ -71,28 +71,29 @@ class _Table:
     own: str | None = None
     ends: tuple[str, ...] = ()
     latest: str = ""
+    number: str | None = None
 
 
-_TABLES: Mapping[type, _Table] = {
-    MemoryRow: _Table("memories", MEMORY_COLUMNS, "t.number", own="id"),
-    VersionRow: _Table("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
-    LinkRow: _Table("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
-    VerdictRow: _Table(
+TABLES: Mapping[type, Table] = {
+    MemoryRow: Table("memories", MEMORY_COLUMNS, "t.number", own="id", number="number"),
+    VersionRow: Table("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
+    LinkRow: Table("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
+    VerdictRow: Table(
         "verdicts", VERDICT_COLUMNS, "t.at, t.operation, t.memory, t.verdict", ends=("memory",)
     ),
-    PairRow: _Table("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
-    RunRow: _Table("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
-    WeightsRow: _Table("weights", column_names(WeightsRow), "t.profile"),
-    RelationRow: _Table("relations", column_names(RelationRow), "t.relation"),
-    Trace: _Table("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
-    ActivationCount: _Table(
+    PairRow: Table("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
+    RunRow: Table("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
+    WeightsRow: Table("weights", column_names(WeightsRow), "t.profile"),
+    RelationRow: Table("relations", column_names(RelationRow), "t.relation"),
+    Trace: Table("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
+    ActivationCount: Table(
         "activations", ("profile", "memory", "day", "total"), "t.profile, t.memory, t.day", own="memory"
     ),
-    LoopSessionRow: _Table(
+    LoopSessionRow: Table(
         "loop_sessions", LOOP_SESSION_COLUMNS, "t.id", own="id", latest="t.created_at DESC, t.id DESC"
     ),
-    TokenRow: _Table("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
-    ReadOnlyRow: _Table("read_only", ("namespace",), "t.namespace"),
+    TokenRow: Table("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
+    ReadOnlyRow: Table("read_only", ("namespace",), "t.namespace"),
 }
 """Where the order is that of names, text is compared by its bytes."""
 
@@ -115,7 +116,7 @@ def selected(dialect: Dialect, kind: type, where: Mapping[str, Any], *, whole: b
         return _shown(dialect, where)
     if kind in (VectorRow, EmbeddedRow):
         return _vectors(dialect, kind, where)
-    table = _TABLES[kind]
+    table = TABLES[kind]
     columns = [f"t.{name}" for name in table.columns]
     if kind is Trace:
         columns += ["t.nodes", "t.flow"] if whole or where.get("flows") else []
@@ -152,7 +153,7 @@ def _item(kind: Any, ends: int, row: Sequence[Any]) -> Any:
     return kind(*row) if kind in (ActivationCount, ReadOnlyRow) else stored(kind, row)
 
 
-def _of_ids(dialect: Dialect, table: _Table, where: Mapping[str, Any]) -> list[str]:
+def _of_ids(dialect: Dialect, table: Table, where: Mapping[str, Any]) -> list[str]:
     """The conditions of which one holds for rows of ``ids``."""
     if "ids" not in where:
         return []

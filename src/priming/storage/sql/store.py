@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, ClassVar, Unpack, cast
 
+from priming.results import Finding
 from priming.serialization import stamp
 from priming.storage.columns import (
     LOOP_SESSION_COLUMNS,
@@ -16,7 +17,7 @@ from priming.storage.columns import (
     token_values,
     trace_values,
 )
-from priming.storage.damage.scan import ReadRow, RowScan
+from priming.storage.damage import damage_findings
 from priming.storage.protocol import (
     Changes,
     Kind,
@@ -26,6 +27,7 @@ from priming.storage.protocol import (
     TokenRow,
     Trace,
     VersionKey,
+    Walked,
     Where,
 )
 from priming.storage.questions import check_writable, raised_activations
@@ -44,6 +46,7 @@ from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.kinds import selected
 from priming.storage.sql.log import LOGGED, logged_operations
 from priming.storage.sql.memories import MemoryReader
+from priming.storage.sql.walk import RowScan
 from priming.types import MemoryRecord
 
 FETCHED = 100
@@ -260,14 +263,37 @@ class SqlStore(MemoryReader, Erasure):
         """``Conflict`` if the namespace is read-only."""
         check_writable(self, namespace)
 
-    def damage(self, namespace: str | None) -> list[ReadRow]:
-        """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
-        damaged = [] if namespace is None else list(self._scan.damage(namespace))
-        return damaged or list(self._scan.damage_of_all())
+    def walk(
+        self,
+        namespace: str | None,
+        visit: Callable[[Row | VectorRow], None] | None = None,
+        *,
+        around: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Walked:
+        """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector."""
+        scan = self._scan
+        if namespace is None:
+            return Walked(tuple(scan.damage_of_all()))
+        if around:
+            for row in scan.whole_rows(namespace):
+                if visit is not None:
+                    visit(row)
+            return Walked(cut=True)
+        try:
+            with self.transaction(write=False):  # the log and the rows of one state
+                return scan.walk(namespace, visit, progress)
+        except scan.of_pages:
+            return Walked(cut=True)
 
-    def whole_rows(self, namespace: str) -> Iterator[Row]:
-        """The rows that are whole, and belong to memories that are."""
-        yield from self._scan.whole_rows(namespace)
+    def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
+        """Problems of the database itself, damaged rows first."""
+        damaged = (walked or self.walk(namespace)).damaged
+        return damage_findings(damaged) + self._findings(namespace, words=words)
+
+    @abstractmethod
+    def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
+        """Damaged pages, and rows that contradict one another."""
 
     @property
     @abstractmethod

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from shutil import rmtree
 
 from priming.config.params.store import STORE
 from priming.results import Finding
-from priming.storage.damage.naming import naming_damage
-from priming.storage.damage.scan import ReadRow, damage_findings
-from priming.storage.protocol import Changes, Place
-from priming.storage.rows import Row
+from priming.storage.damage import naming_damage
+from priming.storage.protocol import Changes, Place, Walked
+from priming.storage.rows import Row, VectorRow
 from priming.storage.sql.dialect import NO_NAMESPACE
 from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.log import SqlLog
@@ -24,12 +22,11 @@ from priming.storage.sqlite import presence
 from priming.storage.sqlite.backup import (
     NAMESPACE_TABLES,
     backup_at,
-    file_findings,
     replace_all,
     write_backup,
 )
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.damage import SqliteScan
+from priming.storage.sqlite.damage import SqliteScan, file_findings
 from priming.storage.sqlite.dialect import SqliteDialect
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
@@ -88,24 +85,20 @@ class SqliteStore(SqlStore):
     def _scan(self) -> SqliteScan:
         return SqliteScan(self._db.raw)
 
-    def damage(self, namespace: str | None) -> list[ReadRow]:
-        """The rows of a namespace that are damaged; if there are none, those that belong to no namespace."""
+    def walk(
+        self,
+        namespace: str | None,
+        visit: Callable[[Row | VectorRow], None] | None = None,
+        *,
+        around: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Walked:
+        """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector."""
         with self._db.errors:
-            return super().damage(namespace)
+            return super().walk(namespace, visit, around=around, progress=progress)
 
-    def whole_rows(self, namespace: str) -> Iterator[Row]:
-        """The rows that are whole, and belong to memories that are."""
-        with self._db.errors:
-            yield from super().whole_rows(namespace)
-
-    def check(self, namespace: str, *, words: bool = False) -> list[Finding]:
-        """Problems of the database itself, damaged rows first."""
-        try:
-            with self._db.transaction(write=False):  # the log and the rows of one state
-                damaged = list(self._scan.damage(namespace))
-        except sqlite3.Error:
-            damaged = []  # a damaged page, which the check of the file finds
-        return damage_findings(damaged) + file_findings(self._db, namespace, words=words)
+    def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
+        return file_findings(self._db, namespace, words=words)
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""

@@ -1,4 +1,4 @@
-"""Errors of decoding as ``Corrupt`` that names the damaged rows, for every database."""
+"""Damaged rows: named by what reads them, as ``Corrupt``, and as findings."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from priming.errors import Corrupt, PrimingError
-from priming.storage.protocol import Store
+from priming.results import Finding
+from priming.storage.protocol import REMEDY, DamagedRow, Store
 
 RULE = "damaged-row"
 INTEGRITY = "integrity"
 """The rule of a finding about the pages or indexes of a database."""
 DETAIL = "the row is damaged"
-REMEDY = "restore a backup, or export what is whole: priming export --salvage FILE"
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 """What decoding a damaged value raises."""
 _MOST_NAMES = 3
-_UNNAMED = "transaction", "check", "damage", "whole_rows"
+_MOST_SHOWN = 20
+_UNNAMED = "transaction", "check", "walk"
 S = TypeVar("S")
 
 
@@ -31,6 +32,20 @@ def corrupt(place: str, damaged: Sequence[str], remedies: Iterable[str] = (REMED
     error = Corrupt(f"{place} is damaged: {'; '.join(damaged[:_MOST_NAMES])}{more}; {listed}")
     error.names_rows = True  # type: ignore[attr-defined]
     return error
+
+
+def listed_findings(rule: str, subjects: Sequence[str], detail: str, remedy: str) -> list[Finding]:
+    """A finding for each of the first subjects, and a last one if there are more."""
+    findings = [Finding(rule, subject, detail, remedy) for subject in subjects[:_MOST_SHOWN]]
+    more = len(subjects) - _MOST_SHOWN
+    return findings + ([Finding(rule, f"and {more:,} more", detail, remedy)] if more > 0 else [])
+
+
+def damage_findings(damaged: Sequence[DamagedRow]) -> list[Finding]:
+    """What ``validate`` says about damaged rows: the first of them, and how many more there are."""
+    findings = [Finding(RULE, row.name, f"{DETAIL}: {row.reason}", row.remedy) for row in damaged]
+    more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
+    return findings[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
 
 
 class NamespaceLock:
@@ -126,7 +141,7 @@ def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None
     subject = arguments[0] if arguments else None
     namespace = subject if isinstance(subject, str) else getattr(subject, "namespace", None)
     try:
-        damaged = list(store.damage(namespace))
+        damaged = (store.walk(namespace).damaged if namespace else ()) or store.walk(None).damaged
     except PrimingError:
         raise error from None
     if not damaged:

@@ -1,0 +1,354 @@
+"""One walk over the log and the rows of a namespace, past what cannot be read.
+
+``validate`` asks it which rows are damaged, ``verify`` also how log and rows differ, a salvage which rows are whole,
+and what reads a damaged row for its name. A database finds a damaged page. A value that somebody or something changed
+within a row it does not: such a row is found when it is decoded, or because the log has other values for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import UnionType
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from priming.config.params.store import STORE
+from priming.storage.columns import TOKEN_COLUMNS, stored, stored_loop_session, stored_token, stored_trace
+from priming.storage.damage import UNREADABLE
+from priming.storage.fingerprints import RowSums, bucket_of
+from priming.storage.protocol import DamagedRow, Trace, Walked
+from priming.storage.rows import (
+    ROOMS,
+    ActivationCount,
+    LinkRow,
+    LoopSessionRow,
+    MemoryRow,
+    PairRow,
+    R,
+    RelationRow,
+    Row,
+    RowChange,
+    RowIdentity,
+    RunRow,
+    VectorRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    identity,
+    unpack,
+)
+from priming.storage.sql.dialect import Dialect
+from priming.storage.sql.kinds import TABLES, selected
+from priming.storage.sql.log import COLUMNS, LOGGED
+
+_PLAIN = {str, int, float, bool, datetime, type(None)}
+Decoder = Callable[..., object]
+Visit = Callable[[Row | VectorRow], None]
+_END = "CASE WHEN {0}.key IS NULL THEN 'memory number ' || t.{1} ELSE [{0}.key] END"
+_SOURCE, _TARGET, _MEMORY = _END.format("a", "source"), _END.format("b", "target"), _END.format("a", "memory")
+_NAMES: Mapping[type, str] = {
+    MemoryRow: "'memory ' || [t.key]",
+    VersionRow: f"'version ' || t.version || ' of memory ' || {_MEMORY}",
+    LinkRow: f"'link ' || [t.relation] || ' from ' || {_SOURCE} || ' to ' || {_TARGET}",
+    VerdictRow: f"'verdict ' || [t.verdict] || ' on memory ' || {_MEMORY}",
+    PairRow: f"'pair of ' || {_SOURCE} || ' and ' || {_TARGET}",
+    RunRow: "'run ' || [t.id]",
+    WeightsRow: "'weights of ' || [t.profile]",
+    RelationRow: "'sign of relation ' || [t.relation]",
+    VectorRow: f"'vector of version ' || t.version || ' of memory ' || {_MEMORY}",
+    LoopSessionRow: "'session ' || [t.id] || ' of the loop'",
+    Trace: "'recall ' || [t.recall_id]",
+    ActivationCount: "'activations of memory ' || [t.memory]",
+}
+"""By kind its name; ``[…]`` stands for a text in quotation marks."""
+_ORPHANS = (
+    "SELECT DISTINCT 'changes of log entry number ' || c.operation, 0 FROM changes c"
+    " WHERE c.namespace = :namespace AND NOT EXISTS"
+    " (SELECT 1 FROM operations o WHERE o.namespace = c.namespace AND o.number = c.operation)"
+)
+_AT, _LISTS = COLUMNS.index("at"), (COLUMNS.index("erased"), COLUMNS.index("undoes"))
+_MOST_HELD = 64
+"""Rows that only the log has, or only the store, of which each is held; the others are counted."""
+_QUOTATION = re.compile(r"\[([a-z._]+)\]")
+
+
+def _session(*values: Any) -> None:
+    json.loads(stored_loop_session(*values).body)
+
+
+_RECORDS: Mapping[type, Decoder] = {
+    LoopSessionRow: _session,
+    Trace: stored_trace,
+    ActivationCount: ActivationCount,
+}
+"""What is stored outside the log, and how it is decoded."""
+
+
+class RowScan(ABC):
+    """The rows of a database by their raw columns; a backend says how it reads them."""
+
+    of_pages: ClassVar[tuple[type[Exception], ...]] = ()
+    """The errors of damaged pages, where rows can be read around them."""
+    records: ClassVar[tuple[tuple[Decoder, str], ...]] = ()
+    """What this database stores in a namespace beside the tables that all have, by decoder and query."""
+    of_all: ClassVar[tuple[tuple[Decoder, str], ...]] = ()
+    """The same in no namespace."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    @abstractmethod
+    def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
+        """The rows of a query with their names, undecoded."""
+
+    def decode(self, values: Sequence[Any]) -> list[Any]:
+        """The values of a row; ``ValueError`` or ``TypeError`` if a column has none of its type."""
+        return list(values)
+
+    def around(self, sql: str, namespace: str, key: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
+        """The rows of a query but for those on damaged pages; ``key``, a whole number, is that of a memory."""
+        del key
+        return self.select(sql, namespace)
+
+    def walk(self, namespace: str, visit: Visit | None, progress: Callable[[int], None] | None) -> Walked:
+        """Read the log and every row, and call ``visit`` with those that can be read.
+
+        A flip in what identifies a row leaves one that the log lacks, and another is missing that the log has: both
+        are damaged. Either alone is no flip.
+        """
+        sums, has_log, operations = RowSums(), False, 0
+        damaged: list[DamagedRow] = []
+        for changes, unreadable, number in self._read_log(namespace):
+            has_log = has_log or bool(changes)
+            sums.add_changes(changes)
+            damaged += [] if unreadable is None else [unreadable]
+            if progress is not None and number > operations and number % STORE.batch == 0:
+                progress(number)
+            operations = number
+        is_sound, rows, unreadable_rows = not damaged, 0, list[DamagedRow]()
+        for name, row, reason in self._read_rows(namespace):
+            if row is None:
+                unreadable_rows.append(DamagedRow(name, reason))
+                continue
+            rows += 1
+            sums.add(row, -1)
+            if visit is not None:
+                visit(row)
+        suspects = set(sums.differing()) if is_sound else set()
+        walked = self._differing(namespace, suspects, has_log, unreadable_rows) if suspects else Walked()
+        vectors = self._vectors(namespace, visit)
+        damaged += unreadable_rows if not suspects else []
+        damaged += [*walked.damaged, *self._records(namespace), *vectors]
+        return Walked(
+            tuple(damaged), operations, rows, walked.lost, walked.unlogged, walked.more, walked.rejected
+        )
+
+    def _differing(
+        self, namespace: str, suspects: set[int], has_log: bool, unreadable: Sequence[DamagedRow]
+    ) -> Walked:
+        """The rows of suspect buckets that are not as the log has them, read again."""
+        logged = {
+            identity(change.row): change.after
+            for changes, _, _ in self._read_log(namespace)
+            for change in sorted(changes, key=lambda change: change.after is not None)  # removals come first
+            if bucket_of(change.row) in suspects
+        }
+        missing = {name: row for name, row in logged.items() if row is not None}
+        damaged, rejected = list[DamagedRow](), set[RowIdentity]()
+        unlogged: list[tuple[Row, str]] = []
+        more = 0
+        for title, row, reason in self._read_rows(namespace):
+            if row is None:
+                damaged.append(DamagedRow(title, reason))
+            elif bucket_of(row) in suspects:
+                name = identity(row)
+                if name not in missing and (has_log or len(unlogged) < _MOST_HELD):
+                    unlogged.append((row, title))
+                elif name not in missing:
+                    more += 1
+                elif missing[name] != row:
+                    damaged.append(DamagedRow(title, "its values are not those that the log has for it"))
+                    rejected.add(name)
+                missing.pop(name, None)
+        if unreadable:  # the row that cannot be read may be the one that the log has
+            missing.clear()
+        tables = {identity(row)[0] for row, _ in unlogged} & {name[0] for name in missing}
+        exchanged = [(row, title) for row, title in unlogged if identity(row)[0] in tables and has_log]
+        damaged += [DamagedRow(title, "the log does not have it") for _, title in exchanged]
+        damaged += self._missing([row for name, row in missing.items() if name[0] in tables], namespace)
+        rejected |= {identity(row) for row, _ in exchanged}
+        lost = [row for name, row in missing.items() if name[0] not in tables]
+        alone = [row for row, _ in unlogged if identity(row) not in rejected]
+        return Walked(tuple(damaged), 0, 0, tuple(lost), tuple(alone), more, frozenset(rejected))
+
+    def _missing(self, rows: Sequence[Row], namespace: str) -> Iterator[DamagedRow]:
+        """What the log has and is not in the store, by name."""
+        ends = {part for row in rows for part in identity(row)[1:]}
+        keys = {
+            row.id: row.key
+            for _, row, _ in (self._read_rows(namespace) if rows else ())
+            if isinstance(row, MemoryRow) and row.id in ends
+        }
+        for row in rows:
+            yield DamagedRow(_title(row, keys), "the log has it, and it is not in the store")
+
+    def whole_rows(self, namespace: str) -> Iterator[Row]:
+        """The rows that can be read around damaged pages; the log is not asked."""
+        for _, row, _ in self._read_rows(namespace, around=True):
+            if row is not None:
+                yield row
+
+    def damage_of_all(self) -> list[DamagedRow]:
+        """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
+        columns = ", ".join(f"t.{name}" for name in TOKEN_COLUMNS)
+        tokens = self._quoting(f"SELECT 'token ' || [t.id], {columns} FROM tokens t")
+        return [*self._unreadable(stored_token, tokens, None), *self._extra(self.of_all, None)]
+
+    def _read_rows(self, namespace: str, *, around: bool = False) -> Iterator[tuple[str, Row | None, str]]:
+        """All rows by name, those that cannot be read with the reason; ``around`` leaves out damaged pages."""
+        for cls in ROOMS.values():
+            table = TABLES[cls]
+            sql = self._named(cls)
+            rows = (
+                self.around(sql, namespace, table.ends[0] if table.ends else table.number)
+                if around
+                else self.select(f"{sql} ORDER BY {table.order}", namespace)
+            )
+            for title, values in rows:
+                try:
+                    yield title, _strict(stored(cls, self.decode(values))), ""
+                except UNREADABLE as error:
+                    yield title, None, _reason(error)
+
+    def _read_log(self, namespace: str) -> Iterator[tuple[Sequence[RowChange], DamagedRow | None, int]]:
+        """The changes of each log entry, a few at a time, or the entry if it is damaged; and how many were read."""
+        sql = f"SELECT 'log entry ' || [o.id], {LOGGED} WHERE o.namespace = :namespace ORDER BY o.number, c.piece"
+        entries, last = 0, None
+        for title, values in self.select(self._quoting(sql), namespace):
+            entries += title != last
+            last = title
+            try:
+                *fields, rows = self.decode(values)
+                datetime.fromisoformat(fields[_AT])
+                for i in _LISTS:
+                    json.loads(fields[i] or "[]")
+                changes = unpack(rows) if rows else []
+            except UNREADABLE as error:
+                yield (), DamagedRow(title, _reason(error)), entries
+            else:
+                yield changes, None, entries
+        for title, _ in self.select(_ORPHANS, namespace):
+            yield (), DamagedRow(title, "its entry is not in the log"), entries
+
+    def _records(self, namespace: str) -> Iterator[DamagedRow]:
+        """The damaged records of a namespace, which are not in the log."""
+        for cls, decoded in _RECORDS.items():
+            yield from self._unreadable(decoded, self._named(cls), namespace)
+        yield from self._extra(self.records, namespace)
+
+    def _extra(self, queries: Iterable[tuple[Decoder, str]], namespace: str | None) -> Iterator[DamagedRow]:
+        for decoded, sql in queries:
+            yield from self._unreadable(decoded, sql, namespace)
+
+    def _unreadable(self, decoded: Decoder, sql: str, namespace: str | None) -> Iterator[DamagedRow]:
+        """The rows of a query that cannot be decoded."""
+        for title, values in self.select(sql, namespace):
+            try:
+                decoded(*self.decode(values))
+            except UNREADABLE as error:
+                yield DamagedRow(title, _reason(error))
+
+    def _vectors(self, namespace: str, visit: Visit | None) -> Iterator[DamagedRow]:
+        """The vectors that are damaged; ``visit`` is called with the others."""
+        if visit is None and not self._dialect.checks_vectors:
+            return
+        query = selected(self._dialect, VectorRow, {}, whole=True)
+        name = self._quoting(_NAMES[VectorRow])
+        sql = query.sql.replace("SELECT a.id", f"SELECT {name}, a.id", 1)
+        for title, (memory_id, version, generation, *columns) in self.select(sql, namespace):
+            vector = self._dialect.vector(*columns)
+            if vector is None:
+                reason = "its checksum is not that of its bytes"
+                yield DamagedRow(title, reason, "compute it anew: priming reembed")
+            elif visit is not None:
+                texts = self.decode([memory_id, generation])
+                visit(VectorRow(texts[0], version, texts[1], vector))
+
+    def _named(self, cls: type) -> str:
+        """The query for the rows of a kind, with their names."""
+        table = TABLES[cls]
+        ends = [*zip("ab", table.ends, strict=False)]
+        joins = [self._dialect.each("memories", a, "number", "t", end, outer=True) for a, end in ends]
+        columns = ", ".join((*(f"{a}.id" for a, _ in ends), *(f"t.{name}" for name in table.columns)))
+        extra = ", t.nodes" if cls is Trace else ""
+        tables = f"{table.name} t{''.join(joins)}"
+        return self._quoting(
+            f"SELECT {_NAMES[cls]}, {columns}{extra} FROM {tables} WHERE t.namespace = :namespace"
+        )
+
+    def _quoting(self, sql: str) -> str:
+        return _QUOTATION.sub(lambda match: self._dialect.quoted.format(match[1]), sql)
+
+
+def _title(row: Row, keys: Mapping[str, str]) -> str:
+    """The name of a row that is not in the store."""
+
+    def key(memory_id: str) -> str:
+        return json.dumps(keys.get(memory_id, memory_id), ensure_ascii=False)
+
+    match row:
+        case MemoryRow():
+            return f"memory {json.dumps(row.key, ensure_ascii=False)}"
+        case VersionRow():
+            return f"version {row.version} of memory {key(row.id)}"
+        case LinkRow():
+            return f'link "{row.relation}" from {key(row.source)} to {key(row.target)}'
+        case VerdictRow():
+            return f'verdict "{row.verdict}" on memory {key(row.id)}'
+        case PairRow():
+            return f"pair of {key(row.source)} and {key(row.target)}"
+        case WeightsRow():
+            return f'weights of "{row.profile}"'
+        case RelationRow():
+            return f'sign of relation "{row.relation}"'
+    return f'run "{row.id}"'
+
+
+def _strict(row: R) -> R:
+    """The row, if the memories that it refers to are there, values are of their types, and its lists hold times."""
+    if None in identity(row)[1:]:
+        raise LookupError
+    for name, types in _types(type(row)):  # type: ignore[arg-type]  # a class has a hash
+        value = getattr(row, name)
+        if not isinstance(value, types):
+            raise TypeError(f"{name}: {value!r}")
+    times = row.recent if isinstance(row, MemoryRow) else row.times if isinstance(row, PairRow) else ()
+    for time in times:
+        datetime.fromisoformat(str(time))
+    return row
+
+
+@functools.cache
+def _types(cls: type[Row]) -> tuple[tuple[str, tuple[type, ...]], ...]:
+    """The types of the fields of a row that a column holds as they are."""
+    hints = get_type_hints(cls).items()
+    unions = ((name, get_args(hint) if isinstance(hint, UnionType) else (hint,)) for name, hint in hints)
+    return tuple(
+        (name, (*types, int) if {float, bool} & {*types} else types)
+        for name, types in unions
+        if {*types} <= _PLAIN
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "a text in it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return "a list or mapping in it is not JSON"
+    if type(error) is LookupError:
+        return "a memory that it refers to is not in the store"
+    return f"a value in it is not of its type ({str(error)[:80]})"
