@@ -29,9 +29,9 @@ import corpus
 import scaling
 from copies import multiply
 from priming import Memory
-from priming.storage.postgres.migrations import runner
-from priming.storage.postgres.schema import declared, migrations
-from priming.storage.postgres.store import PostgresStore
+from priming_server.postgres.migrations import runner
+from priming_server.postgres.schema import declared, migrations
+from priming_server.postgres.store import PostgresStore
 
 SCHEMA, ORIGINAL, EACH = "priming", "copy-0", 1_000
 HELPERS = (("recall", 1), ("recall", 2), ("remember", 1), ("remember", 2))

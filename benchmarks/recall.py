@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from priming.storage.sqlite.records import SqliteTraces
 
 import corpus
 from common import Row, arguments, show, write
@@ -43,6 +42,7 @@ from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
 from priming.recall.terms import TERMS
+from priming.storage.sqlite.store import SqliteStore
 from priming.text import tokens
 from priming_lab import plots
 
@@ -171,7 +171,7 @@ class Spent(Stopwatch):
 INSIDE: Mapping[str, tuple[Any, str]] = {
     "rank: spread": (recipe, "spread"),
     "trace: pack routes": (traces, "encode_flow"),
-    "trace: write": (SqliteTraces, "add_trace"),
+    "trace: write": (SqliteStore, "add_trace"),
 }
 """The steps inside a lap, and where each is looked up."""
 EVIDENCE = (

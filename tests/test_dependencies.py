@@ -18,9 +18,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OWN = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
 PARTS = {
     "priming/sleep/clustering.py": "sleep",
-    "priming_server/": "server",
-    "priming/storage/postgres/": "postgres",
+    "priming_server/postgres/": "postgres",
     "priming_server/fleet/cluster.py": "fleet",
+    "priming_server/": "server",
     "priming/embedding/fastembed.py": "fastembed",
     "priming/embedding/onnx.py": "fastembed",
     "priming/embedding/endpoint.py": "openai",

@@ -100,7 +100,7 @@ def test_a_database_of_a_team_is_the_same_server_with_another_store():
 
 def test_every_table_is_distributed_by_namespace_or_named_as_one_that_is_not():
     """The commands of ``docs/scaling.md`` are those for the tables that there are."""
-    folder = resources.files("priming.storage.postgres").joinpath("migrations")
+    folder = resources.files("priming_server.postgres").joinpath("migrations")
     text = "\n".join(file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql"))
     tables = re.findall(r"^CREATE TABLE (\w+) \((.*?)^\)", text, re.DOTALL | re.MULTILINE)
     page = (DEPLOY.parent / "docs" / "scaling.md").read_text("utf-8")

@@ -36,10 +36,10 @@ ON_THE_WIRE = {"Link.given", "LinkRow.given", "Predicate.wanted", "NearDuplicate
 """Fields of results and rows whose names users and stored rows rely on."""
 
 ORDER = (
-    *("errors", "config", "profiles", "core", "types", "serialization", "results"),
+    *("errors", "extensions", "config", "profiles", "core", "types", "serialization", "results"),
     *("text", "llm", "embedding", "storage", "index", "namespace"),
     *("history", "recall", "learning", "remember", "graph", "rules", "sleep", "maintenance"),
-    *("extensions", "transfer", "memory", "operations", "mcp", "cli"),
+    *("transfer", "memory", "operations", "mcp", "cli"),
 )
 """Each folder, and each file beside the folders, imports from those before it: imports in functions count too."""
 RANK = {room: rank for rank, room in enumerate(ORDER)}

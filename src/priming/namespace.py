@@ -26,8 +26,8 @@ from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.storage.damage import NamespaceLock
 from priming.storage.namespaces import suggestion
-from priming.storage.protocol import Changes, Logged, Store, VersionKey
-from priming.storage.questions import activations, operation_of, record_named
+from priming.storage.protocol import Changes, Logged, ReadOnlyRow, Store, VersionKey
+from priming.storage.questions import activations, operation_of, page_of, record_named
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
@@ -168,11 +168,7 @@ class Namespace:
             return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:
-        return bool(
-            list(
-                self.store.records(namespace, self.now(), kinds=TEXT_KINDS, status="active", limit=1).values()
-            )
-        )
+        return bool(page_of(self.store, namespace, self.now(), kinds=TEXT_KINDS, limit=1))
 
     def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
         """The items of an answer, with the reason if there are none because the namespace has no memories.
@@ -209,12 +205,7 @@ class Namespace:
 
     def _similar_keys(self, key: str) -> list[str]:
         words = key.replace("-", " ").replace(":", " ")
-        return [
-            record.key
-            for record in list(
-                self.store.records(self.namespace, self.now(), status="active", words=words, limit=3).values()
-            )
-        ]
+        return [row.key for row in page_of(self.store, self.namespace, self.now(), words=words, limit=3)]
 
     def must_wait(self, texts: int, *, later: bool = False) -> bool:
         """Whether so many new texts are stored without their vectors, which follow.
@@ -229,6 +220,11 @@ class Namespace:
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""
         return activations(self.store, self.namespace, profile, ids, self.now())
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the store refuses writes to the namespace."""
+        return bool(self.store.rows(self.namespace, ReadOnlyRow))
 
     @contextmanager
     def reading(self) -> Iterator[datetime]:
@@ -305,9 +301,8 @@ class Namespace:
     def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
         signs = self.signs()
-        names = self.store.names(
-            self.namespace, ids={end for row in rows for end in (row.source, row.target)}
-        )
+        ends = {end for row in rows for end in (row.source, row.target)}
+        names = self.store.names(self.namespace, ids=ends)
         return tuple(
             Link(
                 source=names.get(row.source, row.source),
@@ -339,19 +334,8 @@ class Namespace:
         names = self.store.names(self.namespace, ids=ends)
         changes = self.to_changes(logged.rows, names)
         changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
-        return Operation(
-            id=logged.id,
-            kind=logged.kind,
-            at=logged.at,
-            actor=logged.actor,
-            source=logged.source,
-            reason=logged.reason,
-            changes=changes,
-            undone_by=logged.undone_by,
-            message=logged.message,
-            via=logged.via,
-            session=logged.session,
-        )
+        alike = ("id", "kind", "at", "actor", "source", "reason", "undone_by", "message", "via", "session")
+        return Operation(changes=changes, **{name: getattr(logged, name) for name in alike})
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:

@@ -12,7 +12,6 @@ from priming.config.params.embedding import EMBEDDER
 from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.sleep.plan import is_due
-from priming.storage.protocol import ReadOnlyRow
 from priming.types import Clock
 from priming_server import telemetry
 from priming_server.jobs import Cancelled
@@ -44,7 +43,7 @@ class Scheduler:
         """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
             with self._service.memory(name) as memory, memory.lock:
-                if memory.store.rows(name, ReadOnlyRow):
+                if memory.is_read_only:
                     return False
             count = self._count(name)
             last, before = self._last.setdefault(name, (self._clock.now(), count))

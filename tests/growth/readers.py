@@ -36,7 +36,6 @@ from priming.rules import pack_file
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
 from priming.storage import mentions
-from priming.storage.postgres import text_index
 from priming.text import (
     aliases,
     dates,
@@ -60,6 +59,7 @@ from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
 from priming_server import responses
 from priming_server.ethos import socket as ethos
+from priming_server.postgres import text_index
 
 _NOW = datetime(2024, 5, 16, tzinfo=UTC)
 
@@ -184,8 +184,8 @@ def _compared(old: str, new: str) -> None:
 READERS = (
     _reader("mentions of a name", mentions.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.mentions"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
-    _reader("words of a text in PostgreSQL", text_index.text_vector, "storage.postgres.text_index"),
-    _reader("words of a search in PostgreSQL", text_index.text_query, "storage.postgres.text_index"),
+    _reader("words of a text in PostgreSQL", text_index.text_vector, "priming_server.postgres.text_index"),
+    _reader("words of a search in PostgreSQL", text_index.text_query, "priming_server.postgres.text_index"),
     _reader(
         "volatile parts of a failure",
         lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
@@ -585,13 +585,9 @@ OF_OUR_OWN = {
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",
     "priming.storage.sql.walk": "rows of its own database",
-    "priming.storage.log_rows": "keys, as literals",
-    "priming.storage.postgres.migrations.runner": "migrations of its own",
-    "priming.storage.postgres.schema": "migrations of its own",
-    "priming.storage.postgres.translation": "errors of the database that its user chose",
-    "priming.storage.record_rows": "rows of its own",
+    "priming.storage.sql.log": "keys, as literals",
     "priming.storage.rows": "rows of its own",
-    "priming.storage.sql_store": "sessions of its own",
+    "priming.storage.sql.erasure": "sessions of its own",
     "priming.transfer.importers": "lines of its own",
 }
 """Modules that parse, and what they parse instead of what others wrote without a limit."""

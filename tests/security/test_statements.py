@@ -14,7 +14,7 @@ from tests.server.scene import example
 from tests.storage.postgres.server import OWNER, as_superuser, empty
 
 from priming.operations.table import SERVED
-from priming.storage.postgres.store import PostgresStore
+from priming_server.postgres.store import PostgresStore
 
 from .worlds import Web, World, opened, web
 

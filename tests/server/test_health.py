@@ -6,8 +6,8 @@ from threading import Event
 import pytest
 
 from priming.errors import StoreError
-from priming.storage.postgres.translation import lost_commit
 from priming_server.health import MadeOnce, Readiness
+from priming_server.postgres.translation import lost_commit
 from priming_server.responses import Refused, refusal
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from priming.errors import ParamError
 from priming.storage.filters import Comparison, Condition, parse
 from priming.storage.protocol import Store
+from priming.storage.questions import page_of
 from priming.types import MemoryRecord
 
 from .making import DAY, NOW, operation, remember, whole
@@ -72,7 +73,7 @@ def fill(store: Store) -> dict[str, MemoryRecord]:
     """Memories with about every kind of value; once a store."""
     if not store.head("mine"):
         remember(store, *(whole(name, **fields) for name, fields in HELD.items()))
-    return {one.id: one for one in list(store.records("mine", NOW, status="active", limit=100).values())}
+    return {one.id: one for one in page_of(store, "mine", NOW, limit=100)}
 
 
 def matches(store: Store, filters: dict[str, Any]) -> list[str]:

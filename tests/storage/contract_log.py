@@ -4,7 +4,7 @@ import pytest
 
 from priming.errors import Conflict, NotFound
 from priming.storage.protocol import Changes, Logged, Store, Trace
-from priming.storage.questions import operation_id, operation_of, record_named, restore
+from priming.storage.questions import operation_id, operation_of, page_of, record_named, restore
 from priming.storage.rows import LinkRow, MemoryRow, Row, RowChange
 
 from .making import (
@@ -168,7 +168,7 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
     assert store.rows("mine", LinkRow) == [link("b", "c")]
     assert (
         record_named(store, "mine", "a", NOW),
-        list(store.records("mine", NOW, status="active", words="says a", limit=100).values()),
+        page_of(store, "mine", NOW, words="says a", limit=100),
     ) == (None, [])
     assert [one.recall_id for one in store.rows("mine", Trace, limit=100)] == ["r2"]
     assert [one.rows for one in store.operations("mine", after=0)] == [

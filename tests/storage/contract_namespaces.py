@@ -14,6 +14,7 @@ from priming.storage.questions import (
     ids_of_digests,
     operation_id,
     operation_of,
+    page_of,
     present,
     recall_of,
     record_named,
@@ -62,13 +63,9 @@ READS: dict[str, Read] = {
     "get by id": lambda store, name: record_named(store, name, "a", NOW),
     "get by key": lambda store, name: record_named(store, name, "key-a", NOW),
     "records": lambda store, name: store.records(name, NOW, ids=["a", "b"]),
-    "page": lambda store, name: list(store.records(name, NOW, status="active", limit=100).values()),
-    "page after": lambda store, name: list(
-        store.records(name, NOW, status="active", after="a", limit=100).values()
-    ),
-    "page of words": lambda store, name: list(
-        store.records(name, NOW, status="active", words="says", limit=100).values()
-    ),
+    "page": lambda store, name: page_of(store, name, NOW, limit=100),
+    "page after": lambda store, name: page_of(store, name, NOW, after="a", limit=100),
+    "page of words": lambda store, name: page_of(store, name, NOW, words="says", limit=100),
     "scan": lambda store, name: list(store.part(name, MemoryRecord, until=NOW)),
     "versions": lambda store, name: store.rows(name, VersionRow, ids=["a"]),
     "memories": lambda store, name: store.rows(name, MemoryRow),

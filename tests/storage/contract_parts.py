@@ -6,7 +6,7 @@ import pytest
 
 from priming.errors import Conflict
 from priming.storage.protocol import PARTS, Changes, Logged, Store, Trace
-from priming.storage.questions import add_vectors
+from priming.storage.questions import add_vectors, page_of
 from priming.storage.rows import (
     ActivationCount,
     LoopSessionRow,
@@ -95,7 +95,7 @@ def test_what_is_read_can_be_appended_to_another_namespace_piece_by_piece(store:
     assert dump(store, "theirs") == dump(store)
     assert store.head("theirs") == store.head("mine")
     assert store.check("theirs") == []
-    assert list(store.records("theirs", NOW, status="active", words="says", limit=100).values())
+    assert page_of(store, "theirs", NOW, words="says", limit=100)
 
 
 def test_items_can_be_appended_where_writes_are_refused(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from priming.storage.filters import parse
 from priming.storage.protocol import Store, Trace
-from priming.storage.questions import ids_of, ids_of_digests, present, record_named, stored_vectors
+from priming.storage.questions import ids_of, ids_of_digests, page_of, present, record_named, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -15,9 +15,7 @@ from .making import DAY, GENERATION, NOW, added, link, memory, operation, rememb
 
 
 def found(store: Store, words: str, at: datetime = NOW) -> list[str]:
-    return [
-        one.id for one in list(store.records("mine", at, status="active", words=words, limit=100).values())
-    ]
+    return [one.id for one in page_of(store, "mine", at, words=words, limit=100)]
 
 
 def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
@@ -57,7 +55,7 @@ def test_an_empty_store_answers_with_nothing(store: Store) -> None:
     assert (
         record_named(store, "mine", "a", NOW),
         store.records("mine", NOW, ids=["a"]),
-        list(store.records("mine", NOW, status="active", limit=100).values()),
+        page_of(store, "mine", NOW, limit=100),
     ) == (
         None,
         {},
@@ -120,35 +118,29 @@ def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
     remember(store, whole("c"), whole("a"))
     remember(store, whole("b"))
     supersede(store, "c", "again", at=NOW)
-    assert [one.id for one in list(store.records("mine", NOW, status="active", limit=100).values())] == [
+    assert [one.id for one in page_of(store, "mine", NOW, limit=100)] == [
         "c",
         "a",
         "b",
     ]
-    assert [one.id for one in list(store.records("mine", NOW, status="active", limit=2).values())] == [
+    assert [one.id for one in page_of(store, "mine", NOW, limit=2)] == [
         "c",
         "a",
     ]
-    assert [
-        one.id for one in list(store.records("mine", NOW, status="active", after="a", limit=2).values())
-    ] == ["b"]
-    assert list(store.records("mine", NOW, status="active", after="b", limit=100).values()) == []
-    assert list(store.records("mine", NOW, status="active", after="nil", limit=100).values()) == []
-    assert len(list(store.records("mine", NOW, status="active").values())) == 3
+    assert [one.id for one in page_of(store, "mine", NOW, after="a", limit=2)] == ["b"]
+    assert page_of(store, "mine", NOW, after="b", limit=100) == []
+    assert page_of(store, "mine", NOW, after="nil", limit=100) == []
+    assert len(page_of(store, "mine", NOW)) == 3
 
 
 def test_a_page_keeps_to_kinds_and_status(store: Store) -> None:
     remember(store, whole("a"), whole("b", kind="fact"), whole("c", kind="fact", status="forgotten"))
-    assert [
-        one.id
-        for one in list(store.records("mine", NOW, kinds=["fact"], status="active", limit=100).values())
-    ] == ["b"]
-    assert [
-        one.id
-        for one in list(store.records("mine", NOW, kinds=["fact"], status="forgotten", limit=100).values())
-    ] == ["c"]
-    assert [one.id for one in list(store.records("mine", NOW, limit=100).values())] == ["a", "b", "c"]
-    assert list(store.records("mine", NOW, kinds=[], status="active", limit=100).values()) == []
+    assert [one.id for one in page_of(store, "mine", NOW, kinds=["fact"], limit=100)] == ["b"]
+    assert [one.id for one in page_of(store, "mine", NOW, kinds=["fact"], limit=100, status="forgotten")] == [
+        "c"
+    ]
+    assert [one.id for one in page_of(store, "mine", NOW, limit=100, status=None)] == ["a", "b", "c"]
+    assert page_of(store, "mine", NOW, kinds=[], limit=100) == []
 
 
 def test_words_are_found_in_any_form_and_all_must_be_there(store: Store) -> None:

@@ -11,7 +11,7 @@ from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.questions import add_vectors, ids_of, operation_of, record_named, stored_vectors
+from priming.storage.questions import add_vectors, ids_of, operation_of, page_of, record_named, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VectorRow, VersionRow
 
 from .making import (
@@ -147,12 +147,8 @@ def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
         operation([RowChange(old, replace(old, retired_at=later)), *added(ended, fresh)], kind="supersede")
     )
     assert store.rows("mine", VersionRow, ids=["a"]) == [replace(old, retired_at=later), ended, fresh]
-    assert [
-        one.content for one in list(store.records("mine", later, status="active", limit=100).values())
-    ] == ["second"]
-    assert [one.content for one in list(store.records("mine", NOW, status="active", limit=100).values())] == [
-        "first"
-    ]
+    assert [one.content for one in page_of(store, "mine", later, limit=100)] == ["second"]
+    assert [one.content for one in page_of(store, "mine", NOW, limit=100)] == ["first"]
 
 
 def test_rows_are_removed_in_whatever_order_they_are_given(store: Store) -> None:

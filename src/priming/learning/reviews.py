@@ -37,7 +37,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
 from priming.storage.protocol import Trace
-from priming.storage.questions import operation_of
+from priming.storage.questions import operation_of, page_of
 from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
 from priming.types import MemoryRecord, Operation, days_between, executions
 
@@ -72,7 +72,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         if law is None:
             return memory.listed([])
         now = memory.now()
-        page = list(memory.store.records(memory.namespace, now, kinds=TEXT_KINDS, status="active").values())
+        page = page_of(memory.store, memory.namespace, now, kinds=TEXT_KINDS)
     records = [
         record
         for record in page

@@ -165,11 +165,7 @@ def settle_by_output(
     settled = []
     store, namespace = memory.store, memory.namespace
     memories = _absorbed(memory, useful)
-    times = {
-        version.recorded_at
-        for memory_id in memories
-        for version in store.rows(namespace, VersionRow, ids=[memory_id])
-    }
+    times = {version.recorded_at for version in store.rows(namespace, VersionRow, ids=memories)}
     ends = {end for source, target, _ in links for end in (source, target)}
     times |= {
         link.created_at for link in store.rows(namespace, LinkRow, ids=ends) if link_identity(link) in links

@@ -22,7 +22,7 @@ from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.recall.entities import equivalent_names
 from priming.results import Alias, AliasEvidence
-from priming.storage.questions import present
+from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
 from priming.text.gists import gist_of
@@ -149,12 +149,9 @@ class _NamesInTexts:
     def read(cls, memory: Namespace, now: datetime) -> _NamesInTexts:
         """Read the memories that are active now."""
         store, namespace = memory.store, memory.namespace
-        texts = {
-            text.id: text
-            for text in list(store.records(namespace, now, kinds=TEXT_KINDS, status="active").values())
-        }
+        texts = {text.id: text for text in page_of(store, namespace, now, kinds=TEXT_KINDS)}
         entities: dict[str, MemoryRecord] = {}
-        for entity in list(store.records(namespace, now, kinds=["entity"], status="active").values()):
+        for entity in page_of(store, namespace, now, kinds=["entity"]):
             slot = slot_of_record(entity)
             if slot is not None and entity.metadata.get("form", NAME) in _FORMS:
                 entities.setdefault(slot, entity)

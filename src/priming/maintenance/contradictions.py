@@ -15,7 +15,7 @@ from priming.recall.entities import equivalent_names
 from priming.recall.relevance.quiet_rules import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
-from priming.storage.questions import present
+from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.quotation import quote_text
 from priming.text.statements import Statement, same_slot, statement, values_differ
@@ -77,7 +77,7 @@ def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
 
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     """The rules that were mostly overridden recently."""
-    rules = list(memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values())
+    rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
         rule, key = quiet.rule, shlex.quote(quiet.rule.key)

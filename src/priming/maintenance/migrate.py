@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from priming.config.environment import locate
 from priming.config.params.store import STORE
@@ -19,10 +18,6 @@ from priming.storage.protocol import PARTS, Logged, ReadOnlyRow, Store, StoredIt
 from priming.storage.questions import operation_id
 from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, VectorRow
 from priming.types import Progress
-
-if TYPE_CHECKING:
-    from priming.storage.postgres.store import PostgresStore
-    from priming.storage.sqlite.store import SqliteStore
 
 TABLES: Mapping[type[StoredItem], str] = {
     Logged: "operations",
@@ -132,7 +127,7 @@ class _Counter:
             self._progress(self._items, None)
 
 
-def _opened(name: str, place: str) -> SqliteStore | PostgresStore:
+def _opened(name: str, place: str) -> Store:
     """The store of a URL or a file."""
     text = check_text(name, place)
     if not text.strip():

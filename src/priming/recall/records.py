@@ -14,6 +14,7 @@ from priming.history.moments import moment
 from priming.namespace import Namespace
 from priming.recall.relevance.quiet_rules import quiet_rules
 from priming.storage.protocol import ShownRow
+from priming.storage.questions import page_of
 from priming.storage.rows import VersionRow
 from priming.types import MemoryRecord
 
@@ -76,16 +77,15 @@ def list_memories(
         check_count("limit", limit, 1, PAGE_LIMIT)
         if after is not None:
             after = namespace.find(after).id
-        page = list(
-            namespace.store.records(
-                memory.namespace,
-                namespace.valid_time(namespace.now()),
-                kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
-                status=status,
-                words=None if matching is None else check_text("matching", matching),
-                after=after,
-                limit=None if gists else limit,
-            ).values()
+        page = page_of(
+            namespace.store,
+            memory.namespace,
+            namespace.valid_time(namespace.now()),
+            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
+            words=None if matching is None else check_text("matching", matching),
+            after=after,
+            limit=None if gists else limit,
+            status=status,
         )
         if gists:
             return memory.listed([record for record in page if _is_gist(memory, record)][:limit])

@@ -320,11 +320,8 @@ def flow_of(trace: Trace) -> StoredTrace | None:
 
 def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
     """The present links of credit shares, with their shares; the ends of a link are as stored."""
-    ends = {end for source, target, _ in shares for end in (source, target)}
-    present = {
-        (link.source, link.target, link.relation): link
-        for link in memory.store.rows(memory.namespace, LinkRow, ids=ends)
-    }
+    rows = memory.store.rows(memory.namespace, LinkRow, ids={end for ends in shares for end in ends[:2]})
+    present = {(link.source, link.target, link.relation): link for link in rows}
     links: dict[Ends, tuple[LinkRow, float]] = {}
     for (source, target, relation), share in shares.items():
         link = present.get((source, target, relation)) or present.get((target, source, relation))

@@ -127,11 +127,9 @@ class RememberPlan:
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
         namespace = self.working.namespace
-        self._digests = ids_of_digests(
-            self.store, namespace, [own for draft in drafts for own in draft.digests]
-        )
-        most = self.params.names
-        names = [() if is_bare_name(draft) else draft.names[:most] for draft in drafts]
+        digests = [own for each in drafts for own in each.digests]
+        self._digests = ids_of_digests(self.store, namespace, digests)
+        names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
         self._look_up_keys(drafts, names, words)
         neighbours = self._linker.find_nearest(vectors) if nearest and vectors is not None else None
@@ -211,10 +209,8 @@ class RememberPlan:
 
     def _status_and_text(self, memory_id: str) -> tuple[str, str]:
         """Status and text of a memory, planned or stored."""
-        planned = (version for memory, version, _ in self.memories if memory.id == memory_id)
-        existing = next(planned, None) or record_named(
-            self.store, self.working.namespace, memory_id, self.now
-        )
+        planned = next((version for row, version, _ in self.memories if row.id == memory_id), None)
+        existing = planned or record_named(self.store, self.working.namespace, memory_id, self.now)
         assert existing is not None, "a key is taken by a memory"
         return getattr(existing, "status", "active"), existing.content
 

@@ -19,7 +19,7 @@ from priming.errors import Busy, PrimingError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.remember.alone import alone
-from priming.storage.protocol import ReadOnlyRow, VersionKey
+from priming.storage.protocol import VersionKey
 from priming.storage.questions import add_vectors, embedded_versions
 from priming.storage.rows import VersionRow
 from priming.types import Progress
@@ -33,7 +33,7 @@ def follow(memory: Namespace, seconds: float, *, progress: Progress | None = Non
     """
     until, added = time.monotonic() + seconds, 0
     with suppress(PrimingError):
-        if is_remote(memory.embedder) or memory.store.rows(memory.namespace, ReadOnlyRow):
+        if is_remote(memory.embedder) or memory.is_read_only:
             return 0
         with memory.reading() as now:
             waiting = memory.working(now).waiting_ids[: EMBEDDER.followed]

@@ -24,7 +24,7 @@ from priming.rules.placement import (
     is_unclear,
     stated,
 )
-from priming.storage.questions import present
+from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
@@ -75,7 +75,7 @@ class Disagreement:
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
     """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
-    rules = list(memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values())
+    rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
     rules = sorted((rule for rule in rules if rule.status == "active"), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)

@@ -30,7 +30,7 @@ from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
-from priming.storage.questions import stored_vectors
+from priming.storage.questions import page_of, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.corrections.change import contrast
 from priming.text.corrections.text_change import TextChange
@@ -101,9 +101,7 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
     verdicts, failure = ({}, None) if agent is None else _ask(memory, lesson, drafts[1], agent)
     with memory.lock:
         with memory.writing() as now:
-            existing = list(
-                memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values()
-            )
+            existing = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
             placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
             if lesson.at is not None:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
@@ -144,9 +142,7 @@ def _ask(
 ) -> tuple[dict[str, TextChange], str | None]:
     """The agent's judgements of the changes that the words leave open; it is not asked if there are none."""
     with memory.reading() as now:
-        existing = list(
-            memory.store.records(memory.namespace, now, kinds=["behavior"], status="active").values()
-        )
+        existing = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
     comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
     if any(near.placement != "create" for near in comparisons):
         return {}, None  # the words decide

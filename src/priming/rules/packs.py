@@ -23,6 +23,7 @@ from priming.namespace import Namespace
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackLink, PackRule, pack_of, write_pack
 from priming.rules.results import Pack
 from priming.storage.protocol import Logged
+from priming.storage.questions import page_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
 
@@ -80,9 +81,7 @@ def _select(
     tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
     named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
-    records = list(
-        memory.store.records(memory.namespace, memory.now(), kinds=[BEHAVIOR], status="active").values()
-    )
+    records = page_of(memory.store, memory.namespace, memory.now(), kinds=[BEHAVIOR])
     if tags is not None or keys is not None:
         records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
     if not records:
@@ -182,7 +181,7 @@ def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
     """All packs with a behaviour in the store, by name."""
     packs: dict[str, list[MemoryRecord]] = {}
-    for record in list(memory.store.records(memory.namespace, now, kinds=[BEHAVIOR]).values()):
+    for record in page_of(memory.store, memory.namespace, now, kinds=[BEHAVIOR], status=None):
         pack = pack_of(record.source)
         if pack is not None and record.key.startswith(pack.key("")):
             packs.setdefault(pack.name, []).append(record)

@@ -40,7 +40,7 @@ from priming.sleep.stages.link import MergeCandidate, VectorSpace
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
-from priming.storage.questions import ids_of
+from priming.storage.questions import ids_of, page_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -279,9 +279,7 @@ class StageReader:
         ]
 
     def _all(self, *kinds: str) -> list[MemoryRecord]:
-        return list(
-            self.memory.store.records(self.memory.namespace, self.now, kinds=kinds, status="active").values()
-        )
+        return page_of(self.memory.store, self.memory.namespace, self.now, kinds=kinds)
 
     def _entities(self) -> list[KnownEntity]:
         """The entities of episodes that earlier nights made, in any status."""

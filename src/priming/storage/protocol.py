@@ -78,8 +78,7 @@ class Logged:
 class Trace:
     """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
-    ``flow`` is the activation on links, as bytes that the store does not read; None but for the latest recalls. Only
-    ``part`` reads ``counted``: its hits were activated.
+    ``flow`` is the activation on links, in bytes; the latest recalls have it. Only ``part`` reads ``counted``.
     """
 
     recall_id: str
@@ -166,9 +165,8 @@ class Walked:
 class Place:
     """Where a store is: its name in errors, whether it ``exists``, and what this machine has beside it.
 
-    Reading creates no store, and finds one that does not exist empty. ``beside`` are the paths beside which this
-    machine has files of it, ``scratch`` the folder for disposable ones, ``backups`` the default folder for backups:
-    neither may exist yet, and None means that the store has none.
+    Reading creates no store. ``beside`` are the paths beside which this machine has files of it; the folders
+    ``scratch``, for disposable files, and ``backups`` may not exist yet.
     """
 
     name: str
@@ -194,27 +192,22 @@ class Where(TypedDict, total=False):
     """Links and pairs with both ends among ``ids``."""
     relation: str | None
     recall: str | None
-    """The recall of a verdict."""
     profile: str | None
     settled: bool
-    """Runs that are settled, or that are not."""
     digests: Collection[str]
     """Versions that are current and have one of these digests of their content."""
     generation: str
-    """The embedding generation of vectors."""
     session: str | None
     hit: str | None
     """Recalls that returned this memory."""
     counted: bool
-    """Recalls whose hits were activated."""
     since: datetime | None
     until: datetime
-    """Recalls before this time. Of counts of activations, the latest of each memory up to its day; of records, those
-    whose version has not ended by then."""
+    """Recalls before this time; the latest count of activations of each memory up to its day; records that have not
+    ended by then."""
     objective: str | None
-    """Sessions of the loop with this objective, in upper or lower case."""
     flows: bool
-    """Recalls with their flow, which ``rows`` leaves out otherwise."""
+    """Whether ``rows`` reads recalls with their flow."""
     limit: int
     """The latest so many, the latest first."""
 
@@ -276,15 +269,11 @@ class Store(Protocol):
     def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
         """Items of a kind, in an order that is the same in every store; the namespace of tokens is None.
 
-        That is the order of insertion of memories and recalls, with all that is about a memory in its place; verdicts
-        and runs, the oldest first; and names in the order of their bytes.
+        That is the order of insertion; of verdicts and runs by time; of names by their bytes.
         """
 
     def part(self, namespace: str, kind: type[Kind], **where: Unpack[Where]) -> Iterator[Kind]:
-        """Read the same a few at a time, recalls with all that is stored of them.
-
-        Of ``MemoryRecord`` it is every active memory in each current version.
-        """
+        """Read the same a few at a time, recalls whole; of ``MemoryRecord`` each current version of those active."""
 
     def names(
         self,
@@ -406,5 +395,5 @@ class Store(Protocol):
     def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
         """Problems of the database: damaged rows and pages, dangling references, with ``words`` those of each text.
 
-        ``walked`` is what a walk came to; None: it is done first.
+        ``walked`` is what a walk came to, which is done first otherwise.
         """

@@ -17,9 +17,11 @@ from priming.storage.rows import (
     R,
     RelationRow,
     Row,
+    RunRow,
     VectorRow,
     VersionRow,
     WeightsRow,
+    ends_of,
     identity,
 )
 from priming.storage.sql.log import undos_in_effect
@@ -31,6 +33,22 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 def record_named(store: Store, namespace: str, name: str, at: datetime) -> MemoryRecord | None:
     """Return the memory of a key or id, in the version valid at ``at``, else in its latest."""
     return next(iter(store.records(namespace, at, name=name).values()), None)
+
+
+def page_of(
+    store: Store,
+    namespace: str,
+    at: datetime,
+    *,
+    kinds: Sequence[str] | None = None,
+    status: str | None = "active",
+    words: str | None = None,
+    after: str | None = None,
+    limit: int | None = None,
+) -> list[MemoryRecord]:
+    """Return memories in their current version valid at ``at``, in order of insertion, after the id ``after``."""
+    records = store.records(namespace, at, kinds=kinds, status=status, words=words, after=after, limit=limit)
+    return list(records.values())
 
 
 def ids_of(store: Store, namespace: str, keys: Collection[str]) -> dict[str, str]:
@@ -111,6 +129,24 @@ def raised_activations(
         for memory_id, number in counts.items()
         for last in [latest.get(memory_id, none)]
     ]
+
+
+def whole_rows(store: Store, namespace: str) -> Iterator[Row]:
+    """Yield the rows that are whole, and belong to memories that are. Around a damaged page, the log is not asked."""
+    rows: list[Row] = []
+
+    def visit(row: Row | VectorRow) -> None:
+        if not isinstance(row, VectorRow):
+            rows.append(row)
+
+    walked = store.walk(namespace, visit)
+    if walked.cut:
+        rows.clear()
+        walked = store.walk(namespace, visit, around=True)
+    rows = [row for row in rows if identity(row) not in walked.rejected]
+    versioned = {row.id for row in rows if isinstance(row, VersionRow)}
+    whole = {row.id for row in rows if isinstance(row, MemoryRow)} & versioned
+    yield from (row for row in rows if isinstance(row, RunRow) or whole.issuperset(ends_of(row)))
 
 
 def check_writable(store: Store, namespace: str) -> None:

@@ -34,7 +34,7 @@ from priming.recall.terms import with_weights
 from priming.remember.vectors import make
 from priming.serialization import decode_row, encode_row, stamp
 from priming.storage.protocol import Logged
-from priming.storage.questions import present, restore
+from priming.storage.questions import present, restore, whole_rows
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
@@ -46,12 +46,9 @@ from priming.storage.rows import (
     Row,
     RowChange,
     RunRow,
-    VectorRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
-    ends_of,
-    identity,
 )
 from priming.types import Progress
 
@@ -121,29 +118,8 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
 
 def _whole_lines(memory: Namespace) -> Iterator[dict[str, Any]]:
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": memory.namespace}
-    for row in _whole_rows(memory):
+    for row in whole_rows(memory.store, memory.namespace):
         yield {RowChange(None, row).room: encode_row(row)}
-
-
-def _whole_rows(memory: Namespace) -> Iterator[Row]:
-    """The rows that are whole, and belong to memories that are. Around a damaged page, the log is not asked."""
-    rows: list[Row] = []
-
-    def visit(row: Row | VectorRow) -> None:
-        if not isinstance(row, VectorRow):
-            rows.append(row)
-
-    walked = memory.store.walk(memory.namespace, visit)
-    if walked.cut:
-        rows.clear()
-        walked = memory.store.walk(memory.namespace, visit, around=True)
-    rows = [row for row in rows if identity(row) not in walked.rejected]
-    versioned = {row.id for row in rows if isinstance(row, VersionRow)}
-    whole = {row.id for row in rows if isinstance(row, MemoryRow)} & versioned
-    for row in rows:
-        ends = () if isinstance(row, RunRow) else ends_of(row)
-        if whole.issuperset(ends):
-            yield row
 
 
 def _encoded(logged: Logged) -> dict[str, Any]:

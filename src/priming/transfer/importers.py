@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, field
 from functools import partial
 from inspect import signature
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
-from priming.storage.questions import ids_of
-from priming.storage.rows import LinkRow
+from priming.storage.rows import LinkRow, ends_of
 from priming.types import Progress
 
 if TYPE_CHECKING:
@@ -111,13 +110,12 @@ class _StoredInNamespace:
 
     def keys(self, keys: Iterable[str]) -> set[str]:
         with self.memory.reading():
-            return set(ids_of(self.memory.store, self.memory.namespace, list(keys)))
+            return set(self.memory.store.names(self.memory.namespace, keys=list(keys)).values())
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
         with self.memory.reading():
             rows = self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
-            ends = {end for row in rows for end in (row.source, row.target)}
-            names = self.memory.store.names(self.memory.namespace, ids=ends)
+            names = self.memory.store.names(self.memory.namespace, ids={*chain(*map(ends_of, rows))})
         return [(names[row.source], names[row.target]) for row in rows]
 
 

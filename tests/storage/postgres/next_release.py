@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from priming import Memory, profiles
 from priming.embedding.protocol import Embedder
-from priming.storage.postgres.schema import declared, migrations
-from priming.storage.postgres.store import PostgresStore
 from priming.types import SystemClock
+from priming_server.postgres.schema import declared, migrations
+from priming_server.postgres.store import PostgresStore
 
 ADDED = declared(
     migrations()[-1].number + 1,

@@ -17,9 +17,9 @@ import pytest
 
 from priming import HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew
-from priming.storage.postgres.migrations.runner import prepare
-from priming.storage.postgres.schema import lock_key, migrations
-from priming.storage.postgres.store import PostgresStore
+from priming_server.postgres.migrations.runner import prepare
+from priming_server.postgres.schema import lock_key, migrations
+from priming_server.postgres.store import PostgresStore
 
 from ..processes import Child, start
 from ..stress.databases import problems

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.storage.questions import ids_of, record_named, stored_vectors
+from priming.storage.questions import ids_of, page_of, record_named, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, PairRow, VerdictRow, VersionRow
 from priming.types import MemoryRecord
 
@@ -53,7 +53,7 @@ READS = {
     "pairs": lambda store, ids: store.rows("newcomer", PairRow, ids=ids, both=True),
     "vectors": lambda store, ids: list(stored_vectors(store, "newcomer", HashedEmbedder(32).generation, ids)),
     "get": lambda store, _: record_named(store, "newcomer", KEYS[0], NOW),
-    "page": lambda store, _: list(store.records("newcomer", NOW, status="active", limit=5).values()),
+    "page": lambda store, _: page_of(store, "newcomer", NOW, limit=5),
 }
 
 

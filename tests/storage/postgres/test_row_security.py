@@ -11,11 +11,11 @@ from psycopg import errors
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import StoreError
-from priming.storage.postgres.pool import CHANNEL, log_name
-from priming.storage.postgres.schema import EVERY_NAMESPACE
-from priming.storage.postgres.store import PostgresStore
 from priming.storage.protocol import ReadOnlyRow
 from priming.storage.rows import LoopSessionRow, MemoryRow, RelationRow
+from priming_server.postgres.pool import CHANNEL, log_name
+from priming_server.postgres.schema import EVERY_NAMESPACE
+from priming_server.postgres.store import PostgresStore
 
 from ..contract_namespaces import LEARNT, RECALL
 from ..making import NOW, link, remember, whole

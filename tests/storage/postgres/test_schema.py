@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming.storage.postgres.schema import Backfill, OnlineStep, ShortStep, declared, migrations
+from priming_server.postgres.schema import Backfill, OnlineStep, ShortStep, declared, migrations
 
 FILE = """-- Memories know how long their key is.
 -- step: short

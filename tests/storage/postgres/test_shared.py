@@ -8,9 +8,9 @@ import pytest
 
 from priming import Memory
 from priming.errors import Busy, StoreError
-from priming.storage.postgres.store import PostgresStore
 from priming.storage.protocol import Store, Trace
 from priming.storage.rows import MemoryRow
+from priming_server.postgres.store import PostgresStore
 
 from ..contract_sharing import *  # noqa: F403
 from ..making import NOW, remember, trace, whole

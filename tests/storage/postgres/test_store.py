@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from priming.storage.postgres.store import PostgresStore
 from priming.storage.protocol import Store
+from priming_server.postgres.store import PostgresStore
 
 from ..contract import *  # noqa: F403
 from .server import clear

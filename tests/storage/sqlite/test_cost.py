@@ -9,6 +9,7 @@ from priming.storage.questions import (
     ids_of,
     ids_of_digests,
     operation_of,
+    page_of,
     present,
     recall_of,
     record_named,
@@ -52,13 +53,9 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "since": lambda store: store.operations("mine", after=store.head("mine") - 1),
     "get": lambda store: record_named(store, "mine", "key-m7", NOW),
     "records": lambda store: store.records("mine", NOW, ids=["m7", "m8"]),
-    "page": lambda store: list(store.records("mine", NOW, status="active", limit=3).values()),
-    "page after": lambda store: list(
-        store.records("mine", NOW, status="active", after="m20", limit=3).values()
-    ),
-    "page of words": lambda store: list(
-        store.records("mine", NOW, status="active", words="unique7", limit=100).values()
-    ),
+    "page": lambda store: page_of(store, "mine", NOW, limit=3),
+    "page after": lambda store: page_of(store, "mine", NOW, after="m20", limit=3),
+    "page of words": lambda store: page_of(store, "mine", NOW, words="unique7", limit=100),
     "versions": lambda store: store.rows("mine", VersionRow, ids=["m7"]),
     "memories": lambda store: store.rows("mine", MemoryRow, ids=["m7", "m8"]),
     "links": lambda store: store.rows("mine", LinkRow, ids=["m7"]),

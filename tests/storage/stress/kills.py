@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from priming import HashedEmbedder, Memory
-from priming.storage.postgres.store import PostgresStore
+from priming_server.postgres.store import PostgresStore
 
 from ..postgres.next_release import CONSTRAINT, INDEX, MISSED, upgraded
 from ..postgres.server import empty

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from priming.errors import Busy, PrimingError, StoreError
-from priming.storage.postgres.store import PostgresStore
+from priming_server.postgres.store import PostgresStore
 
 from ..making import remember, whole
 from ..postgres.server import as_superuser, restart

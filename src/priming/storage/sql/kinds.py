@@ -62,7 +62,7 @@ _SESSIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class KindTable:
     """A kind's table: its own id and number, or the numbers of memories that it has, its columns, and its order."""
 
     name: str
@@ -74,26 +74,26 @@ class Table:
     number: str | None = None
 
 
-TABLES: Mapping[type, Table] = {
-    MemoryRow: Table("memories", MEMORY_COLUMNS, "t.number", own="id", number="number"),
-    VersionRow: Table("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
-    LinkRow: Table("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
-    VerdictRow: Table(
+TABLES: Mapping[type, KindTable] = {
+    MemoryRow: KindTable("memories", MEMORY_COLUMNS, "t.number", own="id", number="number"),
+    VersionRow: KindTable("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
+    LinkRow: KindTable("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
+    VerdictRow: KindTable(
         "verdicts", VERDICT_COLUMNS, "t.at, t.operation, t.memory, t.verdict", ends=("memory",)
     ),
-    PairRow: Table("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
-    RunRow: Table("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
-    WeightsRow: Table("weights", column_names(WeightsRow), "t.profile"),
-    RelationRow: Table("relations", column_names(RelationRow), "t.relation"),
-    Trace: Table("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
-    ActivationCount: Table(
+    PairRow: KindTable("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
+    RunRow: KindTable("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
+    WeightsRow: KindTable("weights", column_names(WeightsRow), "t.profile"),
+    RelationRow: KindTable("relations", column_names(RelationRow), "t.relation"),
+    Trace: KindTable("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
+    ActivationCount: KindTable(
         "activations", ("profile", "memory", "day", "total"), "t.profile, t.memory, t.day", own="memory"
     ),
-    LoopSessionRow: Table(
+    LoopSessionRow: KindTable(
         "loop_sessions", LOOP_SESSION_COLUMNS, "t.id", own="id", latest="t.created_at DESC, t.id DESC"
     ),
-    TokenRow: Table("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
-    ReadOnlyRow: Table("read_only", ("namespace",), "t.namespace"),
+    TokenRow: KindTable("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
+    ReadOnlyRow: KindTable("read_only", ("namespace",), "t.namespace"),
 }
 """Where the order is that of names, text is compared by its bytes."""
 
@@ -153,7 +153,7 @@ def _item(kind: Any, ends: int, row: Sequence[Any]) -> Any:
     return kind(*row) if kind in (ActivationCount, ReadOnlyRow) else stored(kind, row)
 
 
-def _of_ids(dialect: Dialect, table: Table, where: Mapping[str, Any]) -> list[str]:
+def _of_ids(dialect: Dialect, table: KindTable, where: Mapping[str, Any]) -> list[str]:
     """The conditions of which one holds for rows of ``ids``."""
     if "ids" not in where:
         return []

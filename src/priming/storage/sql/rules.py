@@ -8,11 +8,11 @@ from priming.results import Finding
 from priming.storage.damage import listed_findings
 from priming.storage.sql.dialect import Database
 
-Rule = tuple[str, str, str, str]
+StoreRule = tuple[str, str, str, str]
 """A rule, the query for the subjects that break it, what is wrong with them, and the remedy."""
 REIMPORT = "export the namespace and import it into a new store"
 STALE_WORDS = ("a search by words finds the text by words that are not its own", REIMPORT)
-RULES: tuple[Rule, ...] = (
+RULES: tuple[StoreRule, ...] = (
     (
         "self-link",
         "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
@@ -60,7 +60,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def broken_rules(db: Database, namespace: str, rules: Iterable[Rule]) -> list[Finding]:
+def broken_rules(db: Database, namespace: str, rules: Iterable[StoreRule]) -> list[Finding]:
     """Find the rows of a namespace that break rules."""
     findings: list[Finding] = []
     for rule, query, detail, remedy in rules:

@@ -11,8 +11,8 @@ from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.storage.columns import TABLES
 from priming.storage.sql.dialect import NO_NAMESPACE
-from priming.storage.sqlite.connection import Connection, make_folder
-from priming.storage.sqlite.files import examine_file, migrate, migrations
+from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.files import examine_file, make_folder, migrate, migrations
 from priming.storage.sqlite.translation import ErrorTranslation
 
 NAMESPACE_TABLES = tuple(table for table in TABLES if table != "generations")

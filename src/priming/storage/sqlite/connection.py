@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sqlite3
@@ -12,18 +11,21 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from priming.config import private_files
 from priming.config.adoption import FOREIGN
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, StoreError
 from priming.storage.copies import end_old_backups
 from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming.storage.sqlite import presence
+from priming.storage.sqlite.dialect import bound_values
 from priming.storage.sqlite.files import (
     Migration,
+    check_folder,
     check_version,
     examine_file,
+    has_content,
     keep_out_of_git,
+    make_folder,
     migrate,
     migrations,
 )
@@ -70,7 +72,7 @@ class Connection:
         self._missing = self._reads_only = self.is_foreign = False
         self._files: OpenFiles | None = None
         self._frozen: presence.Signature | None = None
-        missing = path is not None and not _has_content(path)
+        missing = path is not None and not has_content(path)
         if missing and path is not None:
             check_folder(path)
         self._sqlite = self._opened(None if missing else path)
@@ -91,7 +93,7 @@ class Connection:
             self._replace_by_file(self.path)
         if self._frozen is not None and self.path and presence.signature(self.path) != self._frozen:
             self._replace_by_file(self.path)
-        if not self._missing or self.path is None or not (create or _has_content(self.path)):
+        if not self._missing or self.path is None or not (create or has_content(self.path)):
             return
         examine_file(self.path, newest=len(self._steps))
         if create:
@@ -115,7 +117,7 @@ class Connection:
         files = None if path is None else OpenFiles.of(path)
         self._files, self._frozen = None, None
         with self.errors:
-            closed = presence.why_unwritable(path, self._origin) if path and _has_content(path) else None
+            closed = presence.why_unwritable(path, self._origin) if path and has_content(path) else None
             self._reads_only, self.is_foreign = closed is not None, closed == FOREIGN
             if path is not None and self._reads_only:
                 self._frozen = presence.signature(path)
@@ -197,7 +199,7 @@ class Connection:
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
         self._look_for_file_between(create=False)
-        return self._retry_while_busy(lambda: self._rows(sql, _bound(namespace, values)))
+        return self._retry_while_busy(lambda: self._rows(sql, bound_values(namespace, values)))
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of one statement over every namespace."""
@@ -215,7 +217,7 @@ class Connection:
         """Execute one statement that writes and return the number of rows it changed."""
         self._look_for_file_between(create=True)
         with self.errors:
-            count = self._sqlite.execute(sql, _bound(namespace, values)).rowcount
+            count = self._sqlite.execute(sql, bound_values(namespace, values)).rowcount
         self._check_presence()
         return count
 
@@ -237,7 +239,7 @@ class Connection:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
         self._look_for_file_between(create=False)
-        cursor = self._retry_while_busy(lambda: self._cursor(sql, _bound(namespace, values)))
+        cursor = self._retry_while_busy(lambda: self._cursor(sql, bound_values(namespace, values)))
         try:
             while True:
                 with self.errors:
@@ -390,36 +392,3 @@ class Connection:
         self._sqlite.close()
         if self._files is not None:
             self._files.forget()
-
-
-def _bound(namespace: str, values: Values | None) -> dict[str, Any]:
-    """The values of a statement, the namespace among them, lists as JSON."""
-    bound: dict[str, Any] = {"namespace": namespace}
-    for name, value in values.items() if values else ():
-        bound[name] = json.dumps(value) if isinstance(value, list) else value
-    return bound
-
-
-def make_folder(path: Path) -> None:
-    """Create the folder of a file."""
-    try:
-        private_files.make_folder(path.parent)
-    except OSError as error:
-        raise StoreError(
-            f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
-        ) from error
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a file that can never exist, since a file is where its folder would be."""
-    parent = next(parent for parent in path.absolute().parents if parent.exists())
-    if not parent.is_dir():
-        raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
-
-
-def _has_content(path: Path) -> bool:
-    """Whether a file exists and is not empty: an empty file is a new store."""
-    try:
-        return path.stat().st_size > 0
-    except OSError:
-        return False

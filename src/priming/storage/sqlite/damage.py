@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from priming.errors import Corrupt
 from priming.results import Finding
 from priming.storage.spaceless import cjk_pairs
-from priming.storage.sql.rules import REIMPORT, RULES, Rule, broken_rules, stale_words
+from priming.storage.sql.rules import REIMPORT, RULES, StoreRule, broken_rules, stale_words
 from priming.storage.sql.walk import RowScan
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.dialect import SqliteDialect
@@ -89,7 +89,7 @@ class SqliteScan(RowScan):
 
 
 _RESTORE = "restore the file from a backup"
-_RULES: tuple[Rule, ...] = (
+_RULES: tuple[StoreRule, ...] = (
     (
         "dangling-link",
         "SELECT l.source || ' → ' || l.target FROM links l WHERE l.namespace = :namespace AND (NOT EXISTS"

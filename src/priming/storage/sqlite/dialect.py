@@ -10,7 +10,7 @@ from zlib import crc32
 from priming.storage.filters import Comparison, Condition
 from priming.storage.spaceless import cjk_pairs, phrases
 from priming.storage.sql.conditions import COMPARE, Clauses, can_order
-from priming.storage.sql.dialect import Dialect
+from priming.storage.sql.dialect import Dialect, Values
 
 _COLUMNS = (
     "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
@@ -98,6 +98,14 @@ class SqliteDialect(Dialect):
             sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = :namespace"
             total += run(namespace, sql)[0][0]
         return total
+
+
+def bound_values(namespace: str, values: Values | None) -> dict[str, Any]:
+    """The values of a statement, the namespace among them, lists as JSON."""
+    bound: dict[str, Any] = {"namespace": namespace}
+    for name, value in values.items() if values else ():
+        bound[name] = json.dumps(value) if isinstance(value, list) else value
+    return bound
 
 
 class _SqliteClauses(Clauses):

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file
+from priming.config.private_files import make_folder as make_private_folder
 from priming.config.values import dataclass
 from priming.errors import Corrupt, SchemaTooNew, StoreError
 
@@ -136,6 +137,31 @@ def _committed(log: BinaryIO, size: int, salt: bytes) -> _Journal:
         log.seek(size - _HEADER, SEEK_CUR)
         frame = log.read(_FRAME_HEADER + _HEADER) or b""
     return journal
+
+
+def make_folder(path: Path) -> None:
+    """Create the folder of a file."""
+    try:
+        make_private_folder(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
+        ) from error
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file that can never exist, since a file is where its folder would be."""
+    parent = next(parent for parent in path.absolute().parents if parent.exists())
+    if not parent.is_dir():
+        raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
+
+
+def has_content(path: Path) -> bool:
+    """Whether a file exists and is not empty: an empty file is a new store."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 APPLICATION_ID = 0x50524D47

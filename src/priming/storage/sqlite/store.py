@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 from priming.config.params.store import STORE
 from priming.results import Finding
 from priming.storage.damage import naming_damage
 from priming.storage.protocol import Changes, Place, Walked
 from priming.storage.rows import Row, VectorRow
-from priming.storage.sql.dialect import NO_NAMESPACE
+from priming.storage.sql.dialect import NO_NAMESPACE, Database
 from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.log import SqlLog
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.store import SqlStore
+from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.backup import (
     NAMESPACE_TABLES,
@@ -29,7 +31,6 @@ from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.damage import SqliteScan, file_findings
 from priming.storage.sqlite.dialect import SqliteDialect
 from priming.storage.sqlite.files import APPLICATION_ID, Migration, migrations
-from priming.storage.sqlite.writer import SqliteRowWriter, forget_words
 
 _CONTENTS = (
     ("memories", "memories"),
@@ -41,6 +42,36 @@ _CONTENTS = (
     ("tokens that its server will accept", "tokens WHERE revoked_at IS NULL"),
     ("sessions of the loop, whose gates are commands", "loop_sessions"),
 )
+_TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:listed) i CROSS JOIN versions v"
+_VERSION = (
+    "ON v.namespace = :namespace AND v.memory = json_extract(i.value, '$[0]')"
+    " AND v.revision = json_extract(i.value, '$[1]') WHERE v.retired_at IS NULL"
+)
+_INDEX_WORDS = f"INSERT INTO words (rowid, heading, content, bigrams) SELECT {_TEXT} {_VERSION}"
+_UNINDEX_WORDS = f"INSERT INTO words (words, rowid, heading, content, bigrams) SELECT 'delete', {_TEXT}"
+
+
+def forget_words(db: Database, namespace: str, numbers: Iterable[int]) -> None:
+    """Remove the texts of these memories from the text index."""
+    sql = f"{_UNINDEX_WORDS} ON v.namespace = :namespace AND v.memory = i.value WHERE v.retired_at IS NULL"
+    db.change(namespace, sql, {"listed": list(numbers)})
+
+
+class SqliteRowWriter(RowWriter):
+    """Writes rows of one namespace to SQLite, within a transaction."""
+
+    def index(self, identities: Iterable[tuple[Any, ...]]) -> None:
+        """Add the texts of these versions, if current, to the text index."""
+        self._words(_INDEX_WORDS, identities)
+
+    def unindex(self, identities: Iterable[tuple[Any, ...]]) -> None:
+        """Remove the texts of these versions, if current, from the text index."""
+        self._words(f"{_UNINDEX_WORDS} {_VERSION}", identities)
+
+    def _words(self, sql: str, versions: Iterable[tuple[Any, ...]]) -> None:
+        self.db.change(
+            self.namespace, sql, {"listed": list(dict.fromkeys(identity[1:] for identity in versions))}
+        )
 
 
 @naming_damage(MemoryReader, SqlLog, Erasure, SqlStore)

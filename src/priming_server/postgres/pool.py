@@ -20,9 +20,9 @@ from psycopg_pool import ConnectionPool
 from priming.config.params.store import POSTGRES
 from priming.config.store_urls import without_password
 from priming.errors import Busy, ParamError, StoreError
-from priming.storage.postgres.migrations.runner import holder, prepare
-from priming.storage.postgres.schema import END_LEASE, TRY_LEASE, PostgresMigration
-from priming.storage.postgres.translation import translate_error, translated
+from priming_server.postgres.migrations.runner import holder, prepare
+from priming_server.postgres.schema import END_LEASE, TRY_LEASE, PostgresMigration
+from priming_server.postgres.translation import translate_error, translated
 
 # The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())

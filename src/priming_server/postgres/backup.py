@@ -10,14 +10,14 @@ from typing import Any
 from zlib import crc32
 
 from priming.storage.columns import TABLES
-from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.dialect import as_bytes, as_columns
-from priming.storage.postgres.schema import NAMESPACES, check_version
-from priming.storage.postgres.text_index import text_vector
-from priming.storage.postgres.writer import pack_links
 from priming.storage.spaceless import cjk_pairs
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, WRITE
 from priming.storage.sqlite.backup import new_backup
+from priming_server.postgres.connection import PostgresConnection
+from priming_server.postgres.dialect import as_bytes, as_columns
+from priming_server.postgres.rows import pack_links
+from priming_server.postgres.schema import NAMESPACES, check_version
+from priming_server.postgres.text_index import text_vector
 
 _BATCH = 2000
 _COLUMNS = (

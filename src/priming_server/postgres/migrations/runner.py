@@ -24,7 +24,9 @@ from priming.config.params.store import POSTGRES, STORE
 from priming.config.values import dataclass
 from priming.errors import Busy, StoreError
 from priming.serialization import stamp
-from priming.storage.postgres.schema import (
+from priming.storage.sql.dialect import TRACES, WRITE
+from priming.types import SystemClock
+from priming_server.postgres.schema import (
     EVERY_NAMESPACE,
     HOLDER,
     NAMESPACES,
@@ -36,9 +38,7 @@ from priming.storage.postgres.schema import (
     lock_key,
     migrations,
 )
-from priming.storage.postgres.translation import translate_error
-from priming.storage.sql.dialect import TRACES, WRITE
-from priming.types import SystemClock
+from priming_server.postgres.translation import translate_error
 
 LOG = logging.getLogger(__name__)
 _VERSIONS = (

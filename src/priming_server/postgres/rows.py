@@ -1,20 +1,23 @@
-"""The integrity of a namespace in PostgreSQL."""
+"""The rows of a PostgreSQL store: written with the packed links of memories, read past damage, and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from priming.results import Finding
-from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.dialect import PostgresDialect
-from priming.storage.postgres.text_index import text_vector
-from priming.storage.sql.dialect import NO_NAMESPACE
-from priming.storage.sql.rules import RULES, Rule, broken_rules, stale_words
+from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.storage.sql.dialect import NO_NAMESPACE, Database
+from priming.storage.sql.rules import RULES, StoreRule, broken_rules, stale_words
 from priming.storage.sql.walk import RowScan
+from priming.storage.sql.writer import RowWriter
 from priming.text.quotation import label
+from priming_server.postgres.connection import PostgresConnection
+from priming_server.postgres.dialect import PostgresDialect
+from priming_server.postgres.text_index import text_vector
 
+_HERE = "namespace = :namespace AND memory = ANY(:memories::bigint[])"
 _BATCH = 500
 _STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = :namespace"
 _PACKED = _STORED.replace("adjacency", "packed_links")
@@ -26,7 +29,7 @@ _OTHERS = (
     " JOIN memories m ON m.namespace = v.namespace AND m.number = v.memory"
     " WHERE v.words IS DISTINCT FROM e.words::tsvector ORDER BY m.number, v.version"
 )
-_RULES: tuple[Rule, ...] = (
+_RULES: tuple[StoreRule, ...] = (
     (
         "stale-adjacency",
         f"SELECT DISTINCT memory FROM (({_STORED} EXCEPT {_PACKED}) UNION ALL ({_PACKED} EXCEPT {_STORED})) d",
@@ -72,3 +75,29 @@ def _stale_words(db: PostgresConnection, namespace: str) -> Iterator[str]:
         }
         for _, key, version in db.run(namespace, _OTHERS, values):
             yield f"version {version} of {label(key)}"
+
+
+class PostgresRowWriter(RowWriter):
+    """Writes rows of one namespace to PostgreSQL, within a transaction."""
+
+    def write(self, changes: Sequence[RowChange]) -> None:
+        """Delete, insert and update rows, and pack the links of memories anew."""
+        gone = {
+            change.row.id for change in changes if change.after is None and isinstance(change.row, MemoryRow)
+        }
+        linked = {end for change in changes if isinstance(change.row, LinkRow) for end in change.ends}
+        if removed := self.numbers_of(gone):
+            self.db.change(self.namespace, f"DELETE FROM adjacency WHERE {_HERE}", {"memories": removed})
+        super().write(changes)
+        pack_links(self.db, self.namespace, self.numbers_of(linked - gone))
+
+
+def pack_links(db: Database, namespace: str, memories: Collection[int]) -> None:
+    """Write the packed links of these memories again, as their links are now."""
+    if not memories:
+        return
+    values = {"memories": sorted(memories)}
+    columns = "namespace, memory, others, relations, weights, outgoing"
+    db.change(namespace, f"DELETE FROM adjacency WHERE {_HERE}", values)
+    packed = f"SELECT {columns} FROM packed_links WHERE {_HERE}"
+    db.change(namespace, f"INSERT INTO adjacency ({columns}) {packed}", values)

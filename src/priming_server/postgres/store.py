@@ -6,16 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from priming.config.environment import database_place
 from priming.config.params.store import POSTGRES, STORE
+from priming.config.store_urls import Location
 from priming.results import Finding
 from priming.storage.columns import TABLES
 from priming.storage.damage import naming_damage
-from priming.storage.postgres.backup import empty, replace_all, write_backup
-from priming.storage.postgres.checks import PostgresScan, findings
-from priming.storage.postgres.connection import PostgresConnection
-from priming.storage.postgres.dialect import PostgresDialect
-from priming.storage.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
-from priming.storage.postgres.writer import PostgresRowWriter, pack_links
 from priming.storage.protocol import Changes, Place, TokenRow
 from priming.storage.sql.dialect import NO_NAMESPACE
 from priming.storage.sql.erasure import Erasure
@@ -23,6 +19,11 @@ from priming.storage.sql.log import SqlLog
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.store import SqlStore
 from priming.storage.sqlite.backup import backup_at
+from priming_server.postgres.backup import empty, replace_all, write_backup
+from priming_server.postgres.connection import PostgresConnection
+from priming_server.postgres.dialect import PostgresDialect
+from priming_server.postgres.rows import PostgresRowWriter, PostgresScan, findings, pack_links
+from priming_server.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
 
 
 @naming_damage(MemoryReader, SqlLog, Erasure, SqlStore)
@@ -170,3 +171,10 @@ class PostgresStore(SqlStore):
             replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
+
+
+def open_database(location: Location) -> PostgresStore:
+    """Open the store that a URL of PostgreSQL names."""
+    assert location.url is not None, "a database has a URL"
+    pool, beside = location.pool or POSTGRES.pool, (database_place(location),)
+    return PostgresStore(location.url, schema=location.schema, pool=pool, beside=beside)

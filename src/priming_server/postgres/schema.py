@@ -135,7 +135,7 @@ def _step(number: int, kind: str, sql: str) -> ShortStep | OnlineStep | Backfill
 @cache
 def migrations() -> tuple[PostgresMigration, ...]:
     """The migrations of this version, in order. They have SQLite's numbers; the first holds all up to its own."""
-    folder = resources.files("priming.storage.postgres").joinpath("migrations")
+    folder = resources.files("priming_server.postgres").joinpath("migrations")
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,15 @@ from numpy.typing import NDArray
 from priming.core.arguments.vectors import unpacked
 from priming.storage.columns import TABLES
 from priming.storage.filters import Comparison, Condition
-from priming.storage.postgres.text_index import text_query, text_vector
 from priming.storage.sql.conditions import COMPARE, Clauses, can_order
 from priming.storage.sql.dialect import Dialect
+from priming_server.postgres.text_index import text_query, text_vector
 
 _JSON = r"replace({}, '\u0000', '\ufffd')::jsonb"
 """JSON text as a value; PostgreSQL has no NUL, which JSON writes as an escape."""
+
+
+_VALUE = re.compile(r"(?<!:):([a-z_]\w*)|\?(?!\|)")
 
 
 class PostgresDialect(Dialect):
@@ -92,6 +97,16 @@ class PostgresDialect(Dialect):
             for table in (*TABLES, "read_only")
         )
         return int(run(namespace, f"SELECT {sizes}")[0][0])
+
+
+@lru_cache(maxsize=512)
+def in_psycopg(sql: str) -> str:
+    """Return a statement with its values, ``:name`` or ``?``, in psycopg's notation.
+
+    >>> in_psycopg("SELECT :key::text WHERE '5%' = ?")
+    "SELECT %(key)s::text WHERE '5%%' = %s"
+    """
+    return _VALUE.sub(lambda match: f"%({match[1]})s" if match[1] else "%s", sql.replace("%", "%%"))
 
 
 def as_bytes(vector: Any, passages: bytes | None) -> bytes:

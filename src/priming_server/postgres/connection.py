@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from threading import local
 from typing import Any, TypeVar
 
@@ -19,8 +17,10 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from priming.config.params.store import POSTGRES, STORE
 from priming.errors import Busy, StoreError
-from priming.storage.postgres.migrations.runner import holder
-from priming.storage.postgres.pool import (
+from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
+from priming_server.postgres.dialect import in_psycopg
+from priming_server.postgres.migrations.runner import holder
+from priming_server.postgres.pool import (
     CHANNEL,
     PoolKey,
     log_name,
@@ -28,7 +28,7 @@ from priming.storage.postgres.pool import (
     release_connections,
     shared_connections,
 )
-from priming.storage.postgres.schema import (
+from priming_server.postgres.schema import (
     EVERY_NAMESPACE,
     LOCK,
     MAY_LIST,
@@ -36,11 +36,9 @@ from priming.storage.postgres.schema import (
     lock_key,
     migrations,
 )
-from priming.storage.postgres.translation import is_lost, lost_commit, translate_error, translated
-from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
+from priming_server.postgres.translation import is_lost, lost_commit, translate_error, translated
 
 T = TypeVar("T")
-_VALUE = re.compile(r"(?<!:):([a-z_]\w*)")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SCOPE = "SELECT set_config('priming.namespace', %(namespace)s, true)"
 
@@ -103,7 +101,7 @@ class PostgresConnection:
 
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
-        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
+        sql, named = in_psycopg(sql), {"namespace": namespace, **(values or {})}
         transaction = self._thread.transaction
         if transaction is not None:
             return self._sent(
@@ -122,7 +120,7 @@ class PostgresConnection:
 
     def change(self, namespace: str, sql: str, values: Values | None = None) -> int:
         """Execute one statement that writes; the number of rows it changed."""
-        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
+        sql, named = in_psycopg(sql), {"namespace": namespace, **(values or {})}
         with self.transaction() as transaction:
             return self._sent(
                 transaction, namespace, lambda connection: connection.execute(sql, named).rowcount
@@ -130,7 +128,7 @@ class PostgresConnection:
 
     def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:
         """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
-        listed, sql = list(rows), sql.replace("?", "%s")
+        listed, sql = list(rows), in_psycopg(sql)
         if not listed:
             return 0
 
@@ -146,7 +144,7 @@ class PostgresConnection:
         self, namespace: str, sql: str, values: Values | None = None, *, batch: int = 2000
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
-        sql, named = _named(sql), {"namespace": namespace, **(values or {})}
+        sql, named = in_psycopg(sql), {"namespace": namespace, **(values or {})}
         transaction = self._thread.transaction
         if transaction is not None:
             cursor = self._sent(transaction, namespace, lambda connection: _batches(connection, sql, named))
@@ -371,12 +369,6 @@ def _nested(outer: _Transaction, write: bool) -> Iterator[None]:
     except BaseException:
         outer.has_failed = outer.has_failed or write
         raise
-
-
-@lru_cache(maxsize=512)
-def _named(sql: str) -> str:
-    """A statement with its values in psycopg's notation."""
-    return _VALUE.sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
 def _read_once(
