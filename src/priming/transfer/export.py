@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +98,13 @@ def export(
 def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
     store, namespace = memory.store, memory.namespace
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
+    versions = groupby(store.part(namespace, VersionRow), key=attrgetter("id"))
+    owner, group = next(versions, ("", ()))
     for record in store.rows(namespace, MemoryRow):
         yield {"memories": encode_row(record)}
-        for version in store.rows(namespace, VersionRow, ids=[record.id]):
-            yield {"versions": encode_row(version)}
+        if record.id == owner:  # both are in order of insertion
+            yield from ({"versions": encode_row(version)} for version in group)
+            owner, group = next(versions, ("", ()))
     tables: dict[str, Sequence[Row]] = {
         "links": store.rows(namespace, LinkRow),
         "verdicts": store.rows(namespace, VerdictRow),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
@@ -50,6 +50,7 @@ from priming.storage.sql.dialect import Dialect
 
 _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
+_FLAGS = ("both", "settled", "counted", "flows")
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _SESSIONS = (
     ("traces", "session", "at"),
@@ -116,64 +117,83 @@ def selected(dialect: Dialect, kind: type, where: Mapping[str, Any], *, whole: b
         return _shown(dialect, where)
     if kind in (VectorRow, EmbeddedRow):
         return _vectors(dialect, kind, where)
+    flags = frozenset(name for name in _FLAGS if where.get(name))
+    sql, item = _statement(dialect, kind, frozenset(where), flags, whole)
+    return Selected(sql, {name: _value(name, value, kind) for name, value in where.items()}, item)
+
+
+@lru_cache(maxsize=256)
+def _statement(
+    dialect: Dialect, kind: Any, names: frozenset[str], flags: frozenset[str], whole: bool
+) -> tuple[str, Callable[[Sequence[Any]], Any]]:
+    """The query for items restricted by fields of these names, with the flags that are set, and what reads a row."""
     table = TABLES[kind]
     columns = [f"t.{name}" for name in table.columns]
     if kind is Trace:
-        columns += ["t.nodes", "t.flow"] if whole or where.get("flows") else []
+        columns += ["t.nodes", "t.flow"] if whole or "flows" in flags else []
         columns += ["t.counted"] if whole else []
-    conditions, values = _conditions(dialect, kind, where)
-    alternatives, values["ids"] = [*_of_ids(dialect, table, where)], list(where.get("ids", ()))
+    conditions = _conditions(dialect, kind, names, flags)
+    alternatives = _of_ids(dialect, table, flags) if "ids" in names else [""]
     rows = " UNION ".join(
         f"SELECT t.* FROM {table.name} t WHERE {' AND '.join([*conditions, *(which and [which])])}"
-        for which in alternatives or [""]
+        for which in alternatives
     )
-    fence = dialect.fence if "ids" in where else ""
-    ends = zip("ab", table.ends, strict=False)
-    is_outer = len(table.ends) > 1
+    fence = dialect.fence if "ids" in names else ""
+    ends = [*zip("ab", table.ends, strict=False)]
+    is_outer = len(ends) > 1
     joins = [dialect.each("memories", alias, "number", "t", column, outer=is_outer) for alias, column in ends]
-    ids = [f"{alias}.id" for alias, _ in zip("ab", table.ends, strict=False)]
-    order = table.latest if table.latest and "limit" in where else table.order
-    limit = " LIMIT :limit" if "limit" in where else ""
+    ids = [f"{alias}.id" for alias, _ in ends]
+    order = table.latest if table.latest and "limit" in names else table.order
+    limit = " LIMIT :limit" if "limit" in names else ""
     sql = (
         f"SELECT {', '.join([*ids, *columns])} FROM ({rows}{fence}) t{''.join(joins)} ORDER BY {order}{limit}"
     )
-    return Selected(sql, values, partial(_item, kind, len(ids)))
+    return sql, _item_of(kind, len(ids))
 
 
-def _item(kind: Any, ends: int, row: Sequence[Any]) -> Any:
-    """The item of a row; ``LookupError`` for a row that refers to a memory that is not there."""
-    if ends and None in row[:ends]:
-        raise LookupError
-    if kind is Trace:
-        return stored_trace(*row)
-    if kind is LoopSessionRow:
-        return stored_loop_session(*row)
+def _item_of(kind: Any, ends: int) -> Callable[[Sequence[Any]], Any]:
+    """What makes an item of a row; it raises ``LookupError`` where a memory that the row refers to is not there."""
     if kind is TokenRow:
-        return stored_token(*row[:-1], digest=row[-1])
-    return kind(*row) if kind in (ActivationCount, ReadOnlyRow) else stored(kind, row)
+        return lambda row: stored_token(*row[:-1], digest=row[-1])
+    if kind in _MADE:
+        make = _MADE[kind]
+        return lambda row: make(*row)
+
+    def linked(row: Sequence[Any]) -> Any:
+        if None in row[:ends]:
+            raise LookupError
+        return stored(kind, row)
+
+    return linked if ends > 1 else partial(stored, kind)
 
 
-def _of_ids(dialect: Dialect, table: KindTable, where: Mapping[str, Any]) -> list[str]:
+_MADE: Mapping[type, Callable[..., Any]] = {
+    Trace: stored_trace,
+    LoopSessionRow: stored_loop_session,
+    ActivationCount: ActivationCount,
+    ReadOnlyRow: ReadOnlyRow,
+}
+
+
+def _of_ids(dialect: Dialect, table: KindTable, flags: frozenset[str]) -> list[str]:
     """The conditions of which one holds for rows of ``ids``."""
-    if "ids" not in where:
-        return []
     if table.own is not None:
         return [dialect.among(f"t.{table.own}", "ids")]
     ends = [dialect.of_memories(f"t.{column}", "ids") for column in table.ends]
-    return [" AND ".join(ends)] if where.get("both") else ends
+    return [" AND ".join(ends)] if "both" in flags else ends
 
 
-def _conditions(dialect: Dialect, kind: type, where: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The conditions of all fields but ``ids``, and their values."""
+def _conditions(dialect: Dialect, kind: Any, names: frozenset[str], flags: frozenset[str]) -> list[str]:
+    """The conditions of all fields but ``ids``."""
     clauses = {
         "relation": "t.relation = :relation",
         "recall": "t.recall = :recall AND t.recall <> ''",  # so that the partial index can be used
         "profile": "t.profile = :profile",
-        "settled": f"t.settled IS {'NOT ' if where.get('settled') else ''}NULL",
+        "settled": f"t.settled IS {'NOT ' if 'settled' in flags else ''}NULL",
         "digests": f"t.retired_at IS NULL AND {dialect.among('t.digest', 'digests')}",
         "session": "t.session = :session",
         "hit": f"{dialect.contains}(t.hits, :hit) > 0",
-        "counted": "t.counted" if where.get("counted") else "NOT t.counted",
+        "counted": "t.counted" if "counted" in flags else "NOT t.counted",
         "since": "t.at >= :since",
         "until": "t.at < :until",
         "objective": "lower(t.objective) = :objective",
@@ -184,9 +204,7 @@ def _conditions(dialect: Dialect, kind: type, where: Mapping[str, Any]) -> tuple
             " AND u.profile = t.profile AND u.memory = t.memory AND u.day <= :until)"
         )
     conditions = [] if kind is TokenRow else ["t.namespace = :namespace"]
-    conditions += [clause for name, clause in clauses.items() if name in where]
-    values = {name: _value(name, value, kind) for name, value in where.items()}
-    return conditions or ["1 = 1"], values
+    return [*conditions, *(clause for name, clause in clauses.items() if name in names)] or ["1 = 1"]
 
 
 def _value(name: str, value: Any, kind: type) -> Any:
