@@ -585,9 +585,14 @@ OF_OUR_OWN = {
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",
     "priming.storage.sql.walk": "rows of its own database",
+    "priming.storage.sql.kinds": "rows of its own",
     "priming.storage.sql.log": "keys, as literals",
     "priming.storage.rows": "rows of its own",
     "priming.storage.sql.erasure": "sessions of its own",
     "priming.transfer.importers": "lines of its own",
+    "priming_server.postgres.dialect": "statements of its own",
+    "priming_server.postgres.migrations.runner": "migrations of its own",
+    "priming_server.postgres.schema": "migrations of its own",
+    "priming_server.postgres.translation": "errors of the database that its user chose",
 }
 """Modules that parse, and what they parse instead of what others wrote without a limit."""

@@ -9,6 +9,7 @@ import pytest
 from priming import Cue
 from priming.storage.questions import activations
 from priming.storage.rows import ActivationCount
+from priming.storage.sql.kinds import selected
 from priming.storage.sqlite.store import SqliteStore
 from priming.transfer.importers import run
 
@@ -153,10 +154,11 @@ def test_imported_counts_and_times_are_kept(memory, clock, tmp_path):
 def test_counts_cost_what_is_touched(memory):
     """An activation reads and writes the counts of the rules that are active, by their key."""
     assert isinstance(memory.store, SqliteStore)
-    plan = memory.store._db.run(
-        "EXPLAIN QUERY PLAN SELECT (SELECT total FROM activations a WHERE a.namespace = 'x' AND a.profile = 'y'"
-        " AND a.memory = i.value AND a.day <= 'z' ORDER BY a.day DESC LIMIT 1) FROM json_each('[]') i"
-    )
-    assert any(
-        "SEARCH a USING PRIMARY KEY (namespace=? AND profile=? AND memory=?" in row[-1] for row in plan
-    )
+    where = {"profile": "y", "ids": ["x"], "until": memory.now()}
+    query = selected(memory.store.dialect, ActivationCount, where, whole=False)
+    plan = memory.store._db.run("default", f"EXPLAIN QUERY PLAN {query.sql}", query.values)
+    for table in ("t", "u"):
+        assert any(
+            f"SEARCH {table} USING PRIMARY KEY (namespace=? AND profile=? AND memory=?" in row[-1]
+            for row in plan
+        )
