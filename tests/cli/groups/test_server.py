@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import datetime, timedelta
 
 import pytest
+
+import priming.server
 
 
 def test_a_token_is_shown_once(shell):
@@ -88,3 +91,11 @@ def test_bad_input_is_told_in_one_line(shell, arguments, message):
     assert (done.exit_code, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert message in line
+
+
+def test_a_server_without_its_extra_names_the_command_that_installs_it(shell, monkeypatch):
+    monkeypatch.delattr(priming.server, "process", raising=False)
+    monkeypatch.setitem(sys.modules, "priming.server.process", None)
+    done = shell.run("serve")
+    assert done.exit_code == 1
+    assert "priming serve needs the extra 'server': pip install 'priming[server]'" in done.stderr

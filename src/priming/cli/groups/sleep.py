@@ -69,7 +69,7 @@ def sleep(
     with store.open() as memory:
         if interval is not None:
             _repeat(store, memory, names, interval, window, agent)
-        with _stage_bars(names) as step:
+        with _stage_bars(names or STAGES) as step:
             plan_only = dry_run or interactive
             proposal = memory.sleep(names, dry_run=plan_only, window=window, progress=step, agent=agent)
         if not interactive:
@@ -93,10 +93,10 @@ def _check(store: StoreOptions, *, dry_run: bool, interactive: bool, every: str 
         raise ParamError("--every", every, rule)
 
 
-def _ordered(stages: Sequence[str] | None) -> list[str]:
-    """The stages in their order; unknown names remain, for the library to refuse."""
+def _ordered(stages: Sequence[str] | None) -> list[str] | None:
+    """The chosen stages in their order, None for all; unknown names remain, for the library to refuse."""
     if not stages:
-        return list(STAGES)
+        return None
     valid = [stage for stage in STAGES if stage in stages]
     return valid + [stage for stage in stages if stage not in STAGES]
 
@@ -142,7 +142,7 @@ def _ask() -> str:
 def _repeat(
     store: StoreOptions,
     memory: Memory,
-    stages: Sequence[str],
+    stages: Sequence[str] | None,
     interval: timedelta,
     window: int | None,
     agent: Agent | None,
