@@ -11,7 +11,7 @@ MAY_IMPORT = {
     "priming_agents": {"priming"},
     "priming_loop": {"priming"},
     "priming_lab": {"priming"},
-    "priming_server": {"priming", "priming_agents"},
+    "priming_server": {"priming"},
 }
 
 

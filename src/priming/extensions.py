@@ -18,6 +18,9 @@ VERBS = "priming.verbs"
 """Functions that become methods of ``Memory``."""
 CHECKS = "priming.checks"
 """Functions that ``priming doctor`` calls, each with the options of the store."""
+LOCAL = "priming.local"
+"""What a server answers below ``/local`` at its store's socket: each is called with the ``LocalServer``, and makes a
+function from a request to an answer, both as JSON."""
 IMPORTERS = "priming.importers"
 """Functions that read a format."""
 

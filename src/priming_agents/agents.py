@@ -1,12 +1,16 @@
-"""The hook JSON of each agent: an ``Event`` read from its input, and the output that it accepts."""
+"""What agents and their hooks say to each other: an ``Event`` from the JSON of each, and output that it accepts."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import ParamError
 
@@ -40,6 +44,41 @@ class Event:
     output: str = ""
     committed: bool = False
     context_cleared: bool = True
+
+
+def standard_input() -> bytes:
+    """What the agent writes to the hook."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ParamError("stdin", None, "must be the JSON that an agent sends to its hooks")
+    return sys.stdin.buffer.read(HOOK.input + 1)
+
+
+def parse(data: bytes) -> Mapping[str, Any]:
+    """The JSON object that an agent sends."""
+    if len(data) > HOOK.input:
+        raise ParamError("stdin", f"more than {HOOK.input:,} bytes", "must be shorter")
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ParamError("stdin", f"{len(data):,} bytes", "must be one JSON object") from None
+    if not isinstance(payload, dict):
+        raise ParamError("stdin", type(payload).__name__, "must be one JSON object")
+    return payload
+
+
+def write(text: str) -> None:
+    """Write a line at once, if there is any; an agent that no longer reads is not an error."""
+    if text:
+        with suppress(OSError):
+            os.write(1, f"{text}\n".encode())
+
+
+def report(line: str) -> None:
+    """Write a line to standard error, if there is any."""
+    if line:
+        with suppress(OSError, AttributeError):
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
 
 def agent_of(payload: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A hook as its agent starts it: handed to the session's server, by a process that imports next to nothing.
+"""A hook as its agent starts it: posted to the server of the store, by a process that imports next to nothing.
 
 Where no server answers in time, the process does the work itself (``priming_agents.command``). Both may come to do
 it, and the id of the call then says that it is one.
@@ -10,23 +10,19 @@ import gc
 import json
 import os
 import socket
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import priming
 from priming.config import environment
 from priming.config.params.hooks import HOOK
-from priming.config.store_urls import Location, url_of
-from priming.errors import ParamError, PrimingError
+from priming.errors import PrimingError
 from priming.operations import local_socket as places
-from priming_agents import agents, databases
+from priming_agents import agents, stores
 
-ENDING = ".hooks.sock"
-"""The socket of a session's server is named after the database, with this ending."""
+ROUTE = "/local/hook"
 _OPTIONS = {f"--{name}": name for name in ("agent", "url", "namespace", "profile", "embedder")}
 _CHUNK = 65_536
 
@@ -36,9 +32,9 @@ def run_plain(arguments: Sequence[str]) -> bool:
     options = plain_options(arguments)
     if options is None:
         return False
-    began, data, call = time.monotonic(), None, new_call()
+    began, data, call = time.monotonic(), None, stores.new_call()
     with suppress(PrimingError, OSError):
-        data = standard_input()
+        data = agents.standard_input()
     answer = None if data is None else _handed_over(options, data, call)
     if answer is None:
         gc.disable()  # the process ends before garbage matters, and imports make much of what is searched for it
@@ -46,8 +42,8 @@ def run_plain(arguments: Sequence[str]) -> bool:
 
         run(**options, data=data, call=call, began=began)
     else:
-        report(answer["error"])
-        write(answer["output"])
+        agents.report(answer["error"])
+        agents.write(answer["output"])
     return True
 
 
@@ -70,76 +66,29 @@ def plain_options(arguments: Sequence[str]) -> dict[str, Any] | None:
     return options
 
 
-def new_call() -> str:
-    """An id for one call of a hook: the milliseconds of now, and chance."""
-    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
-
-
-def standard_input() -> bytes:
-    """What the agent writes to the hook."""
-    if sys.stdin is None or sys.stdin.isatty():
-        raise ParamError("stdin", None, "must be the JSON that an agent sends to its hooks")
-    return sys.stdin.buffer.read(HOOK.input + 1)
-
-
-def parse(data: bytes) -> Mapping[str, Any]:
-    """The JSON object that an agent sends."""
-    if len(data) > HOOK.input:
-        raise ParamError("stdin", f"more than {HOOK.input:,} bytes", "must be shorter")
+def ask(database: Path, request: Mapping[str, Any], data: bytes = b"null") -> dict[str, Any] | None:
+    """Return the answer of the server of a store to a hook with its agent's JSON; None where none comes in time."""
     try:
-        payload = json.loads(data)
-    except (ValueError, RecursionError):
-        raise ParamError("stdin", f"{len(data):,} bytes", "must be one JSON object") from None
-    if not isinstance(payload, dict):
-        raise ParamError("stdin", type(payload).__name__, "must be one JSON object")
-    return payload
-
-
-def write(text: str) -> None:
-    """Write a line at once, if there is any; an agent that no longer reads is not an error."""
-    if text:
-        with suppress(OSError):
-            os.write(1, f"{text}\n".encode())
-
-
-def report(line: str) -> None:
-    """Write a line to standard error, if there is any."""
-    if line:
-        with suppress(OSError, AttributeError):
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
-
-
-def identity() -> dict[str, Any]:
-    """What a client and a server must have in common: the program, its version, and the variables that it reads."""
-    return {
-        "version": environment.VERSION,
-        "package": str(priming.__path__[0]),
-        "variables": environment.all_variables(),
-    }
-
-
-def ask(database: Path, request: Mapping[str, Any], data: bytes = b"") -> dict[str, Any] | None:
-    """The answer of the server of a store's hooks; None where none answers in time."""
-    try:
-        path = places.socket_path(database, ENDING)
+        path = places.socket_path(database)
         if not places.is_ours(path):
             return None
+        body = json.dumps(request).encode()[:-1] + b', "payload": ' + data + b"}"
+        head = f"POST {ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
             end.settimeout(HOOK.answer)
             end.connect(str(path))
             if not places.peer_is_us(end):
                 return None
-            end.sendall(json.dumps(request).encode() + b"\n" + data)
-            end.shutdown(socket.SHUT_WR)
-            answer = json.loads(_all(end))
+            end.sendall(head.encode() + body)
+            status, _, text = _all(end).partition(b"\r\n\r\n")
+        answer = json.loads(text) if status.split(None, 2)[1:2] == [b"200"] else None
     except (OSError, ValueError, PrimingError):
         return None
     return answer if isinstance(answer, dict) else None
 
 
 def _all(end: socket.socket) -> bytes:
-    """All that the server sends, before it is too late."""
+    """Return all that the server sends, before it is too late."""
     deadline, chunks = time.monotonic() + HOOK.answer, list[bytes]()
     while chunk := end.recv(_CHUNK):
         chunks.append(chunk)
@@ -148,21 +97,20 @@ def _all(end: socket.socket) -> bytes:
 
 
 def _handed_over(options: Mapping[str, Any], data: bytes, call: str) -> dict[str, Any] | None:
-    """The server's output and line of error for a hook; None where the hook has to do the work itself."""
+    """Return the server's output and line of error for a hook; None where the hook has to do the work itself."""
     try:
         if not places.available() or not environment.server_wanted():
             return None
         store = {name: options.get(name) for name in ("url", "namespace", "profile", "embedder")}
         store["url"] = places.absolute_url(store["url"])
         folder = os.getcwd()
-        enter(agents.parse_event(parse(data)).folder)
-        database = database_of(store["url"])
+        with environment.working_in(agents.parse_event(agents.parse(data)).folder):
+            database = stores.database_of(store["url"])
     except (OSError, PrimingError):
         return None  # the hook itself says what is wrong
-    if database is None or databases.is_away(database):
+    if database is None or stores.is_away(database):
         return None
     request = {
-        "do": "hook",
         "event": options["event"],
         "agent": options.get("agent"),
         "store": store,
@@ -170,44 +118,7 @@ def _handed_over(options: Mapping[str, Any], data: bytes, call: str) -> dict[str
         "call": call,
         "attended": environment.is_attended(),
         "installation": environment.hook_installation(),
-        **identity(),
+        **environment.identity(),
     }
     answer = ask(database, request, data)
     return answer if answer is not None and "output" in answer else None
-
-
-def enter(folder: str | None) -> None:
-    """Work in the agent's folder; where it is gone or closed to us, stay."""
-    if folder is not None:
-        with suppress(OSError):
-            os.chdir(folder)
-
-
-def database_of(url: str | None) -> Path | None:
-    """The database that hooks in the working directory ask first; None where there is none."""
-    everywhere = None if url is not None else url_of(environment.global_store())
-    if url is None and environment.settings_mention("url"):
-        from priming.config import settings
-
-        url = settings.load().store_url
-    for store in (url, everywhere):
-        place = database_at(store)
-        if place is not None:
-            return place[1]
-        if everywhere is None:
-            break
-    return None
-
-
-def database_at(url: str | None) -> tuple[Location, Path] | None:
-    """A store and its file, or the file that stands for a store in a database; None where there is no store."""
-    location = environment.locate(url)
-    if location.url is not None:
-        return location, databases.place_of(location)
-    real = places.real(url)
-    return None if real is None or real.path is None or not is_store(real.path) else (real, real.path)
-
-
-def is_store(path: Path) -> bool:
-    """Whether a store is there: an empty file is a store that is being created."""
-    return path.is_file() and path.stat().st_size > 0

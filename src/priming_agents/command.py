@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK
-from priming.errors import Busy, ParamError
+from priming.config.words import TRUST
+from priming.errors import Busy, ParamError, PrimingError
 from priming.operations import local_socket
-from priming_agents import client, databases
+from priming_agents import agents, session, stores
+from priming_agents.stores import HookStore, Hosts, find_stores, new_call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from priming.config.settings import Settings
+    from priming.operations.local_server import LocalServer
     from priming_agents.agents import Event
-    from priming_agents.session import Mark
-    from priming_agents.stores import HookStore, Hosts
+    from priming_agents.session import Mark, SessionState
 
 _SUCCESS = 0
 LAUNCHING = ("session-start", "prompt")
@@ -54,26 +58,66 @@ def run(
     when that was, by the monotonic clock.
     """
     store = {"url": url, "namespace": namespace, "profile": profile, "embedder": embedder}
-    work = Work(call or client.new_call())
+    work = Work(call or new_call())
     spent = 0.0 if began is None else time.monotonic() - began
     with _time_limit(event, work, HOOK.patience - spent):
         try:
-            folder = Path.cwd()
-            sent = client.standard_input() if data is None else data
-            output = respond(event, sent, agent, store, server=server, work=work)
-            client.report(work.notice)
+            sent = agents.standard_input() if data is None else data
+            output = respond(event, sent, agent, store, work=work)
+            agents.report(work.notice)
             work.reply(output)
         except Exception as error:  # noqa: BLE001
-            client.report(failure_line(event, error, work))
+            agents.report(failure_line(event, error, work))
             if isinstance(error, Busy):
                 work.reply(work.leftover(read=True))
             return
         finally:
             work.hosts.close()
-    if server and event in LAUNCHING and work.database is not None:
-        from priming_agents import background
+    if server and event in LAUNCHING and work.store is not None:
+        launch(work, store)
 
-        background.launch(work.database, folder, store)
+
+def launch(work: Work, options: Mapping[str, str | None]) -> None:
+    """Start the server of the store of a call, and do not wait for it; nothing happens where it has one.
+
+    It is ``priming serve --local``, in a process that shares no session, pipe or terminal with the agent. A lock that
+    the hook takes and the server inherits is held as long as the server lives, however it ends: until it listens, no
+    other hook starts another.
+    """
+    import fcntl
+    import subprocess
+
+    assert work.store is not None
+    database = work.store.database
+    if (
+        not local_socket.available()
+        or not sys.executable
+        or local_socket.listens(local_socket.socket_path(database))
+    ):
+        return
+    options = {"global": "", **options, "url": None} if work.is_everywhere else options
+    chosen = [
+        word for name, value in options.items() if value is not None for word in (f"--{name}", value) if word
+    ]
+    command = [sys.executable, "-P", "-m", "priming.cli.start", "serve", "--local", "--idle"]
+    with suppress(OSError):
+        folder = session.folder_of(database)
+        private_files.make_folder(folder)
+        lock = os.open(folder / session.SERVER_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            process = subprocess.Popen(
+                [*command, f"{HOOK.idle * 60:.0f}s", *chosen],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/" if work.is_everywhere else work.folder,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+            process.returncode = 0  # nobody waits for it
+        finally:
+            os.close(lock)
 
 
 class Work:
@@ -83,11 +127,13 @@ class Work:
     """
 
     def __init__(self, call: str, hosts: Hosts | None = None) -> None:
-        from priming_agents.stores import Hosts
-
         self.call, self.hosts = call, hosts or Hosts()
         self.installation = environment.hook_installation()
-        self.database: Path | None = None
+        self.store: HookStore | None = None
+        """The store whose server may answer the next calls; None where the settings forbid it."""
+        self.is_everywhere = False
+        """Whether that is the store of all projects."""
+        self.folder: Path | None = None
         self.queued = False
         self.notice = ""
         self.leftover: Callable[..., str] = lambda **_: ""
@@ -98,13 +144,15 @@ class Work:
         """Write the output, unless the hook has replied before."""
         is_first = self._replies.acquire(blocking=False)
         if is_first:
-            client.write(output)
+            agents.write(output)
         return is_first
 
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
         """Begin with the stores of the call, first the one that is written to."""
         if settings["hooks.server"] == "on" and environment.server_wanted():
-            self.database = stores[0].database
+            self.store, self.folder = stores[0], environment.here()
+            everywhere = Path(os.path.realpath(environment.global_store()))
+            self.is_everywhere = stores[0].database == everywhere
 
 
 def respond(
@@ -113,46 +161,51 @@ def respond(
     agent: str | None = None,
     store: Mapping[str, str | None] | None = None,
     *,
-    server: bool = True,
     work: Work | None = None,
     attended: bool | None = None,
 ) -> str:
-    """The standard output of a hook for its standard input; empty if there is nothing to inject.
+    """Return the standard output of a hook for its standard input; empty if there is nothing to inject.
 
     ``store`` are the options ``url``, ``namespace``, ``profile`` and ``embedder``. ``attended`` says whether a person
-    reads the agent's answers; None: as the environment says. The working directory becomes the agent's.
+    reads the agent's answers; None: as the environment says. It works in the agent's folder.
 
     Raises:
         PrimingError, OSError: whatever fails.
 
     """
-    from priming_agents import agents
-    from priming_agents.session import mark_of
+    payload = agents.parse(data)
+    if work is not None:
+        return _output(name, payload, agent, store or {}, work, attended=attended)
+    with closing(Hosts()) as hosts:
+        return _output(name, payload, agent, store or {}, Work(new_call(), hosts), attended=attended)
 
+
+def _output(
+    name: str,
+    payload: Mapping[str, Any],
+    agent: str | None,
+    options: Mapping[str, str | None],
+    work: Work,
+    *,
+    attended: bool | None,
+) -> str:
+    """Return the output of a hook for what its agent sends."""
     if name not in agents.EVENTS:
         raise ParamError("event", name, f"must be one of {', '.join(agents.EVENTS)}")
     if agent is not None and agent not in agents.AGENTS:
         raise ParamError("agent", agent, f"must be one of {', '.join(agents.AGENTS)}")
-    payload = client.parse(data)
     event = agents.parse_event(payload)
-    options = dict(store or {})
-    options["url"] = local_socket.absolute_url(options.get("url"))
-    client.enter(event.folder)
     agent = agent or agents.agent_of(payload)
-    with ExitStack() as exits:
-        if work is None:
-            work = Work(client.new_call())
-            exits.callback(work.hosts.close)
-        attended = environment.is_attended() if attended is None else attended
-        mark = mark_of(name, payload, work.installation)
-        text = _text(name, event, mark, agent, options, work, server=server, attended=attended)
+    attended = environment.is_attended() if attended is None else attended
+    mark = session.mark_of(name, payload, work.installation)
+    chosen = {**options, "url": local_socket.absolute_url(options.get("url"))}
+    with environment.working_in(event.folder):
+        text = _text(name, event, mark, agent, chosen, work, attended=attended)
     return _formatted(agent, name, text)
 
 
 def _formatted(agent: str, name: str, text: str) -> str:
     """A text as an agent accepts it at an event; empty if there is none, or none is accepted."""
-    from priming_agents import agents
-
     is_due = text and agents.accepts_text(name)
     return json.dumps(agents.format_output(agent, name, text)) if is_due else ""
 
@@ -163,7 +216,7 @@ def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip()
-    if isinstance(error, databases.DatabaseAway):
+    if isinstance(error, stores.DatabaseAway):
         details = f"{error}; hooks go without it, and say so no more"
     else:
         details = type(error).__name__ + (f": {error}" if isinstance(error, ParamError) else "")
@@ -179,79 +232,68 @@ def _text(
     options: Mapping[str, str | None],
     work: Work,
     *,
-    server: bool,
     attended: bool,
 ) -> str:
-    """The text that an event injects; empty if there is no store yet, and no correction to create one for."""
+    """Return the text that an event injects; empty if there is no store yet, and no correction to create one for."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.maintenance.adoption import content_of
-    from priming_agents import context, cut, events, session, stores, teaching
+    from priming_agents import context, events, teaching
 
-    values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
-    with ExitStack() as exits:
-        chosen = settings.load(values)
-        content = content_of(chosen)
-        work.notice = content.first_message()
-        existing = stores.find_stores(
-            chosen,
-            exits,
-            work.hosts,
-            content=content,
-            project_only=options["url"] is not None,
-            server=server,
-            prefer_served=name != "session-start",
-            call=work.call,
-        )
-        if (created := _new_store(chosen, name, event, work, server=server)) is not None:
-            existing = [created, *existing]
-            exits.callback(created.close)
-        if not existing:
-            return ""
-        work.admit(chosen, existing)
-        database = existing[0].database
-        shown = partial(session.read_session, database, event.session)
-        work.leftover = lambda *, read: _formatted(
-            agent, name, cut.constraints_text(existing if read else (), shown())
-        )
-        work.stores_known.set()
-        work.queued = content.store is None and teaching.put(database, work.call, name, event, mark)
-        if not existing[0].answers():
-            return ""
-        if created is not None:
-            created.create()  # the correction waits in its file by now
-        folder = Path.cwd()
-        project = context.project_of(folder)
-        with (
-            session.locked_session(database, event.session) as state,
-            calling(Caller(agent, f"hook {name}", event.session)),
-        ):
-            if work.call not in state.answers and not state.claim(mark, work.call):
-                state.answer(work.call, "")
-            if work.call not in state.answers:
-                call = session.HookCall(
-                    event, state, folder, project, existing, attended, content.store is None
-                )
-                if name in LAUNCHING:
-                    events.learn_left_behind(call, database, work.call)
-                state.answer(work.call, events.handle(name, call))
-                if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
-                    raise Busy("the hook has ended")  # what nobody was told does not count as shown
-                state.end_claim(mark)
-            text = state.answers[work.call]
-        if events.UNLEARNED not in text:
-            teaching.remove(database, work.call)
-        return text
+    values = {f"store.{name}": (value, f"--{name}") for name, value in options.items() if value is not None}
+    chosen = settings.load(values)
+    content = content_of(chosen)
+    work.notice = content.first_message()
+    existing = find_stores(
+        chosen, work.hosts, content=content, project_only=options["url"] is not None, call=work.call
+    )
+    if (created := _new_store(chosen, name, event, work)) is not None:
+        existing = [created, *existing]
+    if not existing:
+        return ""
+    work.admit(chosen, existing)
+    database = existing[0].database
+    shown = partial(session.read_session, database, event.session)
+    work.leftover = lambda *, read: _formatted(
+        agent, name, constraints_text(existing if read else (), shown())
+    )
+    work.stores_known.set()
+    work.queued = content.store is None and teaching.put(database, work.call, name, event, mark)
+    if not existing[0].answers():
+        return ""
+    if created is not None:
+        created.create()  # the correction waits in its file by now
+    folder = environment.here()
+    with (
+        session.locked_session(database, event.session) as state,
+        calling(Caller(agent, f"hook {name}", event.session)),
+    ):
+        if work.call not in state.answers and not state.claim(mark, work.call):
+            state.answer(work.call, "")
+        if work.call not in state.answers:
+            call = session.HookCall(
+                event, state, folder, context.project_of(folder), existing, attended, content.store is None
+            )
+            if name in LAUNCHING:
+                events.learn_left_behind(call, database, work.call)
+            state.answer(work.call, events.handle(name, call))
+            if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
+                raise Busy("the hook has ended")  # what nobody was told does not count as shown
+            state.end_claim(mark)
+        text = state.answers[work.call]
+    if events.UNLEARNED not in text:
+        teaching.remove(database, work.call)
+    return text
 
 
-def _new_store(settings: Settings, name: str, event: Event, work: Work, *, server: bool) -> HookStore | None:
-    """The store that a project gets at its first correction, with its folder; None where it needs none."""
-    from priming_agents import stores, teaching
+def _new_store(settings: Settings, name: str, event: Event, work: Work) -> HookStore | None:
+    """Return the store that a project gets at its first correction, with its folder; None where it needs none."""
+    from priming_agents import teaching
 
     place = stores.place_of_new_store(settings) if settings["hooks.create"] == "on" else None
     if place is None or place.path is None or not teaching.is_due(place.path, name, event):
         return None
-    created = stores.HookStore(place, place.path, settings, work.hosts, server=server, call=work.call)
+    created = HookStore(place, place.path, settings, work.hosts, call=work.call)
     created.make_folder()
     return created
 
@@ -284,3 +326,90 @@ def _time_limit(event: str, work: Work, seconds: float) -> Iterator[None]:
         yield
     finally:
         alarm.cancel()
+
+
+NOTICE = "Priming ran out of time: at most constraints without conditions follow. `priming active` lists all rules."
+"""The first line of what a hook tells that runs out of time: constraints, which no context has to confirm."""
+
+
+def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
+    """The notice, and the constraints without conditions that fit the budget, trusted ones first.
+
+    Constraints that the session was shown lately are left out. A store that does not answer has none.
+    """
+    from priming.recall.formatting import RULES_HEADER, rule_full
+
+    rules = []
+    for store in stores:
+        with suppress(PrimingError, OSError):
+            rules += [rule for rule in store.constraints() if state.is_due(rule.id)]
+    lines = [NOTICE, RULES_HEADER.rstrip()]
+    for rule in sorted(rules, key=lambda rule: -TRUST.index(rule.trust)):
+        if session.count_tokens("\n".join([*lines, line := rule_full(rule), ""])) <= HOOK.tokens:
+            lines.append(line)
+    return "\n".join(lines if len(lines) > 2 else lines[:1])
+
+
+class HookAnswers:
+    """What a server answers at ``/local/hook``: the work of a hook, with the stores that the server has open.
+
+    One after another, since each takes milliseconds once the store is open.
+    """
+
+    def __init__(self, server: LocalServer) -> None:
+        from priming.maintenance import adoption
+        from priming.rules import learn
+        from priming_agents import context, corrections, events, teaching
+
+        assert all((adoption, learn, context, corrections, events, teaching))  # loaded before the first call
+        self._server, self._hosts, self._turn = server, Hosts(server), Lock()
+
+    def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the output of a hook and its line of error, or why the hook has to do the work itself."""
+        own = environment.identity()
+        if any(request.get(name) != value for name, value in own.items()):
+            # An update has replaced the program in its place: what runs here is no longer what is installed.
+            if request.get("package") == own["package"] and request.get("version") != own["version"]:
+                self._server.end_session()
+            return {"refused": "another version, or other variables"}
+        work = _ServedWork(str(request["call"]), self._hosts, self._server)
+        work.installation = str(request.get("installation") or "")
+        try:
+            with self._turn, environment.working_in(str(request["folder"])):
+                output = _output(
+                    str(request["event"]),
+                    request["payload"],
+                    request.get("agent"),
+                    request["store"],
+                    work,
+                    attended=bool(request.get("attended")),
+                )
+        except (NotServed, Busy) as error:
+            return {"refused": str(error)}
+        except Exception as error:  # noqa: BLE001 - as in a process of its own, whatever fails is a line
+            return {"output": "", "error": failure_line(str(request["event"]), error, work)}
+        return {"output": output, "error": work.notice}
+
+
+class NotServed(Exception):
+    """A call that this server does not answer: the hook does the work itself."""
+
+
+OFF, OTHER = "hooks.server is off", "another store"
+
+
+class _ServedWork(Work):
+    """A call that a server answers, with the stores that it has open."""
+
+    def __init__(self, call: str, hosts: Hosts, server: LocalServer) -> None:
+        super().__init__(call, hosts)
+        self._server = server
+
+    def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
+        """Refuse calls that the settings do not allow, or that belong to the server of another store."""
+        super().admit(settings, stores)
+        if self.store is None and self._server.is_of_session:
+            self._server.end_session()
+            raise NotServed(OFF)
+        if local_socket.socket_path(stores[0].database) != self._server.local.path:
+            raise NotServed(OTHER)

@@ -1,7 +1,12 @@
-"""The stores of a hook: through a running server with few imports, or else the file itself."""
+"""The stores of a hook: where they are, whether they answer, and calls of them in this process.
+
+Light to import: a hook that a server answers only looks for the place of the store.
+"""
 
 from __future__ import annotations
 
+import os
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
@@ -9,52 +14,129 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
-from priming.config.params.server import SOCKET
-from priming.config.store_urls import Location, url_of
+from priming.config.params.hooks import HOOK
+from priming.config.store_urls import Location, url_of, without_password
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.operations import local_socket as places
-from priming_agents import databases
-from priming_agents.client import database_at, is_store
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.maintenance.adoption import FolderContent
-    from priming.operations.connection import ServerConnection
+    from priming.operations.local_server import LocalServer
     from priming.operations.service import LocalService
     from priming.types import MemoryRecord
 
+_AWAY = ".away"
 _MOST_OPEN = 4
 """Stores, or settings of the same store, that a process keeps open."""
 
 
-class Hosts:
-    """The stores that this process has opened for hooks, each once."""
+class DatabaseAway(Exception):
+    """A database that does not answer, said to the user once."""
 
-    def __init__(self) -> None:
+
+def place_of(location: Location) -> Path:
+    """The file that stands for a store in a database: the hooks' files are beside it, as beside a store in a file.
+
+    It says which store that is, without a password.
+    """
+    path = environment.database_place(location)
+    if not path.exists():
+        with suppress(OSError):
+            private_files.make_folder(path.parent)
+            path.write_text(f"{without_password(location.as_url())}\n", "utf-8")
+    return path
+
+
+def hook_url(location: Location) -> str:
+    """The URL of a store that gives up a connection in time for a hook."""
+    url = location.as_url()
+    if "connect_timeout=" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={HOOK.connect}"
+
+
+def is_away(database: Path) -> bool:
+    """Whether a database did not answer a moment ago, so that it is not asked again yet."""
+    try:
+        age = time.time() - Path(f"{database}{_AWAY}").stat().st_mtime
+    except OSError:
+        return False
+    return 0 <= age < HOOK.away
+
+
+def note_away(database: Path) -> bool:
+    """Note that a database does not answer; whether it did until now."""
+    note = Path(f"{database}{_AWAY}")
+    is_new = not note.exists()
+    with suppress(OSError):
+        note.touch()
+    return is_new
+
+
+def note_back(database: Path) -> None:
+    """Forget that a database did not answer."""
+    with suppress(OSError):
+        Path(f"{database}{_AWAY}").unlink()
+
+
+def database_of(url: str | None) -> Path | None:
+    """The database that hooks in the working directory ask first; None where there is none."""
+    everywhere = None if url is not None else url_of(environment.global_store())
+    if url is None and environment.settings_mention("url"):
+        from priming.config import settings
+
+        url = settings.load().store_url
+    for store in (url, everywhere):
+        place = database_at(store)
+        if place is not None:
+            return place[1]
+        if everywhere is None:
+            break
+    return None
+
+
+def database_at(url: str | None) -> tuple[Location, Path] | None:
+    """A store and its file, or the file that stands for a store in a database; None where there is no store."""
+    location = environment.locate(url)
+    if location.url is not None:
+        return location, place_of(location)
+    real = places.real(url)
+    return None if real is None or real.path is None or not is_store(real.path) else (real, real.path)
+
+
+def is_store(path: Path) -> bool:
+    """Whether a store is there: an empty file is a store that is being created."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+class Hosts:
+    """The stores that this process has opened for hooks, each once; in a server, its own is among them."""
+
+    def __init__(self, server: LocalServer | None = None) -> None:
         self._services: OrderedDict[tuple[tuple[str, str], ...], LocalService] = OrderedDict()
+        self._server = server
 
     def service(self, location: Location, settings: Settings) -> LocalService:
-        """The open store of a location, with the profile and the settings that apply to it."""
+        """Return the open store of a location, with the profile and the settings that apply to it."""
         profile = settings["store.profile"]
-        greeting = tuple(places.greeting(location, profile, settings).items())
+        described = places.greeting(location, profile, settings)
+        if self._server is not None and described == self._server.local.greeting:
+            return self._server.service
+        greeting = tuple(described.items())
         service = self._services.pop(greeting, None)
         if service is None:
             from priming.operations.service import LocalService
 
-            url = databases.hook_url(location) if location.path is None else location.as_url()
+            url = hook_url(location) if location.path is None else location.as_url()
             service = LocalService(url, profile=profile, settings=settings)
         self._services[greeting] = service
         while len(self._services) > _MOST_OPEN:
             self._services.popitem(last=False)[1].close()
         return service
 
-    def make_vectors(self, seconds: float) -> None:
-        """Spend so many seconds on the vectors that the memories of each wait for."""
-        for service in self._services.values():
-            service.make_vectors(seconds)
-
     def close(self) -> None:
-        """Close them all."""
+        """Close those that it opened."""
         while self._services:
             self._services.popitem()[1].close()
 
@@ -69,31 +151,12 @@ class HookStore:
         settings: Settings,
         hosts: Hosts,
         *,
-        server: bool,
         call: str,
     ) -> None:
         self.database = database
-        self._location, self._settings, self._server = location, settings, server
+        self._location, self._settings = location, settings
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
         self._hosts, self._call, self._writes = hosts, call, dict[str, int]()
-        self._line: ServerConnection | None = None
-
-    def connect(self) -> bool:
-        """Connect to the running server of the store; False where there is none."""
-        if self._location.path is None:
-            return False
-        if self._line is None and self._server and places.available() and environment.server_wanted():
-            try:
-                path = places.socket_path(self.database)
-                if not places.is_ours(path):
-                    return False
-                greeting = places.greeting(self._location, self._profile, self._settings)
-            except (OSError, PrimingError):
-                return False
-            from priming.operations.connection import connect
-
-            self._line = connect(path, greeting, SOCKET.knock)
-        return self._line is not None
 
     def answers(self) -> bool:
         """Whether the store answers: a file does, a database may be away.
@@ -104,14 +167,14 @@ class HookStore:
         """
         if self._location.path is not None:
             return True
-        if databases.is_away(self.database):
+        if is_away(self.database):
             return False
         try:
             with self._hosts.service(self._location, self._settings).memory(self._namespace):
-                databases.note_back(self.database)
+                note_back(self.database)
         except PrimingError as error:
-            if databases.note_away(self.database):
-                raise databases.DatabaseAway(str(error)) from error
+            if note_away(self.database):
+                raise DatabaseAway(str(error)) from error
             return False
         return True
 
@@ -133,16 +196,6 @@ class HookStore:
         """
         if writes and operation_id is None:
             operation_id = self._next_id(operation)
-        if self.connect():
-            from priming.operations.connection import ConnectionLost, NotSendable
-
-            assert self._line is not None
-            try:
-                return self._line.call(self._namespace, operation, dict(request), operation_id=operation_id)
-            except ConnectionLost:
-                self._line = None
-            except NotSendable:
-                pass
         try:
             return self._answer_here(operation, request, operation_id)
         except (
@@ -163,13 +216,6 @@ class HookStore:
         with Memory.open(self._location.as_url()) as empty, empty.writing():
             pass  # the first write creates it
 
-    def warm(self) -> None:
-        """Open the store in this process and load what recalls need."""
-        service = self._hosts.service(self._location, self._settings)
-        with service.memory(self._namespace) as memory, memory.lock:
-            memory.working(memory.now())
-            memory.embedder.embed(["warm"])
-
     def constraints(self) -> list[MemoryRecord]:
         """The first constraints without conditions, read without the connections that this process has."""
         from priming.core.arguments.checks import PAGE_LIMIT
@@ -182,11 +228,6 @@ class HookStore:
         ):
             rules = memory.list(kinds=["behavior"], limit=PAGE_LIMIT)
         return [rule for rule in rules if rule_kind(rule) == "constraint" and not scope("when", rule.when)]
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._line is not None:
-            self._line.close()
 
     def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
         """The result of an operation in this process; the values of a hook's own requests need no other check."""
@@ -230,6 +271,11 @@ class HookStore:
         return id_of(self._call, f"{operation} {number}")
 
 
+def new_call() -> str:
+    """Return an id for one call of a hook: the milliseconds of now, and chance."""
+    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
+
+
 def id_of(call: str, name: str) -> str:
     """The id, of version 7, of an operation in a call of a hook.
 
@@ -244,21 +290,11 @@ def id_of(call: str, name: str) -> str:
 
 
 def find_stores(
-    settings: Settings,
-    exits: ExitStack,
-    hosts: Hosts,
-    *,
-    content: FolderContent,
-    project_only: bool,
-    server: bool,
-    prefer_served: bool,
-    call: str,
+    settings: Settings, hosts: Hosts, *, content: FolderContent, project_only: bool, call: str
 ) -> list[HookStore]:
-    """The stores that exist, of the project and then of all projects; ``exits`` closes the connections to them.
+    """Return the stores that exist, of the project and then of all projects.
 
     The project's is left out where nobody adopted it (``content``).
-    ``prefer_served`` leaves out the store of all projects where it would be slow: where it has no running server, and
-    the project's store has one.
     """
     urls = [settings.store_url] if content.store is None else []
     if not project_only:
@@ -267,10 +303,7 @@ def find_stores(
     for url in urls:
         place = database_at(url)
         if place is not None and all(place[1] != other.database for other in stores):
-            stores.append(HookStore(*place, settings, hosts, server=server, call=call))
-            exits.callback(stores[-1].close)
-    if prefer_served and len(stores) > 1 and stores[0].connect() and not stores[1].connect():
-        stores.pop()
+            stores.append(HookStore(*place, settings, hosts, call=call))
     return stores
 
 
@@ -293,6 +326,6 @@ def place_of_new_store(settings: Settings) -> Location | None:
 
 def _root() -> Path:
     """The root of the repository of the working folder, unless that is the home folder; else the working folder."""
-    here = Path.cwd()
+    here = environment.here()
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     return here if root == Path.home() else environment.repository_root(root)

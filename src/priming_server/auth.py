@@ -12,7 +12,6 @@ import logging
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from uuid import uuid4
 
 from opentelemetry import trace
@@ -27,7 +26,6 @@ from priming.config.environment import USER, VERSION
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.errors import PrimingError
-from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
 from priming.types import EVERYWHERE, Token
 from priming_server import telemetry
 from priming_server.limits import Bodies, RateLimiter, limited, too_large
@@ -57,8 +55,6 @@ class RequestContext:
     request_id: str
     client: str
     limits: ServerParams
-    local: bool = False
-    """Whether it came over the store's own socket, at which only the store's owner is answered."""
     secret: str | None = None
     token: Token | None = None
     operation: str = "other"
@@ -73,10 +69,8 @@ class RequestContext:
         """Whom its limits count for: its token, or its address where it has none."""
         return self.client if self.token is None else self.token.id
 
-    def caller(self, headers: Headers, via: str) -> Caller:
-        """The caller: a process of the user names itself over the socket; others are identified by their token."""
-        if self.local:
-            return Caller(USER, via).after(headers)
+    def caller(self, via: str) -> Caller:
+        """The caller, as its token identifies it."""
         name = None if self.token is None else self.token.name or self.token.id
         return Caller(USER if name is None else f"token {name}", via, everywhere=self.everywhere)
 
@@ -125,8 +119,6 @@ class Authenticator:
 
     async def still_admits(self, context: RequestContext) -> bool:
         """Whether a client that was admitted would still be admitted."""
-        if context.local:
-            return True
         needed, token = await self.check(context.secret)
         return token is not None if context.token is not None else not needed
 
@@ -149,12 +141,6 @@ class RequestMiddleware:
         tracers: TracerProvider | None = None,
     ) -> None:
         self.app, self._authenticator, self._params, self._metrics = app, authenticator, params, metrics
-        self._local_params = replace(
-            params,
-            body_bytes=max(params.body_bytes, MESSAGE_BYTES),
-            depth=max(params.depth, MESSAGE_DEPTH),
-            values=max(params.values, MESSAGE_VALUES),
-        )
         self._names_only = names_only
         self._rates, self._bodies = RateLimiter(params), Bodies(params)
         self._tracer = trace.get_tracer("priming", VERSION, tracer_provider=tracers)
@@ -184,15 +170,14 @@ class RequestMiddleware:
             self._record(context, scope, time.perf_counter() - began)
 
     def _context(self, scope: Scope, headers: Headers) -> RequestContext:
-        local = bool(scope.setdefault("state", {}).get("local"))
+        scope.setdefault("state", {})
         own_id = headers.get("x-request-id", "")
         scheme, _, secret = headers.get("authorization", "").partition(" ")
         client = scope.get("client")
         return RequestContext(
             own_id if _REQUEST_ID.fullmatch(own_id) else uuid4().hex,
             client=client[0] if client else "local",
-            limits=self._local_params if local else self._params,
-            local=local,
+            limits=self._params,
             secret=secret.strip() if scheme.lower() == "bearer" else None,
         )
 
@@ -202,13 +187,13 @@ class RequestMiddleware:
         """Pass the request on; an error becomes a response, unless one was begun already."""
         try:
             await self._admit(context, headers, scope)
-            with self._bodies.of(None if context.local else context.holder) as take:
+            with self._bodies.of(context.holder) as take:
                 await self.app(scope, limited(receive, context.limits, take), send)
             return
         except Refused as error:
             refused = error
         except PrimingError as error:
-            refused = refusal(error, everywhere=context.everywhere, local=context.local)
+            refused = refusal(error, everywhere=context.everywhere)
         except ClientDisconnect:
             context.status = context.status or _GONE
             return
@@ -224,9 +209,7 @@ class RequestMiddleware:
         """Check the client, its rate and its body's length; ``Refused`` if one of them is not acceptable."""
         if "content-length" in headers and "transfer-encoding" in headers:
             raise Refused(400, "bad_param", _TWO_LENGTHS, {"Connection": "close"})
-        if context.local:
-            context.everywhere = True
-        elif scope["path"] not in ALIVE:
+        if scope["path"] not in ALIVE:
             await self._authenticate(context, headers, scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > context.limits.body_bytes:
@@ -247,10 +230,10 @@ class RequestMiddleware:
             )
 
     def _record(self, context: RequestContext, scope: Scope, seconds: float) -> None:
-        """Count and log a request; greetings, which every local client sends first, are logged at debug only."""
+        """Count and log a request."""
         self._metrics.answered(context.operation, context.status, seconds)
         telemetry.write(
-            logging.DEBUG if scope["path"] == GREETING_PATH else logging.INFO,
+            logging.INFO,
             "request",
             request_id=context.request_id,
             method=scope["method"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -20,23 +21,23 @@ from starlette.types import ASGIApp
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
-from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.config.params.server import SERVER, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket, schema
-from priming.operations.connection import JSON_LINES
-from priming.operations.local_socket import GREETING_PATH
+from priming.operations.connection import JSON
+from priming.operations.local_server import json_bytes, reason_header
 from priming.operations.op import Op
 from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
-from priming.types import Clock, Progress, SystemClock
+from priming.types import Clock, SystemClock
 from priming_server import openapi, telemetry
 from priming_server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming_server.health import MadeOnce, Readiness
-from priming_server.jobs import Job, Jobs, ProgressStream, events
+from priming_server.jobs import Job, Jobs, events
 from priming_server.limits import WorkerPool, json_body
-from priming_server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
+from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
 from priming_server.tokens import Tokens
 
@@ -84,7 +85,7 @@ def create_app(
         tokens: who may use it; while there never was a token, everybody may.
         params: limits and patience.
         names_only: whether the Host header must then name this machine: a Unix socket needs no such guard.
-        greeting: what the server answers to clients at its own socket.
+        greeting: what its store is: ``/ready`` says whether that file is still in its place.
         sleep_every: how often the open namespaces sleep by themselves; None: never.
         mounts: other applications to be served beside it.
         tracers: where OpenTelemetry's spans go; None: wherever it is configured to.
@@ -149,7 +150,7 @@ class ServerState:
         self.draining = False
         self.readiness = Readiness(tokens.is_writable, params.ready_seconds)
         self.greeting: Mapping[str, str] | None = None
-        """What it answers to clients at the socket beside its store, once the store exists."""
+        """What its store is, once the store exists: the greeting of the socket beside it."""
         self.jobs = Jobs(service, params, clock)
         self.scheduler = Scheduler(service, every, clock)
         self.metrics = telemetry.Metrics(
@@ -174,6 +175,23 @@ class ServerState:
                 await self.authenticator.close()
                 await self.readiness.close()
 
+    def observe(
+        self, operation: str, namespace: str | None, code: str | None, status: int, seconds: float
+    ) -> None:
+        """Count and log an answer at the store's socket; greetings, which clients send first, at debug only."""
+        self.metrics.answered(operation, status, seconds)
+        telemetry.write(
+            logging.DEBUG if operation in local_socket.ABOUT else logging.INFO,
+            "request",
+            operation=operation,
+            namespace=namespace,
+            status=status,
+            code=code,
+            ms=round(seconds * 1000, 2),
+        )
+        if namespace is not None and status == 200 and BY_NAME[operation].answers == "Receipt":
+            self.jobs.forget(namespace)
+
     def stop(self) -> None:
         """Ask long calls to end after their current step."""
         self.ending.set()
@@ -193,28 +211,18 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
     async def answer(request: Request) -> Response:
         context = context_of(request)
         namespace = _enter(request, op.name, op.needs)
-        caller = context.caller(request.headers, f"http {op.name}")
         call = partial(
             _carry_out,
             server.service,
             namespace,
             op,
             await json_body(request),
-            caller=caller,
+            caller=context.caller(f"http {op.name}"),
             limits=context.limits,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
-            own=context.local,
         )
-        if op.long and request.headers.get("accept") == JSON_LINES:
-            stream = ProgressStream(context, server.ending, SOCKET.between)
-            if not context.local:
-                server.workers.check(namespace)
-            return StreamingResponse(stream.lines(server.workers, namespace, call), media_type=JSON_LINES)
-        run = server.workers.run_patiently if context.local else server.workers.run
-        content, reason = await run(
-            lambda: _with_reason(server.service, namespace, op, call(None), caller), namespace
-        )
+        content, reason = await server.workers.run(call, namespace)
         if op.answers == "Receipt":
             server.jobs.forget(namespace)
         return Response(content, headers=reason_header(reason), media_type=JSON)
@@ -227,34 +235,17 @@ def _carry_out(
     namespace: str,
     op: Op,
     body: bytes,
-    progress: Progress | None,
     *,
     caller: Caller,
     limits: ServerParams,
     operation_id: str | None,
     forgiving: bool,
-    own: bool,
-) -> Any:
-    """The answer of an operation to the body of a request, in a thread."""
-    arguments = parse_body(body, limits.depth, limits.values)
-    if not own:
-        schema.refuse_own(op, arguments)
-    with calling(caller):
-        return service.call(
-            namespace,
-            op.name,
-            arguments,
-            forgiving=forgiving,
-            progress=progress,
-            operation_id=operation_id,
-        )
-
-
-def _with_reason(
-    service: LocalService, namespace: str, op: Op, answer: Any, caller: Caller
 ) -> tuple[bytes, str | None]:
-    """An answer as bytes, and the reason why it is empty."""
+    """Return the answer of an operation to the body of a request, and the reason why it is empty."""
+    arguments = parse_body(body, limits.depth, limits.values)
+    schema.refuse_own(op, arguments)
     with calling(caller):
+        answer = service.call(namespace, op.name, arguments, forgiving=forgiving, operation_id=operation_id)
         return json_bytes(answer), reason_of(service, namespace, op, answer)
 
 
@@ -302,7 +293,7 @@ def _job(server: ServerState, op: Op) -> Endpoint:
         check = partial(_checked, namespace, op, body, context_of(request))
         arguments = await server.workers.run(check, namespace)
         context = context_of(request)
-        caller = context.caller(request.headers, f"http {op.name}")
+        caller = context.caller(f"http {op.name}")
         job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
         return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
 
@@ -341,12 +332,6 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
         local_socket.check_in_place(server.greeting)
         return respond({"status": "ready", "version": VERSION, "writable": await server.readiness.check()})
 
-    async def hello(request: Request) -> Response:
-        if server.greeting is None or not context_of(request).local:
-            raise HTTPException(404)
-        context_of(request).operation = "hello"
-        return respond(dict(server.greeting))
-
     async def figures(request: Request) -> Response:
         context = context_of(request)
         context.operation = "metrics"
@@ -368,7 +353,6 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
     add("/healthz", health, include_in_schema=False)
     add("/readyz", ready, include_in_schema=False)
     add("/metrics", figures, **openapi.of_server("metrics", "Metrics for Prometheus", "text/plain"))
-    add(GREETING_PATH, hello, include_in_schema=False)
     add("/openapi.json", document, include_in_schema=False)
     add("/docs", docs, include_in_schema=False)
 
@@ -382,7 +366,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, PrimingError)
     context = context_of(request)
-    return await _refused(request, refusal(error, everywhere=context.everywhere, local=context.local))
+    return await _refused(request, refusal(error, everywhere=context.everywhere))
 
 
 async def _no_route(request: Request, error: Exception) -> Response:

@@ -14,7 +14,6 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -22,19 +21,15 @@ from priming.config.caller import Caller, calling
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
+from priming.operations.local_server import Cancelled, json_bytes
 from priming.operations.service import LocalService
-from priming.types import Clock, Progress
+from priming.types import Clock
 from priming_server import telemetry
-from priming_server.auth import RequestContext
-from priming_server.limits import FairThreads, WorkerPool
-from priming_server.responses import Refused, json_bytes, refusal
+from priming_server.limits import FairThreads
+from priming_server.responses import Refused, refusal
 
 OVER = ("done", "failed", "cancelled")
 STATES = ("waiting", "running", *OVER)
-
-
-class Cancelled(Exception):
-    """Raised by a progress callback when the call is to end."""
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +123,7 @@ class Jobs:
         """Forget the finished jobs of a namespace: their results may have what was purged."""
         for job in [*self._jobs.values()]:
             if job.namespace == namespace and job.status in OVER:
-                del self._jobs[job.id]
+                self._jobs.pop(job.id, None)
 
     async def close(self) -> None:
         """Cancel all jobs after their current step and wait for them."""
@@ -216,71 +211,3 @@ def _event(job: Job) -> bytes:
     if name == "error":
         data = {"error": job.error}
     return f"event: {name}\nid: {job.number}\ndata: ".encode() + json_bytes(data) + b"\n\n"
-
-
-class ProgressStream:
-    """A call whose progress is streamed: JSON lines of ``progress``, and at last one ``answer`` or ``error``.
-
-    The call ends after its present step when its client goes away, or ``ending`` is set; the stream then ends
-    without an answer.
-    """
-
-    def __init__(self, context: RequestContext, ending: Event, interval: float) -> None:
-        self._context, self._ending, self._interval = context, ending, interval
-        self._gone = Event()
-        self._last = 0.0
-        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._loop = asyncio.get_running_loop()
-
-    async def lines(
-        self, workers: WorkerPool, lane: str, call: Callable[[Progress], Any]
-    ) -> AsyncIterator[bytes]:
-        """Run a call in a thread and yield its lines."""
-        answer = partial(_answer_line, partial(call, self._progress))
-        task = asyncio.create_task(workers.run_patiently(answer, lane))
-        task.add_done_callback(self._ended)
-        try:
-            while (line := await self._lines.get()) is not None:
-                yield line
-            yield self._end(task)
-        finally:
-            self._gone.set()
-
-    def _progress(self, done: int, total: int | None) -> None:
-        """Report a step, from the thread of the call; the first and the last step always."""
-        if self._gone.is_set() or self._ending.is_set():
-            raise Cancelled
-        if total is None or done == total or monotonic() - self._last >= self._interval:
-            self._last = monotonic()
-            line = _line({"progress": [done, total]})
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        if not task.cancelled():
-            task.exception()  # retrieved: the client may be gone
-        self._lines.put_nowait(None)
-
-    def _end(self, task: asyncio.Task[bytes]) -> bytes:
-        """The last line of a finished call; nothing for a cancelled one."""
-        context = self._context
-        try:
-            return task.result()
-        except Cancelled:
-            return b""
-        except PrimingError as error:
-            refused = refusal(error, everywhere=context.everywhere, local=context.local)
-        except Exception as error:  # noqa: BLE001 - the response has begun: only its last line can say so
-            telemetry.write(logging.ERROR, "a bug", error=error, request_id=context.request_id)
-            message = f"a bug: the server's log has it under request {context.request_id}"
-            refused = Refused(500, "internal", message)
-        context.code = refused.code
-        return _line({"error": refused.payload})
-
-
-def _answer_line(call: Callable[[], Any]) -> bytes:
-    """The last line of a call, made in its thread."""
-    return _line({"answer": call()})
-
-
-def _line(payload: dict[str, Any]) -> bytes:
-    return json_bytes(payload) + b"\n"

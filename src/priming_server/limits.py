@@ -18,7 +18,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from priming.config.params.server import ServerParams
-from priming_server.responses import JSON, Refused
+from priming.operations.connection import JSON
+from priming_server.responses import Refused
 
 T = TypeVar("T")
 
@@ -152,12 +153,6 @@ class WorkerPool:
         """``Refused`` if as many calls of a lane run or wait as may."""
         check_waiting(self._at_work[lane], self._params)
 
-    async def run_patiently(self, call: Callable[[], T], lane: str = "") -> T:
-        """The result of ``call``, from a thread, however many calls wait and however long it takes."""
-        future = self._submit(call, lane)
-        await asyncio.wait({future})
-        return future.result()
-
     async def close(self) -> None:
         """Wait for running calls."""
         await asyncio.to_thread(self._threads.close, cancel=True)
@@ -191,14 +186,12 @@ class Bodies:
         self._each: Counter[str] = Counter()
 
     @contextmanager
-    def of(self, client: str | None) -> Iterator[Callable[[int], None]]:
-        """Count what arrives for a request of a client until the block ends; None: a local one, which is trusted."""
+    def of(self, client: str) -> Iterator[Callable[[int], None]]:
+        """Count what arrives for a request of a client until the block ends."""
         taken = 0
 
         def take(size: int) -> None:
             nonlocal taken
-            if client is None:
-                return
             most = self._params.bodies_each, self._params.bodies_bytes
             if self._each[client] + size > most[0] or self._each.total() + size > most[1]:
                 message = "too many bytes of requests are under way: send fewer at once"
@@ -209,10 +202,9 @@ class Bodies:
         try:
             yield take
         finally:
-            if client is not None:
-                self._each[client] -= taken
-                if not self._each[client]:
-                    del self._each[client]
+            self._each[client] -= taken
+            if not self._each[client]:
+                del self._each[client]
 
 
 def limited(receive: Receive, params: ServerParams, take: Callable[[int], None]) -> Receive:

@@ -45,13 +45,14 @@ from priming.mcp.protocol import (
     progress_token,
     stated_version,
 )
+from priming.operations.connection import JSON
 from priming.operations.service import LocalService
 from priming.operations.table import find, tools
 from priming.serialization import error_payload, outward_message
 from priming_server.auth import RequestContext, context_of
 from priming_server.http import Mount
 from priming_server.limits import check_waiting
-from priming_server.responses import JSON, Refused, refusal
+from priming_server.responses import Refused, refusal
 
 PATH = "/v1/{namespace}/mcp"
 STREAM = "text/event-stream"
@@ -114,13 +115,13 @@ class _NamespacedApp:
         if number_of(message) is None:
             await Response(status_code=202)(scope, receive, send)
             return
-        conversation = McpConversation(self._client(request, context, namespace, groups))
+        conversation = McpConversation(self._client(context, namespace, groups))
         with self._lane(namespace) as threads:
             await self._answered(request, conversation, message, threads, receive, send)
 
-    def _client(self, request: Request, context: RequestContext, namespace: str, groups: str) -> McpClient:
+    def _client(self, context: RequestContext, namespace: str, groups: str) -> McpClient:
         def caller(operation: str) -> Caller:
-            return context.caller(request.headers, f"mcp {operation}")
+            return context.caller(f"mcp {operation}")
 
         def payload(error: PrimingError) -> Mapping[str, str]:
             message = error_payload(error)

@@ -15,11 +15,12 @@ from importlib import resources
 from typing import Any
 
 from priming.operations import schema as schemas
+from priming.operations.connection import JSON
 from priming.operations.op import Op
 from priming.operations.table import SERVED
 from priming_server.examples import EXAMPLES
 from priming_server.jobs import STATES
-from priming_server.responses import JSON, MEANINGS
+from priming_server.responses import MEANINGS
 
 _DEFS, _HERE = "#/$defs/", "#/components/schemas/"
 _NAMESPACE = {

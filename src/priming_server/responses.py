@@ -10,25 +10,10 @@ from starlette.responses import Response
 
 from priming.core.arguments.measured import parse_json
 from priming.errors import Busy, PrimingError, StoreError, brief
-from priming.serialization import error_payload, full_error_payload, outward_message
-from priming.text.quotation import json_text, visible
+from priming.operations.connection import JSON
+from priming.operations.local_server import STATUS, json_bytes
+from priming.serialization import error_payload, outward_message
 from priming_server import telemetry
-
-JSON = "application/json"
-STATUS: Mapping[str, int] = {
-    "bad_param": 400,
-    "not_found": 404,
-    "conflict": 409,
-    "store": 500,
-    "corrupt": 500,
-    "schema_too_new": 500,
-    "priming": 500,
-    "missing_extra": 501,
-    "embedder": 502,
-    "agent": 502,
-    "busy": 503,
-}
-"""The status of an answer by the code of the error."""
 
 MEANINGS: Mapping[int, str] = {
     400: "An argument is missing, unknown or out of range (`bad_param`)",
@@ -72,13 +57,12 @@ class Refused(Exception):
         return respond({"error": self.payload}, self.status, headers=self.headers)
 
 
-def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Refused:
+def refusal(error: PrimingError, *, everywhere: bool) -> Refused:
     """The response to an error of the library.
 
-    Names of other namespaces and of files are only for those who may use all namespaces; a ``local`` client gets the
-    violations in a list as well, to raise the same error again.
+    Names of other namespaces and of files are only for those who may use all namespaces.
     """
-    payload = full_error_payload(error) if local else dict(error_payload(error))
+    payload = dict(error_payload(error))
     if not everywhere:
         payload["message"] = outward_message(error)
     if isinstance(error, StoreError) and not isinstance(error, Busy):
@@ -90,18 +74,6 @@ def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Re
 def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A value as a response."""
     return Response(json_bytes(value), status, headers, JSON)
-
-
-def reason_header(reason: str | None) -> dict[str, str]:
-    """The header that says why an answer without a field for it is empty."""
-    if reason is None:
-        return {}
-    return {"Priming-Reason": visible(" ".join(reason.split())).encode("ascii", "backslashreplace").decode()}
-
-
-def json_bytes(value: Any) -> bytes:
-    """A value as JSON."""
-    return json_text(value, separators=(",", ":")).encode()
 
 
 def parse_body(body: bytes, depth: int, values: int) -> Any:

@@ -10,11 +10,11 @@ from threading import Event
 from priming.config.caller import Caller, calling
 from priming.config.params.embedding import EMBEDDER
 from priming.errors import PrimingError
+from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
 from priming.sleep.plan import is_due
 from priming.types import Clock
 from priming_server import telemetry
-from priming_server.jobs import Cancelled
 
 
 class Scheduler:

@@ -20,9 +20,8 @@ from priming_agents.command import respond
 
 PATIENT = """
 from dataclasses import replace
-from priming_agents import client, command, session, stores
+from priming_agents import client, command, session
 client.HOOK = command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0, answer=600.0)
-stores.SOCKET = replace(stores.SOCKET, knock=600.0)
 from priming.cli.start import main
 main()
 """
@@ -72,7 +71,7 @@ class Project:
 
     def hook(self, event, **more):
         """The output of a hook as an object; None where it has none."""
-        output = respond(event, self.payload(**more), server=False, attended=self.attended)
+        output = respond(event, self.payload(**more), attended=self.attended)
         return json.loads(output) if output else None
 
     def text(self, event, **more):

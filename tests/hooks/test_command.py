@@ -21,8 +21,7 @@ from priming import Cue
 from priming.errors import ParamError
 from priming_agents import command
 from priming_agents.client import plain_options
-from priming_agents.command import failure_line, respond, run
-from priming_agents.cut import NOTICE
+from priming_agents.command import NOTICE, failure_line, respond, run
 from priming_agents.session import locked_session
 
 from .project import COMMAND, DEPLOY, Project, context, filled
@@ -116,7 +115,7 @@ def test_a_hook_that_takes_too_long_ends_the_process_with_success(project, monke
 def test_a_store_that_is_named_is_the_one_wherever_the_agent_works(project):
     url = f"sqlite:///{project.database.relative_to(Path.cwd())}"
     data = project.payload(tool_name="Edit", tool_input={"file_path": "a.go"})
-    assert "Wrap errors" in respond("pre-tool", data, store={"url": url}, server=False)
+    assert "Wrap errors" in respond("pre-tool", data, store={"url": url})
 
 
 def test_only_a_plain_call_is_answered_without_the_command_line():

@@ -15,10 +15,9 @@ from tests.storage.postgres.server import empty
 
 from priming import HashedEmbedder, Memory
 from priming.config.environment import locate
-from priming_agents import databases
-from priming_agents.client import database_at
-from priming_agents.command import respond, run
-from priming_agents.cut import NOTICE
+from priming_agents import stores
+from priming_agents.command import NOTICE, respond, run
+from priming_agents.stores import database_at
 
 from .project import COMMAND
 
@@ -86,11 +85,11 @@ def test_a_database_that_is_away_is_said_once_and_asked_again_later(monkeypatch,
     assert hook("prompt", "s", "No, use uv instead of pip.") == ("", "")
     assert len(list(home.rglob("*.queued"))) == 1, "the correction waits"
     _, database = database_at(AWAY)
-    assert databases.is_away(database)
+    assert stores.is_away(database)
     earlier(f"{database}.away")
-    assert not databases.is_away(database)
+    assert not stores.is_away(database)
     assert hook("session-start", "s") == ("", "")
-    assert databases.is_away(database)
+    assert stores.is_away(database)
 
 
 def earlier(path):
@@ -101,7 +100,7 @@ def earlier(path):
 def test_a_hook_that_looks_for_its_store_loads_no_driver(monkeypatch):
     monkeypatch.setenv("PRIMING_URL", AWAY)
     code = (
-        "import sys; from priming_agents.client import database_of; assert database_of(None).is_file();"
+        "import sys; from priming_agents.stores import database_of; assert database_of(None).is_file();"
         " assert not {'psycopg', 'numpy', 'priming.memory', 'priming.storage'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -163,6 +162,4 @@ def test_a_correction_during_an_outage_is_learned_when_the_database_is_back(
 def test_a_named_store_in_a_database_is_used_alone(url):
     with Memory.open(url, embedder=HashedEmbedder()) as team:
         team.remember("Invoices are archived by Olga.")
-    assert "Olga" in respond(
-        "prompt", payload("s", "Who archives invoices?"), "claude-code", {"url": url}, server=False
-    )
+    assert "Olga" in respond("prompt", payload("s", "Who archives invoices?"), "claude-code", {"url": url})

@@ -349,7 +349,7 @@ def test_each_agent_is_answered_in_its_own_format(project, payload, keys):
     from priming_agents.command import respond
 
     data = json.dumps(payload).replace('"?"', json.dumps(str(project.folder))).encode()
-    output = json.loads(respond("session-start", data, server=False))
+    output = json.loads(respond("session-start", data))
     for key in keys:
         output = output[key]
     assert "Never push to main" in output

@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from priming_agents import client, session, teaching
+from priming_agents import session, stores, teaching
 from priming_agents.agents import Event
-from priming_agents.command import Work, respond
-from priming_agents.cut import NOTICE
+from priming_agents.command import NOTICE, Work, respond
 from priming_agents.session import folder_of, locked_session
 
 from .project import COMMAND, Project, context, filled
@@ -30,7 +29,7 @@ def age(project):
 
 
 def queue(project, prompt=PROMPT, session="s1"):
-    call = client.new_call()
+    call = stores.new_call()
     assert teaching.put(project.database, call, "prompt", Event(session, prompt=prompt))
     age(project)
     return call
@@ -48,7 +47,7 @@ def test_a_correction_waits_in_a_file_of_the_users_own_until_the_store_has_it(pr
 
 @pytest.mark.parametrize("prompt", ["why did the deploy fail?", "that's not what I asked for", ""])
 def test_other_prompts_leave_nothing_on_disk(project, prompt):
-    assert not teaching.put(project.database, client.new_call(), "prompt", Event("s1", prompt=prompt))
+    assert not teaching.put(project.database, stores.new_call(), "prompt", Event("s1", prompt=prompt))
     assert waiting(project) == []
 
 
@@ -60,7 +59,7 @@ def test_a_hook_that_carries_its_correction_out_leaves_nothing_waiting(project):
 def test_what_was_learned_after_all_is_not_learned_again(project):
     call = queue(project)
     work = Work(call)
-    respond("prompt", project.payload(prompt=PROMPT), server=False, work=work)
+    respond("prompt", project.payload(prompt=PROMPT), work=work)
     work.hosts.close()
     teaching.put(project.database, call, "prompt", Event("s1", prompt=PROMPT))
     age(project)
@@ -91,7 +90,7 @@ def test_a_file_that_is_no_correction_disturbs_nobody(project):
 
 
 def test_the_correction_of_a_hook_at_work_is_left_to_it(project):
-    assert teaching.put(project.database, client.new_call(), "prompt", Event("s1", prompt=PROMPT))
+    assert teaching.put(project.database, stores.new_call(), "prompt", Event("s1", prompt=PROMPT))
     project.text("session-start")
     assert len(waiting(project)) == 1
 

@@ -83,7 +83,7 @@ def hooked(scene, event, session, **more):
     with closing(SqliteStore(scene.folder / ".priming" / "memory.db")) as store:
         store.adopt()
     payload = json.dumps({"session_id": session, "cwd": str(scene.folder), **more}).encode()
-    output = respond(event, payload, server=False, attended=True)
+    output = respond(event, payload, attended=True)
     assert_nothing_hidden(output)
     return json.loads(output)["hookSpecificOutput"]["additionalContext"] if output else ""
 

@@ -353,9 +353,9 @@ def test_a_server_that_ends_lets_a_long_call_end_after_its_step(stepping):
     assert stepping.service.call("default", "status", {})["memories"] == 500
 
 
-def test_a_server_ends_though_a_client_does_not_read(serve, monkeypatch):
-    monkeypatch.setattr("priming_server.process.SOCKET", SocketParams(drain=0.0))
+def test_a_server_ends_though_a_client_does_not_read(serve):
     server = serve()
+    server.running.local.params = SocketParams(drain=0.0)
     server.done("remember", {"content": "word " * 100_000, "key": "long"})
     with server.local_connection() as end:
         end.sendall(line({"op": "get", "args": {"key": "long"}}) * 5)

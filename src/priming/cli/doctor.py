@@ -170,13 +170,13 @@ def _server(store: StoreOptions) -> Iterator[Check]:
     """Whether a running server belongs to the user, and has this version and this file."""
     from priming.operations import local_socket as places
 
-    path = path_of(store)
-    where = places.real(store.location())
-    if path is None or where is None or where.path is None or not path.exists() or not places.available():
+    url = store.location()
+    where = places.real(url) or environment.locate(url)
+    at = places.of_store(url) if places.available() else None
+    if at is None or (where.path is not None and not where.path.exists()):
         return
-    at = places.socket_path(where.path)
     if not at.exists():
-        yield Check("server", OK, "none is running: commands use the file itself")
+        yield Check("server", OK, "none is running: commands use the store itself")
         return
     mode = at.lstat().st_mode
     if not places.is_ours(at) or mode & _OTHERS:
@@ -195,7 +195,7 @@ def _server(store: StoreOptions) -> Iterator[Check]:
     differing = [name for name, value in expected.items() if greeting.get(name) != value]
     if differing:
         values = "; ".join(f"{name} is {greeting.get(name)!r}, here {expected[name]!r}" for name in differing)
-        remedy = "restart the server: until then commands use the file itself"
+        remedy = "restart the server: until then commands and hooks use the store itself"
         yield Check("server", WARN, f"a different one is running: {values}", remedy)
     else:
         yield Check("server", OK, f"running, with this version and store, at {at}")

@@ -33,8 +33,12 @@ else:
 from __future__ import annotations
 
 import os
-from dataclasses import field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from priming.config import private_files
 from priming.config.store_urls import (
@@ -66,6 +70,7 @@ OTHERS = (
 """Variables that are not settings: a key, a permission, switches of hooks, where benchmark sets are, the caller."""
 
 _LONGEST_ACTOR = 120
+_FOLDER: ContextVar[Path | None] = ContextVar("priming_folder", default=None)
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
 
 
@@ -116,6 +121,40 @@ def embedder_key() -> str | None:
     return os.environ.get("PRIMING_EMBEDDER_KEY") or None
 
 
+def here() -> Path:
+    """Return the folder in which this call works: the working directory, unless the call names another."""
+    return _FOLDER.get() or Path.cwd()
+
+
+@contextmanager
+def working_in(folder: str | None) -> Iterator[None]:
+    """Work in a folder for the block, in this thread alone; where it is gone or closed to us, stay.
+
+    The process keeps its working directory, and holds no folder that somebody may want to remove.
+    """
+    chosen = None if folder is None else Path(os.path.realpath(here() / folder))
+    token = _FOLDER.set(chosen if chosen is not None and os.access(chosen / ".", os.X_OK) else _FOLDER.get())
+    try:
+        yield
+    finally:
+        _FOLDER.reset(token)
+
+
+def _placed(path: Path) -> Path:
+    """Return a path as this call means it: relative to the folder that it names, if it names one."""
+    folder = _FOLDER.get()
+    return path if folder is None else folder / path
+
+
+def identity() -> dict[str, Any]:
+    """Return what a hook and the server that answers it have in common: program, version, and variables.
+
+    Variables of servers alone count for neither.
+    """
+    own = {name: value for name, value in all_variables().items() if not name.startswith("PRIMING_SERVER")}
+    return {"version": VERSION, "package": str(Path(__file__).parent.parent), "variables": own}
+
+
 def variables() -> dict[str, str]:
     """All variables that begin with PRIMING_ and say something about a store."""
     mine = {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
@@ -150,7 +189,7 @@ def global_folder() -> Path:
     """The user's folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the home directory."""
     folder = os.environ.get("PRIMING_HOME")
     if folder:
-        return Path(folder)
+        return _placed(Path(folder))
     try:
         return Path.home() / DEFAULT_PATH.parent
     except RuntimeError:
@@ -267,11 +306,12 @@ def locate(url: str | None) -> Location:
     ``?schema=priming``, over at most ``?pool=16`` connections of this process. Where the working directory decides
     which file that is, the location says so: see ``Location.origin``.
     """
+    if url is None:
+        url = os.environ.get("PRIMING_URL", arc_store())
+        url = None if url is None else led_by_folder(url)
     if url is not None:
-        return parse_url(url)
-    url = os.environ.get("PRIMING_URL", arc_store())
-    if url is not None:
-        return parse_url(led_by_folder(url))
+        location = parse_url(url)
+        return location if location.path is None else replace(location, path=_placed(location.path))
     folder = project_folder()
     place = place_of(folder.parent, DEFAULT_PATH)
     return Location("sqlite", folder / FILE, origin=None if _is_users(place) else place)
@@ -284,7 +324,7 @@ def led_by_folder(url: str, root: Path | None = None) -> str:
         return url
     if path.is_absolute() and root is not None and not path.is_relative_to(root):
         root = path.parent
-    return with_origin(url, place_of(root or Path(), path.relative_to(root) if root else path))
+    return with_origin(url, place_of(root or _placed(Path()), path.relative_to(root) if root else path))
 
 
 def _is_users(place: str) -> bool:
@@ -307,20 +347,20 @@ def project_folder() -> Path:
     It is one where it has a store or settings. The search ends at a repository's root and below the home folder,
     whose store is that of all projects. A linked work tree has that of its repository, if there is one.
     """
-    own = DEFAULT_PATH.parent
+    own = _placed(DEFAULT_PATH.parent)
     try:
-        here = Path.cwd()
+        start = here()
     except FileNotFoundError:  # somebody removed it; what names its store works on all the same
         return own
     everywhere, nearest = global_folder(), None
-    for folder in (here, *here.parents):
-        path = folder / own
-        if path == everywhere and folder != here:
+    for folder in (start, *start.parents):
+        path = folder / DEFAULT_PATH.parent
+        if path == everywhere and folder != start:
             break
         if nearest is None and _is_used(path):
             nearest = own if _is_used(own) else path
         if os.path.lexists(folder / ".git"):
-            shared = repository_root(folder) / own
+            shared = repository_root(folder) / DEFAULT_PATH.parent
             is_linked = shared != path and (nearest is None or _is_used(shared))
             return shared if is_linked else nearest or own
     return nearest or own

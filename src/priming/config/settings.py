@@ -29,7 +29,7 @@ from priming.config.settings_files import (
     checked,
     nearest,
 )
-from priming.config.store_urls import url_of
+from priming.config.store_urls import parse_url, url_of
 from priming.config.values import dataclass
 from priming.errors import ParamError, violation
 
@@ -355,7 +355,7 @@ def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any)
 def _beside(file: File, url: str) -> str:
     """A URL of a file, a relative path resolved from the file's own folder; an invalid URL is left as it is."""
     try:
-        path = environment.locate(url).path
+        path = parse_url(url).path
     except ParamError:
         return url
     if path is None or path.is_absolute():

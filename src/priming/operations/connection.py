@@ -54,9 +54,9 @@ class ServerConnection(HTTPConnection):
         poll.register(self.sock, select.POLLIN)
         return not poll.poll(0)
 
-    def greeting(self) -> Any:
-        """Request the greeting of the server."""
-        self.request("GET", local_socket.GREETING_PATH)
+    def about(self, route: str) -> Any:
+        """Request the greeting of the server, or what it says of itself."""
+        self.request("GET", route)
         return json.loads(self.getresponse().read())
 
     def call(
@@ -132,13 +132,24 @@ def greeting_at(path: Path, patience: float) -> dict[str, Any] | None:
     return connection[1] if isinstance(connection[1], dict) else None
 
 
-def _greeted(path: Path, patience: float) -> tuple[ServerConnection, Any] | None:
+def state_at(path: Path, patience: float) -> dict[str, Any] | None:
+    """Return what the server at a socket says of itself (``LocalServer.state``); None if none answers in time."""
+    connection = _greeted(path, patience, local_socket.STATE_PATH)
+    if connection is None:
+        return None
+    connection[0].close()
+    return connection[1] if isinstance(connection[1], dict) and "pid" in connection[1] else None
+
+
+def _greeted(
+    path: Path, patience: float, route: str = local_socket.GREETING_PATH
+) -> tuple[ServerConnection, Any] | None:
     if not local_socket.is_ours(path):
         return None
     connection = ServerConnection(path, patience)
     try:
         connection.connect()
-        greeting = connection.greeting()
+        greeting = connection.about(route)
         connection.sock.settimeout(None)
         return connection, greeting
     except (OSError, HTTPException, ValueError):

@@ -15,7 +15,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,8 +38,13 @@ MESSAGE_DEPTH = 100
 """Maximum nesting of objects and arrays in a request."""
 MESSAGE_VALUES = 1 << 20
 """Maximum number of values in a request."""
-GREETING_PATH = "/hello"
-"""The route at which a server answers its greeting."""
+GREETING, STATE = "hello", "state"
+"""The routes at which a server answers its greeting, and what it says of itself."""
+GREETING_PATH, STATE_PATH = f"/{GREETING}", f"/{STATE}"
+ABOUT = (GREETING, STATE, "health")
+"""The routes about a server, which call nothing."""
+_ENDING = 10.0
+"""Seconds in which a server that was told to end does."""
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -81,6 +86,18 @@ def socket_path(database: Path, ending: str = ".sock") -> Path:
     return path
 
 
+def of_store(url: str | None) -> Path | None:
+    """Return the socket of the store that a URL names; None for one in memory.
+
+    That of a store in a database is beside the files that this machine has of it.
+    """
+    where = real(url)
+    if where is not None and where.path is not None:
+        return socket_path(where.path)
+    location = environment.locate(url)
+    return None if location.url is None else socket_path(environment.database_place(location))
+
+
 def prepare(folder: Path) -> None:
     """Create the folder of a socket if it is missing; ``StoreError`` if others may write to it."""
     try:
@@ -110,19 +127,37 @@ def peer_is_us(end: socket.socket) -> bool:
 
 
 def end_server(path: Path) -> bool:
-    """Tell the process that listens at a socket of the user to end; whether there is one."""
+    """End the process that listens at a socket of the user, and wait for that; returns whether there is one."""
     if not is_ours(path) or not hasattr(socket, "SO_PEERCRED"):
         return False
+    pid = _listening(path)
+    if pid is None:
+        return False
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _ENDING
+    while _listening(path) in (pid, None) and is_ours(path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return True
+
+
+def listens(path: Path) -> bool:
+    """Return whether a server listens at a socket of the user."""
+    if not is_ours(path):
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        return end.connect_ex(str(path)) == 0
+
+
+def _listening(path: Path) -> int | None:
+    """Return the process that listens at a socket, if it is one of the user."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
         try:
             end.connect(str(path))
         except OSError:
-            return False
-        if not peer_is_us(end):
-            return False
-        pid, _, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        os.kill(pid, signal.SIGTERM)
-    return True
+            return None
+        pid, uid, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return int(pid) if uid == os.geteuid() else None
 
 
 @contextmanager

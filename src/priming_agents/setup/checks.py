@@ -8,30 +8,9 @@ from pathlib import Path
 
 from priming.cli.options import StoreOptions
 from priming.cli.store_checks import FAIL, OK, WARN, Check
-from priming.config.environment import VERSION
 from priming.errors import PrimingError
 from priming_agents.agents import AGENTS
 from priming_agents.setup import agent_config, clients, files
-
-
-def hook_server(store: StoreOptions) -> Iterator[Check]:
-    """Whether the server that a session left behind answers, and is of this version."""
-    from priming.operations import local_socket as places
-    from priming_agents import background
-
-    where = places.real(store.location())
-    if where is None or where.path is None or not places.available() or not background.is_running(where.path):
-        return
-    answer = background.state(where.path)
-    if answer is None:
-        process = background.process_of(where.path)
-        problem = f"a session's server, process {process}, does not answer: hooks do the work themselves"
-        yield Check("hooks", WARN, problem, f"priming serve --stop, or end process {process}")
-    elif answer["version"] != VERSION:
-        problem = f"a session's server of version {answer['version']} runs, process {answer['pid']}"
-        yield Check("hooks", WARN, problem, "priming serve --stop")
-    else:
-        yield Check("hooks", OK, f"a session's server answers, process {answer['pid']}")
 
 
 def agent_checks(_store: StoreOptions) -> Iterator[Check]:

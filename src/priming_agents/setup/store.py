@@ -11,8 +11,7 @@ from priming.config import environment
 from priming.config.store_urls import Location
 from priming.errors import StoreError
 from priming.operations import local_socket as places
-from priming_agents.client import is_store
-from priming_agents.stores import place_of_new_store
+from priming_agents.stores import is_store, place_of_new_store
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

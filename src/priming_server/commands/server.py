@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,6 +47,19 @@ def serve(
     uds: Annotated[
         Path | None, Option("--uds", metavar="PATH", help="Listen on this Unix socket instead")
     ] = None,
+    local: Annotated[
+        bool,
+        Option(
+            "--local",
+            help="Listen only at the socket beside the store, for your own processes; needs no extra",
+        ),
+    ] = False,
+    idle: Annotated[
+        str | None,
+        Option(
+            "--idle", metavar="TIME", help="With --local: end after this time without a call, such as 30m"
+        ),
+    ] = None,
     sleep_every: Annotated[
         str | None,
         Option("--sleep-every", metavar="TIME", help="Interval of automatic sleep: 90s, 30m, 8h, 1d"),
@@ -60,23 +73,30 @@ def serve(
     ] = None,
     stop: Annotated[
         bool,
-        Option("--stop", help="End the running servers of the store instead, also that of an agent's hooks"),
+        Option("--stop", help="End the running server of the store instead, also one that a session started"),
     ] = False,
 ) -> Answer:
     """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
     if stop:
         return _stopped(store)
+    elsewhere = {"--host": host, "--port": port, "--uds": uds, "--sleep-every": sleep_every, "--rate": rate}
+    _check_local(local, idle, {**elsewhere, "--tools": tools})
+    settings = store.settings(servers=True)
+
+    def ready(address: str) -> None:
+        text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it" * (not local), DIM))
+        respond(store, Answer({"listening": address}, [text]))
+
+    if local:
+        from priming_server import local as at_socket
+
+        lasts = parse.optional_duration("--idle", idle)
+        at_socket.run(settings.store_url, settings, idle=lasts, params=settings.server, ready=ready)
+        return Answer({"listening": None}, [line(("ended", DIM))])
     try:
         from priming_server import process
     except ImportError as error:
         raise MissingExtra("server", "priming serve") from error
-
-    settings = store.settings(servers=True)
-    groups = chosen_tools(tools, settings)
-
-    def ready(address: str) -> None:
-        text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it", DIM))
-        respond(store, Answer({"listening": address}, [text]))
 
     process.run(
         url=settings.store_url,
@@ -86,28 +106,30 @@ def serve(
         port=settings["server.port"] if port is None else port,
         uds=uds,
         sleep_every=parse.optional_duration("--sleep-every", sleep_every),
-        tools=groups,
+        tools=chosen_tools(tools, settings),
         params=settings.server if rate is None else replace(settings.server, rate=rate),
         ready=ready,
     )
     return Answer({"listening": None}, [line(("ended", DIM))])
 
 
-def _stopped(store: StoreOptions) -> Answer:
-    """End the servers that run beside the store."""
-    from priming.operations import local_socket
-    from priming_agents import background
+def _check_local(local: bool, idle: str | None, elsewhere: Mapping[str, Any]) -> None:
+    """Refuse options of a server at an address with ``--local``, and ``--idle`` without it."""
+    if idle is not None and not local:
+        raise ParamError("--idle", idle, "needs --local: a server at an address runs until it is ended")
+    for option, value in elsewhere.items():
+        if local and value is not None:
+            raise ParamError(option, value, "cannot be combined with --local: leave one out")
 
-    where = local_socket.real(store.location())
-    ended = []
-    if where is not None and where.path is not None and local_socket.available():
-        if background.stop(where.path):
-            ended.append("hooks")
-        if local_socket.end_server(local_socket.socket_path(where.path)):
-            ended.append("serve")
-    names = {"hooks": "the server of the hooks", "serve": "the server of `priming serve`"}
-    lines = [line((f"ended {names[name]}", OK)) for name in ended]
-    return Answer({"ended": ended}, lines or [line(("no server of the store runs", DIM))])
+
+def _stopped(store: StoreOptions) -> Answer:
+    """End the server that runs at the socket of the store."""
+    from priming.operations import local_socket
+
+    path = local_socket.of_store(store.location()) if local_socket.available() else None
+    ended = path is not None and local_socket.end_server(path)
+    lines = [line(("ended the server of the store", OK) if ended else ("no server of the store runs", DIM))]
+    return Answer({"ended": ended}, lines)
 
 
 @command(tokens_app)

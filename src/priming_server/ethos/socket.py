@@ -6,30 +6,23 @@ so that the fourth is 0 up to the limit; the fourth byte of a JSON object never 
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+import select
+import socket
+from collections.abc import Iterator, Mapping
 from functools import partial
-from threading import Event
-from time import monotonic
 from typing import Any
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
-from priming.config.params.server import SocketParams
-from priming.config.values import dataclass
 from priming.core.arguments.measured import check_messagepack, parse_json
 from priming.errors import ParamError, PrimingError
-from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES, hung_up
+from priming.operations.local_server import LOG, Cancelled, LocalServer
+from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
 from priming.operations.service import LocalService
 from priming.serialization import full_error_payload
 from priming.types import Progress
-from priming_server import telemetry
 from priming_server.ethos.actions import act, greet
-from priming_server.jobs import Cancelled
-from priming_server.limits import WorkerPool
 
 JSON, MESSAGEPACK = "json", "messagepack"
 FIELDS = ("op", "namespace", "args", "id", "operation_id", "progress", "forgiving")
@@ -180,7 +173,7 @@ def reply(
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001
-        telemetry.write(logging.ERROR, "a bug", error=error)
+        LOG.error("a bug", exc_info=error)
         answer = envelope(error={"code": "internal", "message": "a bug: the server's log has it"})
     return {**answer, "id": message["id"]} if "op" in message and "id" in message else answer
 
@@ -206,120 +199,41 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The state shared by a server's connections; ``ending`` is set when the server is asked to end."""
-
-    service: LocalService
-    greeting: Mapping[str, str]
-    workers: WorkerPool
-    ending: Event
-    params: SocketParams
-
-
-class Conversation:
-    """One connection: its messages are answered in their order, its calls in the threads of the server."""
-
-    def __init__(self, shared: Shared, connections: set[Any]) -> None:
-        self._shared, self._connections = shared, connections
-        self._idle = self._at_work = False
-        self._writer: asyncio.StreamWriter
-        self._task: asyncio.Task[Any] | None = None
-
-    def shutdown(self) -> None:
-        """End after the answer under way; a client that does not read it is not waited for."""
-        if self._idle and self._task is not None:
-            self._task.cancel()
-        elif not self._at_work:
-            self._lose_patience()
-
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the messages of the connection until it ends."""
-        self._task, self._writer = asyncio.current_task(), writer
-        self._connections.add(self)
+def converse(server: LocalServer, end: socket.socket, start: bytes) -> None:
+    """Answer a connection of the store's socket that does not begin like HTTP, its messages in their order."""
+    decoder = Decoder()
+    data: bytes | None = start
+    while True:
         try:
-            await self._converse(reader)
-        except (ConnectionError, Cancelled, asyncio.CancelledError):
-            pass  # the other end went away, or the server ends
-        finally:
-            writer.close()
-            if self._shared.ending.is_set():
-                self._lose_patience()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-            self._connections.discard(self)
+            for message in decoder.messages(data):
+                server.send(end, _answered(server, end, decoder.framing, message))
+        except ParamError as error:
+            server.send(end, pack(decoder.framing, envelope(error=full_error_payload(error))))
+            return
+        if data == b"" or server.ending.is_set():
+            return
+        data = _next(server, end, decoder)
 
-    async def _converse(self, reader: asyncio.StreamReader) -> None:
-        decoder = Decoder()
-        data: bytes | None = None
-        while data != b"":
-            data = await self._read(reader, decoder)
-            try:
-                for message in decoder.messages(data):
-                    await self._answer(decoder.framing, message)
-            except ParamError as error:
-                await self._send(pack(decoder.framing, envelope(error=full_error_payload(error))))
-                return
 
-    async def _read(self, reader: asyncio.StreamReader, decoder: Decoder) -> bytes | None:
-        """The next bytes, none at the end; None where the framing is open and nothing more has come."""
-        patience = self._shared.params.settle if decoder.undecided else None
-        self._idle = True
-        try:
-            return await asyncio.wait_for(reader.read(_CHUNK), patience)
-        except TimeoutError:
-            return None
-        finally:
-            self._idle = False
+def _next(server: LocalServer, end: socket.socket, decoder: Decoder) -> bytes | None:
+    """Return the next bytes, none at the end; None where the framing is open and nothing more has come."""
+    if decoder.undecided and not select.select([end], [], [], server.params.settle)[0]:
+        return None
+    return end.recv(_CHUNK)
 
-    async def _answer(self, framing: str | None, message: bytes) -> None:
-        """Answer one message; ``ParamError`` if it is not valid, after which the connection ends."""
-        parsing = partial(parse, framing, message)
-        request = parsing() if len(message) <= _CHUNK else await self._in_thread(parsing)
-        if request.get("action") == "hello":
-            answer = _greeted(self._shared.greeting, request)
-        else:
-            progress = self._progress(framing, request.get("progress") is True)
-            lane = str(request.get("namespace") or "default")
-            answer = await self._in_thread(partial(reply, self._shared.service, request, progress), lane)
-        await self._send(_packed(framing, answer))
 
-    async def _in_thread(self, call: Callable[[], dict[str, Any]], lane: str = "") -> dict[str, Any]:
-        if self._shared.ending.is_set():
-            raise Cancelled
-        self._at_work = True
-        try:
-            return await self._shared.workers.run_patiently(call, lane)
-        finally:
-            self._at_work = False
+def _answered(server: LocalServer, end: socket.socket, framing: str | None, message: bytes) -> bytes:
+    """Return the answer to a message; ``ParamError`` if it is not valid, after which the connection ends."""
+    request = parse(framing, message)
+    if request.get("action") == "hello":
+        return _packed(framing, _greeted(server.local.greeting, request))
+    send = partial(_send, server, end, framing) if request.get("progress") is True else None
+    with server.at_work():
+        return _packed(framing, reply(server.service, request, server.progress(end, send)))
 
-    def _progress(self, framing: str | None, reports: bool) -> Progress:
-        """The callback of a long call, in its thread: it ends the call when the client is gone."""
-        loop, writer = asyncio.get_running_loop(), self._writer
-        end = writer.get_extra_info("socket")
-        last = 0.0
 
-        def progress(done: int, total: int | None) -> None:
-            nonlocal last
-            if self._shared.ending.is_set() or writer.is_closing() or hung_up(end.fileno()):
-                raise Cancelled
-            due = total is None or done == total or monotonic() - last >= self._shared.params.between
-            if reports and due:
-                last = monotonic()
-                loop.call_soon_threadsafe(writer.write, pack(framing, {"progress": [done, total]}))
-
-        return progress
-
-    async def _send(self, data: bytes) -> None:
-        """Send, and wait until the other end has read enough of it."""
-        self._writer.write(data)
-        if self._shared.ending.is_set():
-            self._lose_patience()
-        await self._writer.drain()
-
-    def _lose_patience(self) -> None:
-        transport = self._writer.transport
-        asyncio.get_running_loop().call_later(self._shared.params.drain, transport.abort)
+def _send(server: LocalServer, end: socket.socket, framing: str | None, message: Mapping[str, Any]) -> None:
+    server.send(end, pack(framing, message))
 
 
 def _greeted(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, Any]:

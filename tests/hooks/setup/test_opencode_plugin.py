@@ -126,7 +126,7 @@ def test_the_texts_of_the_hooks_are_put_before_the_model_and_hooks_read_what_the
     answers = {}
     for options, data in calls[:4]:
         sent = json.dumps({**data, "directory": str(project.folder)}).encode()
-        answers[options["event"]] = respond(options["event"], sent, "opencode", server=False)
+        answers[options["event"]] = respond(options["event"], sent, "opencode")
     assert "Never push to main" in json.loads(answers["session-start"])["context"]
     assert "disk of the build server" in json.loads(answers["prompt"])["context"]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,25 +37,23 @@ def status(store: StoreOptions) -> Answer:
     """Show the version, the namespace and profile in use, and how much is stored."""
     with store.open() as memory:
         current = memory.status()
-    return Answer(current, _status(current, _hook_server(store)))
+    return Answer(current, _status(current, _server(store)))
 
 
-def _hook_server(store: StoreOptions) -> str | None:
-    """The server that an agent's session started for its hooks, in a few words, or None."""
+def _server(store: StoreOptions) -> str | None:
+    """Return the server at the socket of the store, in a few words, or None."""
+    from priming.config.params.server import SOCKET
     from priming.operations import local_socket
+    from priming.operations.connection import state_at
 
-    if find_spec("priming_agents") is None:
+    path = local_socket.of_store(store.location()) if local_socket.available() else None
+    state = None if path is None else state_at(path, SOCKET.knock)
+    if state is None:
         return None
-    background = import_module("priming_agents.background")
-
-    where = local_socket.real(store.location())
-    if where is None or where.path is None or not local_socket.available():
-        return None
-    answer = background.state(where.path)
-    if answer is None:
-        return None
-    left = max(0.0, answer["ends_after"] - answer["idle"])
-    return f"of hooks, process {answer['pid']}, ends after {left / 60:.0f} minutes without a call"
+    if state["ends_after"] is None:
+        return f"process {state['pid']}"
+    left = max(0.0, state["ends_after"] - state["idle"])
+    return f"process {state['pid']}, which ends after {left / 60:.0f} minutes without a call"
 
 
 def _status(status: Status, server: str | None) -> Iterator[Part]:

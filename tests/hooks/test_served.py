@@ -1,5 +1,6 @@
-"""The server that a session leaves behind: it answers for its store, is the only one, and does not outstay."""
+"""The server that a session leaves behind: it answers hooks for its store, is the only one, and does not outstay."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -10,19 +11,24 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from priming.config import environment
 from priming.config.params.hooks import HOOK
 from priming.config.settings import load
 from priming.maintenance.adoption import content_of
-from priming.operations.local_socket import socket_path
-from priming_agents import background, client
-from priming_agents.background import HookServer
+from priming.operations import local_server
+from priming.operations.connection import state_at
+from priming.operations.local_listener import local_listener
+from priming.operations.local_server import LocalServer
+from priming.operations.local_socket import end_server, listens, socket_path
+from priming.operations.service import LocalService
+from priming_agents import client, command
 from priming_agents.session import folder_of
-from priming_agents.stores import Hosts
+from priming_agents.stores import new_call
 
 from .project import COMMAND, Project, context, filled
 from .test_command import DEADLINE, HURRIED, locked, until
@@ -31,46 +37,47 @@ DEPLOY_PROMPT = "why did the deploy of the build server fail?"
 
 
 class Running:
-    """A server of a project's hooks, in a thread of the test."""
+    """A server of a project's store, as a session leaves it behind, in a thread of the test."""
 
-    def __init__(self, project, **params):
-        self.project, self.hosts = project, Hosts()
-        self.server = HookServer(project.database, self.hosts, replace(HOOK, look=0.01, **params))
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        folder_of(self.project.database).mkdir(parents=True, exist_ok=True)
-        try:
-            self.server.run()
-        finally:
-            self.hosts.close()
+    def __init__(self, project, idle=600.0):
+        self.project, self.idle, self.exits = project, idle, ExitStack()
 
     def __enter__(self):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.project.folder)
+            settings = load()
+        service = self.exits.enter_context(closing(LocalService(self.project.url, settings=settings)))
+        local = self.exits.enter_context(local_listener(service))
+        self.server = LocalServer(service, local, idle=self.idle)
+        self.thread = threading.Thread(target=self.run)
         self.thread.start()
-        database = self.project.database
-        until(lambda: client.ask(database, {"do": "state"}) or not self.thread.is_alive())
         return self
 
+    def run(self):
+        with self.exits:
+            self.server.run()
+
     def __exit__(self, *_):
-        self.server.end()
+        self.server.stop()
         self.thread.join(DEADLINE)
 
     @property
     def socket(self):
-        return socket_path(self.project.database, client.ENDING)
+        return socket_path(self.project.database)
 
-    def ask(self, event, call=None, **more):
+    def ask(self, event, call=None, folder=None, **more):
         """The answer to a hook; ``identity`` replaces what the client says of itself."""
-        identity = {**client.identity(), **more.pop("identity", {})}
         request = {
-            "do": "hook",
+            **environment.identity(),
             "event": event,
             "agent": None,
             "store": {},
-            "folder": str(self.project.folder),
+            "folder": "/",
+            "call": call or new_call(),
+            **more.pop("identity", {}),
         }
-        request |= {"call": call or client.new_call(), **identity}
-        return client.ask(self.project.database, request, self.project.payload(**more))
+        payload = replace(self.project, folder=folder or self.project.folder).payload(**more)
+        return client.ask(self.project.database, request, payload)
 
     def text(self, event, **more):
         answer = self.ask(event, **more)
@@ -80,15 +87,14 @@ class Running:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """However busy the machine is, a server that is there is waited for."""
+    """However busy the machine is, a server that is there is waited for, and looks around often."""
     monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=DEADLINE))
+    monkeypatch.setattr(local_server, "HOOK", replace(HOOK, look=0.01))
 
 
 @pytest.fixture
-def running(project, monkeypatch):
+def running(project):
     with Running(project) as server:
-        monkeypatch.setattr(os, "chdir", lambda _: None)  # of this process, which is that of all tests
-        monkeypatch.setattr(Path, "cwd", lambda: project.folder)
         yield server
 
 
@@ -100,7 +106,7 @@ def test_it_answers_a_hook_as_a_process_of_its_own_would(running):
 
 
 def test_a_call_that_comes_twice_is_carried_out_once_and_answered_the_same(project, running):
-    call, prompt = client.new_call(), "No, use ruff instead of flake8."
+    call, prompt = new_call(), "No, use ruff instead of flake8."
     first = running.ask("prompt", call, prompt=prompt)
     assert "Use ruff instead of flake8" in first["output"]
     assert running.ask("prompt", call, prompt=prompt) == first
@@ -128,22 +134,23 @@ def test_a_server_whose_program_was_replaced_ends(running):
     assert not running.socket.exists()
 
 
-def test_settings_that_change_hold_at_once(project, running):
+def test_settings_that_change_hold_at_once(project, running, monkeypatch):
+    monkeypatch.chdir(project.folder)
     settings = project.folder / ".priming" / "config.toml"
     settings.write_text('[store]\nnamespace = "other"\n')
     content_of(load()).settle(adopt=True)
     assert "Never push" not in running.text("session-start")
     settings.write_text('[hooks]\nserver = "off"\n')
     content_of(load()).settle(adopt=True)
-    assert running.ask("session-start") == {"refused": background.OFF}
+    assert running.ask("session-start") == {"refused": command.OFF}
     running.thread.join(DEADLINE)
     assert not running.thread.is_alive()
 
 
-def test_a_server_answers_for_its_own_store_only(project, running, tmp_path, monkeypatch):
+def test_a_server_answers_for_its_own_store_only(project, running, tmp_path):
     other = filled(Project(tmp_path / "other", embedder=project.embedder))
-    monkeypatch.setattr(Path, "cwd", lambda: other.folder)
-    assert running.ask("session-start") == {"refused": background.OTHER}
+    other.adopt()
+    assert running.ask("session-start", folder=other.folder) == {"refused": command.OTHER}
 
 
 def test_it_ends_when_nobody_calls(project):
@@ -165,31 +172,60 @@ def test_it_ends_when_what_it_serves_is_gone(project, gone):
         assert (project.folder / ".priming").exists() == (gone != "folder")
 
 
-def test_it_ends_when_it_is_told_to_and_says_how_it_is_before(project):
-    with Running(project) as running:
-        answer = client.ask(project.database, {"do": "state"})
-        assert (answer["pid"], answer["calls"]) == (os.getpid(), 0)
-        assert client.ask(project.database, {"do": "stop"}) == {"pid": os.getpid()}
-        running.thread.join(DEADLINE)
-        assert not running.thread.is_alive()
+def test_it_says_how_it_is(running):
+    state = state_at(running.socket, DEADLINE)
+    assert (state["pid"], state["calls"], state["ends_after"]) == (os.getpid(), 0, 600.0)
+    running.ask("session-start")
+    assert state_at(running.socket, DEADLINE)["calls"] == 1
+
+
+def test_it_works_in_the_folder_of_the_agent_and_leaves_the_process_where_it_is(running):
+    before = os.getcwd()
+    assert "Never push to main" in running.text("session-start")
+    assert os.getcwd() == before != str(running.project.folder)
 
 
 def test_what_is_no_request_does_not_end_it(running):
-    for nonsense in (b"", b"nonsense\n", b"[]\n", b'{"do": "hook"}\n', b"[" * 100_000):
+    head = b"POST /local/hook HTTP/1.1\r\nContent-Length: "
+    for nonsense in (
+        b"",
+        b"nonsense\n",
+        b"POST x\r\n",
+        head + b"2\r\n\r\n[]",
+        head + b"2\r\n\r\n{}",
+        head + b"-1\r\n",
+    ):
         with socket.socket(socket.AF_UNIX) as end:
             end.connect(str(running.socket))
             end.sendall(nonsense)
             end.shutdown(socket.SHUT_WR)
-            end.recv(100)
+            with suppress(ConnectionResetError):
+                end.recv(100)
     assert "Never push" in running.text("session-start")
 
 
 def test_asking_about_a_server_makes_nothing(tmp_path):
-    database = tmp_path / ".priming" / "memory.db"
-    assert not background.is_running(database)
-    assert background.state(database) is None
-    assert not background.stop(database)
+    path = socket_path(tmp_path / ".priming" / "memory.db")
+    assert not listens(path)
+    assert state_at(path, DEADLINE) is None
+    assert not end_server(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_the_user_starts_takes_its_place(project):
+    left = subprocess.Popen(
+        [*SERVE, "--idle", "30m"],
+        env={**project.environment, "PRIMING_URL": project.url},
+        stdout=subprocess.PIPE,
+    )
+    with left, closing(LocalService(project.url, embedder=project.embedder)) as service:
+        assert left.stdout.readline()
+        with local_listener(service, takes_over=True) as local:
+            assert left.wait(DEADLINE) == 0
+            assert local.is_in_place()
+
+
+SERVE = [sys.executable, "-m", "priming.cli.start", "serve", "--local"]
 
 
 class Session:
@@ -208,10 +244,14 @@ class Session:
         assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
         return context(json.loads(done.stdout) if done.stdout else None)
 
+    @property
+    def socket(self):
+        return socket_path(self.project.database)
+
     def state(self):
         """What the server says of itself, as soon as it listens."""
-        until(lambda: client.ask(self.project.database, {"do": "state"}))
-        return client.ask(self.project.database, {"do": "state"})
+        until(lambda: state_at(self.socket, DEADLINE))
+        return state_at(self.socket, DEADLINE)
 
     def begin(self):
         """A session's first hook; the state of the server that it leaves behind."""
@@ -219,13 +259,8 @@ class Session:
         return self.state()
 
     def end(self):
-        """End the server, by its id, and wait until it is gone."""
-        database = self.project.database
-        while background.is_running(database):
-            answer = client.ask(database, {"do": "state"})
-            if answer is not None:
-                os.kill(answer["pid"], signal.SIGTERM)
-            threading.Event().wait(0.01)
+        """End the server, and wait until it is gone."""
+        end_server(self.socket)
 
 
 @pytest.fixture
@@ -243,7 +278,6 @@ def test_a_session_leaves_one_server_behind_that_answers_its_hooks(session):
     session.project.session = "s2"
     again = session.begin()
     assert (again["pid"], again["calls"]) == (first["pid"], first["calls"] + 2)
-    background.launch(session.project.database, session.project.folder, {})
     assert session.state()["pid"] == first["pid"]
     assert os.getsid(first["pid"]) == first["pid"]
     for number in os.listdir(f"/proc/{first['pid']}/fd"):
@@ -297,8 +331,8 @@ def replace_patience(**params):
 def test_a_signal_ends_it_and_leaves_no_socket(session, number):
     pid = session.begin()["pid"]
     os.kill(pid, number)
-    until(lambda: not background.is_running(session.project.database))
-    assert not socket_path(session.project.database, client.ENDING).exists()
+    until(lambda: not listens(session.socket))
+    until(lambda: not session.socket.exists())
 
 
 @pytest.mark.slow
@@ -306,15 +340,15 @@ def test_a_signal_ends_it_whatever_the_call_that_it_answers_waits_for(session):
     project = session.project
     hurried = [sys.executable, "-c", HURRIED[-1].replace("answer=600.0", "answer=0.2")]
     with locked(project):
-        module = [sys.executable, "-m", "priming_agents.background", str(project.database), "/", "{}"]
-        server = subprocess.Popen(module, env=session.environment)
+        variables = {**session.environment, "PRIMING_SERVER_GRACE_SECONDS": "1"}
+        server = subprocess.Popen([*SERVE, "--idle", "30m", "--url", project.url], env=variables)
         session.state()
         data = project.payload(prompt="why?")
         done = project.process("prompt", data, command=hurried, PRIMING_HOOKS_SERVER="on")
         assert b"Never push to main" in done.stdout
         server.send_signal(signal.SIGTERM)
         assert server.wait(DEADLINE) == 128 + signal.SIGTERM
-        assert not background.is_running(project.database)
+        assert not listens(session.socket)
     assert "Never push" in session.hook("session-start", project.payload())
 
 
@@ -335,7 +369,7 @@ def test_nobody_waits_for_the_server_who_reads_the_pipes_of_the_hook(session):
 @pytest.mark.slow
 def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, tmp_path, monkeypatch):
     project = session.project
-    says = "from priming_agents import background\nbackground.launch = lambda *_: print('launched', flush=True)\n"
+    says = "from priming_agents import command\ncommand.launch = lambda *_: print('launched', flush=True)\n"
     telling = [sys.executable, "-c", f"{says}{COMMAND[-1]}"]
 
     def launches():
@@ -361,30 +395,45 @@ def test_the_command_line_tells_of_it_and_ends_it(session):
         done = subprocess.run(command, env=session.environment, capture_output=True, text=True, check=False)
         return done.stdout
 
-    assert "hooks" not in say("status")
+    assert "process" not in say("status")
     pid = session.begin()["pid"]
-    assert f"of hooks, process {pid}" in say("status")
-    assert f"a session's server answers, process {pid}" in " ".join(say("doctor").split())
-    assert "ended the server of the hooks" in say("serve", "--stop")
+    assert f"process {pid}, which ends after 30 minutes" in say("status")
+    assert "running, with this version and store" in " ".join(say("doctor").split())
+    assert "ended the server of the store" in say("serve", "--stop")
     assert "no server of the store runs" in say("serve", "--stop")
-    assert not background.is_running(session.project.database)
+    assert not listens(session.socket)
 
 
 @pytest.mark.slow
-def test_a_server_that_hangs_is_named_and_told_to_end(session, monkeypatch):
-    monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=0.2))
-    monkeypatch.setattr(background, "HOOK", replace(HOOK, patience=0.2))
+def test_a_server_that_hangs_is_told_to_end(session, monkeypatch):
+    monkeypatch.setattr("priming.operations.local_socket._ENDING", 0.2)
     pid = session.begin()["pid"]
     os.kill(pid, signal.SIGSTOP)
     try:
-        assert background.is_running(session.project.database)
-        assert background.state(session.project.database) is None
-        assert background.process_of(session.project.database) == pid
-        assert background.stop(session.project.database)
+        assert listens(session.socket)
+        assert state_at(session.socket, 0.2) is None
+        assert end_server(session.socket)
     finally:
         os.kill(pid, signal.SIGCONT)
-    until(lambda: not background.is_running(session.project.database))
-    assert background.process_of(session.project.database) is None
+    until(lambda: not listens(session.socket))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_server_has_the_lock_of_its_store_as_long_as_it_lives(session, how):
+    """So that hooks that begin together start one server, even before it listens."""
+    pid = session.begin()["pid"]
+    with (folder_of(session.project.database) / "server.lock").open() as lock:
+
+        def is_free():
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                return True
+
+        assert not is_free()
+        os.kill(pid, how)
+        until(is_free)
 
 
 @pytest.mark.slow
