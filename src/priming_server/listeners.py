@@ -41,9 +41,16 @@ def refuse_open_server(tokens: Tokens, name: str) -> None:
 
 
 @contextmanager
-def listening(name: str, port: int, uds: Path | None) -> Iterator[socket.socket]:
-    """The socket to listen on: an address, or a file that only its owner can use."""
+def listening(
+    name: str, port: int, uds: Path | None, patience: float | None = None
+) -> Iterator[socket.socket]:
+    """Listen at an address, or at a file that only its owner can use.
+
+    ``patience`` is for clients that read nothing, in seconds: the system then ends their connections, where it can.
+    """
     with _at_file(uds) if uds is not None else _at_address(name, port) as listener:
+        if patience is not None and uds is None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, int(patience * 1_000)))
         listener.listen(_BACKLOG)
         yield listener
 

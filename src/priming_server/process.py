@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import resource
 import signal
@@ -89,7 +90,7 @@ def run(
     ):
         if path is None:
             refuse_open_server(tokens, host)
-        with listening(host, port, path) as listener:
+        with listening(host, port, path, params.read_seconds) as listener:
             telemetry.begin(level="info" if settings is None else settings["service.log_level"])
             create_store(service)
             with beside_store(service) as local:
@@ -138,8 +139,12 @@ class UvicornServer(Server):
             )
         )
         self._beside = None if self.local is None else threading.Thread(target=self.local.run)
+        logging.getLogger(
+            "uvicorn.access"
+        ).disabled = True  # it would quote paths: the middleware logs requests
         config = Config(
             app,
+            http="h11",
             ws="none",
             lifespan="on",
             log_config=None,

