@@ -26,8 +26,8 @@ from priming.cli.app import app
 from priming.operations import schema
 from priming.operations.service import LocalService
 from priming.operations.table import SERVED
+from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
-from priming_server.tokens import Tokens
 
 FOLDER = Path("build/reference")
 WIDTH = "100"

@@ -87,8 +87,8 @@ def of_server(source: str) -> tuple[str, Walk]:
     """Walk through a recall over HTTP: the application of the server, with the threads of its calls."""
     from priming import HashedEmbedder
     from priming.operations.service import LocalService
+    from priming_server.access.tokens import Tokens
     from priming_server.http import create_app
-    from priming_server.tokens import Tokens
 
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/memory.db"

@@ -33,13 +33,13 @@ from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
 from priming.types import Clock, SystemClock
 from priming_server import openapi, telemetry
-from priming_server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming_server.access.tokens import Tokens
 from priming_server.health import MadeOnce, Readiness
 from priming_server.jobs import Job, Jobs, events
 from priming_server.limits import WorkerPool, json_body
 from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
-from priming_server.tokens import Tokens
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 _ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
@@ -57,7 +57,7 @@ Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 class Mount:
     """Another application at a path of the server, behind the same middleware; a function would not do for ASGI.
 
-    Its client is in ``priming_server.auth.context_of``: ``enter`` refuses a token of another namespace.
+    Its client is in ``priming_server.access.auth.context_of``: ``enter`` refuses a token of another namespace.
     ``lifespan`` is entered while the server runs.
     """
 

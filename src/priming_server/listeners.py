@@ -15,7 +15,7 @@ from priming.errors import Conflict, ParamError, PrimingError
 from priming.operations.local_listener import LocalListener, bind_privately, local_listener
 from priming.operations.service import LocalService
 from priming_server import telemetry
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 _BACKLOG = 2048
 """Maximum number of connections at an address that wait to be accepted."""

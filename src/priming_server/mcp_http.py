@@ -49,7 +49,7 @@ from priming.operations.connection import JSON
 from priming.operations.service import LocalService
 from priming.operations.table import find, tools
 from priming.serialization import error_payload, outward_message
-from priming_server.auth import RequestContext, context_of
+from priming_server.access.auth import RequestContext, context_of
 from priming_server.http import Mount
 from priming_server.limits import check_waiting
 from priming_server.responses import Refused, refusal

@@ -27,6 +27,7 @@ from priming.operations.local_listener import LocalListener, create_store
 from priming.operations.local_server import LocalServer
 from priming.operations.service import LocalService
 from priming_server import telemetry
+from priming_server.access.tokens import Tokens
 from priming_server.ethos.socket import converse
 from priming_server.http import create_app
 from priming_server.listeners import (
@@ -37,7 +38,6 @@ from priming_server.listeners import (
     refuse_open_server,
 )
 from priming_server.local import CLOSING
-from priming_server.tokens import Tokens
 
 _FILES = 65_536
 

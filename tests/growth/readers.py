@@ -580,7 +580,7 @@ OF_OUR_OWN = {
     "priming_server.fleet.plan": "patterns that its user chose",
     "priming.recall.task_files": "keys, matched at the end",
     "priming.recall.traces": "traces of its own",
-    "priming_server.auth": "ids of requests, matched whole",
+    "priming_server.access.auth": "ids of requests, matched whole",
     "priming_server.openapi": "its own page",
     "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",

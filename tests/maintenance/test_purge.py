@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from priming import Cue, NotFound, ParamError
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 
 def fill(memory):

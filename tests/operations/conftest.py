@@ -14,10 +14,10 @@ import pytest
 from priming.config.params.server import ServerParams, SocketParams
 from priming.config.settings import load
 from priming.operations.service import LocalService
+from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
 from priming_server.listeners import local_listener
 from priming_server.process import UvicornServer
-from priming_server.tokens import Tokens
 
 DEADLINE = 60.0
 PATIENT = SocketParams(knock=DEADLINE)

@@ -22,11 +22,11 @@ from priming.serialization import encode, full_error_payload
 from priming.storage.protocol import Trace
 from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming_server import examples
+from priming_server.access.tokens import Tokens
 from priming_server.ethos.socket import reply
 from priming_server.http import create_app
 from priming_server.mcp_http import mounted
 from priming_server.responses import json_bytes
-from priming_server.tokens import Tokens
 
 from .foreign import FORGED, filled
 

@@ -20,11 +20,11 @@ from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
 from priming.operations.local_listener import create_store
 from priming.operations.service import LocalService
+from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
 from priming_server.listeners import beside_store
 from priming_server.mcp_http import mounted
 from priming_server.process import UvicornServer
-from priming_server.tokens import Tokens
 
 DEADLINE = 30.0
 

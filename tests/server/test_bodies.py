@@ -14,7 +14,7 @@ import pytest
 
 from priming import Memory
 from priming.operations import local_socket
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 from .conftest import DEADLINE
 

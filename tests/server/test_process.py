@@ -17,8 +17,8 @@ import pytest
 
 from priming import Memory
 from priming.errors import Conflict, ParamError
+from priming_server.access.tokens import Tokens
 from priming_server.process import run
-from priming_server.tokens import Tokens
 
 from .conftest import DEADLINE, until
 

@@ -12,7 +12,7 @@ import pytest
 
 from priming import FixedClock, Memory
 from priming.errors import NotFound, ParamError
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

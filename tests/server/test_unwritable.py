@@ -25,7 +25,7 @@ from priming.config.params.server import ServerParams
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME
 from priming_server import examples
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 from .conftest import Process, Served
 from .scene import OPERATIONS, example, prepare

@@ -1,7 +1,6 @@
 """Learning: a correction becomes a rule, and takes its place among the rules of the namespace.
 
-The steps are: check the arguments (``Lesson``), draft the correction and the behaviour that follows from it, place
-the behaviour (``place_behavior``), then write a new behaviour or merge it into an existing one.
+Steps: check the arguments (``Lesson``), draft the correction and the behaviour, place it, write a new or merge it.
 """
 
 from __future__ import annotations
@@ -397,5 +396,5 @@ def _is_cosine(plan: RememberPlan, change: RowChange) -> bool:
 
 
 def _links_of(rows: Sequence[RowChange], memory_id: str) -> list[LinkRow]:
-    links = [change.after for change in rows if isinstance(change.after, LinkRow)]
+    links = (change.after for change in rows if isinstance(change.after, LinkRow))
     return [link for link in links if memory_id in (link.source, link.target)]

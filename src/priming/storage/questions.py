@@ -8,7 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from priming.errors import Conflict
 from priming.storage.columns import day_of
-from priming.storage.protocol import EmbeddedRow, Logged, ReadOnlyRow, Store, Trace, VersionKey
+from priming.storage.protocol import (
+    EmbeddedRow,
+    Logged,
+    ReadOnlyRow,
+    Store,
+    Trace,
+    VersionKey,
+)
 from priming.storage.rows import (
     ActivationCount,
     LinkRow,
@@ -23,8 +30,8 @@ from priming.storage.rows import (
     WeightsRow,
     ends_of,
     identity,
+    undos_in_effect,
 )
-from priming.storage.sql.log import undos_in_effect
 from priming.types import MemoryRecord
 
 _LAST = datetime.max.replace(tzinfo=UTC)

@@ -20,7 +20,7 @@ from priming.errors import MissingExtra, ParamError
 
 if TYPE_CHECKING:
     from priming.types import Token
-    from priming_server.tokens import Tokens
+    from priming_server.access.tokens import Tokens
 
 _TOKEN_COLUMNS = ("id", "namespace", "name", "kind", "created", "last used", "expires", "revoked")
 
@@ -199,7 +199,7 @@ def read_only(
 
 
 def _tokens(store: StoreOptions) -> Tokens:
-    from priming_server.tokens import Tokens
+    from priming_server.access.tokens import Tokens
 
     return Tokens(store.location())
 

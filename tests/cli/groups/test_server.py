@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-import priming.server
+import priming_server
 
 
 def test_a_token_is_shown_once(shell):
@@ -94,8 +94,8 @@ def test_bad_input_is_told_in_one_line(shell, arguments, message):
 
 
 def test_a_server_without_its_extra_names_the_command_that_installs_it(shell, monkeypatch):
-    monkeypatch.delattr(priming.server, "process", raising=False)
-    monkeypatch.setitem(sys.modules, "priming.server.process", None)
+    monkeypatch.delattr(priming_server, "process", raising=False)
+    monkeypatch.setitem(sys.modules, "priming_server.process", None)
     done = shell.run("serve")
     assert done.exit_code == 1
     assert "priming serve needs the extra 'server': pip install 'priming[server]'" in done.stderr

@@ -10,7 +10,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from priming.operations.table import BY_NAME
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 pytestmark = pytest.mark.slow
 

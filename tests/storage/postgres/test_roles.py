@@ -12,7 +12,7 @@ from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.environment import locate
 from priming.errors import StoreError
 from priming.storage.opening import database_check
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 from ..making import NOW
 from .server import OWNER, as_role, as_superuser, empty

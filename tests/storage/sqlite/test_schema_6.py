@@ -12,7 +12,7 @@ from priming.embedding.passages import passage_ends
 from priming.storage.questions import stored_vectors
 from priming.storage.sqlite.store import newest
 from priming_loop.session_store import Sessions
-from priming_server.tokens import Tokens
+from priming_server.access.tokens import Tokens
 
 from .files import check_text_index, make_store, schema
 

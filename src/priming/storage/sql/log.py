@@ -273,20 +273,6 @@ class SqlLog:
             )
 
 
-def undos_in_effect(undos: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str | None]:
-    """For each operation that was ever undone, the latest of its undos that is not undone itself, or None.
-
-    ``undos`` are operations with what they undo, the newest first.
-    """
-    undone_by: dict[str, str | None] = {}
-    for by, undone in undos:
-        # An undo of this undo is newer, so it was visited before.
-        in_effect = by if undone_by.get(by) is None else None
-        for operation_id in undone:
-            undone_by[operation_id] = undone_by.get(operation_id) or in_effect
-    return undone_by
-
-
 def touched(rows: Iterable[RowChange]) -> set[str]:
     """The ids of the memories that changes are about."""
     return {end for change in rows for end in change.ends}

@@ -28,10 +28,10 @@ from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token
 from priming_server import telemetry
+from priming_server.access.tokens import Tokens
 from priming_server.limits import Bodies, RateLimiter, limited, too_large
 from priming_server.responses import Refused, refusal
 from priming_server.telemetry import Metrics
-from priming_server.tokens import Tokens
 
 ALIVE = ("/health", "/ready", "/healthz", "/readyz")
 """Paths that a supervisor polls: they do not count against a rate."""

@@ -1,0 +1,1 @@
+"""Who may do what at a server: tokens, and the kinds of calls that they allow."""
