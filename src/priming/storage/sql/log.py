@@ -13,7 +13,7 @@ from typing import Any
 from priming.errors import NotFound
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Logged
-from priming.storage.rows import Row, RowChange, RunRow, pack, unpack
+from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
 from priming.storage.sql.dialect import Database, Dialect
 
 COLUMNS = (
