@@ -14,7 +14,7 @@ before, and only ``fails`` may end in an error.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
-    python docs/generate.py            write the pages, and the ready-made tools of MCP
+    python docs/generate.py            write the pages, the ready-made tools of MCP, and the verbs for type checkers
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
     python docs/generate.py PAGE ...   the same for some pages only
 """
@@ -53,6 +53,7 @@ from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
 from priming.mcp import tools as mcp_tools
 from priming.storage.sqlite.store import SqliteStore
+from priming.verbs import typed
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -138,6 +139,7 @@ def main() -> int:
     chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
     if not check and not chosen:
         mcp_tools.FILE.write_text(mcp_tools.text(), encoding="utf-8")
+        typed.write()
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming import Memory, extensions, params
+from priming import Memory, params
 from priming.cli.app import app
 from priming.graph import layout
+from priming.operations.table import BY_NAME, OPS
 from priming.recall.terms import TERMS
 from priming.transfer import git, markdown
+from priming.verbs.op import load
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -31,7 +33,7 @@ VERBS = sorted(
             if callable(getattr(Memory, name)) and name != "open" and name[0] != "_"
         )
     }
-    | {name for module in extensions.load(extensions.VERBS) for name in module.__all__}
+    | {op.name for op in OPS if op.verb}
 )
 PARAMS = sorted(
     {
@@ -156,8 +158,7 @@ def test_the_guide_for_additions_names_files_that_hold_what_it_names(entry):
 
 def verb_of(name):
     """The function of a verb: of the library's class, or of what is installed beside it."""
-    modules = [Memory, *extensions.load(extensions.VERBS)]
-    return next(getattr(module, name) for module in modules if hasattr(module, name))
+    return getattr(Memory, name, None) or load(BY_NAME[name].method)
 
 
 LOOP = [verb for verb in VERBS if verb.startswith("loop_")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from typer import Argument, Option
 
@@ -15,6 +15,7 @@ from priming.cli.parse import complete_terms
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
+    from priming_lab.bound import LabVerbs
     from priming_lab.results import Ablation, Reweighing, Worth
     from priming_lab.run import Benchmark
     from priming_lab.sets import BenchSet
@@ -221,7 +222,7 @@ def ablate(
 ) -> Answer:
     """Measure what each term of recall contributes on judged recalls, and propose weights."""
     with store.open() as memory, progress("replays") as step:
-        result = cast("Any", memory).ablate(
+        result = cast("LabVerbs", memory).ablate(
             terms or None, limit=limit, propose=propose, apply=apply, progress=step
         )
     return Answer(result, _ablation(result, apply=apply))

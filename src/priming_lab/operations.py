@@ -1,17 +1,14 @@
-"""The operation of the laboratory that servers offer."""
+"""The operation of the laboratory that servers offer, a verb of ``Memory`` too."""
 
-from priming.operations.op import Op
+from priming.verbs.op import Op
 
 OPERATIONS = (
     Op(
         "ablate",
-        "Ablation",
-        ("terms",),
+        "priming_lab.ablation",
+        "care",
         writes=True,
-        long=True,
-        at="priming_lab.verbs:ablate",
-        home="priming_lab.results",
-        other_names={"term": "terms"},
-        group="care",
+        words={"terms": "term"},
+        example={"terms": ["spread", "feedback"], "propose": False},
     ),
 )

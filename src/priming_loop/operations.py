@@ -4,134 +4,121 @@ from __future__ import annotations
 
 from typing import Any
 
-from priming.operations.op import Op
+from priming.verbs.op import Op
 
-_SESSION = {"session_id": "session", "id": "session"}
-_NAMES = {"used": "utilized", "shown": "injected"}
-_TASK = {**_SESSION, "task": "seq", "number": "seq"}
+_SESSION = {"session": "session_id id"}
+_NAMES = {"utilized": "used", "injected": "shown"}
+_TASK = {**_SESSION, "seq": "task number"}
 _GATE = "it may run a command, the gate of the task"
 _RUN = "it has an agent work in a folder, and runs the gates of its tasks"
 _THINK = "it asks an agent of this machine"
 
-_HERE = "priming_loop.run"
 
-
-def _op(name: str, answers: str, takes: tuple[str, ...] = (), *, at: str = "", **properties: Any) -> Op:
-    """Return a row of the table: its function is a verb, its answer a result of the loop."""
-    home = "priming_loop.steps.results"
-    return Op(
-        name,
-        answers,
-        takes,
-        at=at or f"priming_loop.steps.verbs:{name}",
-        home=home,
-        group="loop",
-        **properties,
-    )
+def _op(name: str, at: str, **properties: Any) -> Op:
+    """Return a row of the table, of the group of the loop."""
+    return Op(name, f"priming_loop.{at}", "loop", **properties)
 
 
 OPERATIONS: tuple[Op, ...] = (
     _op(
         "loop_context",
-        "LoopContext",
-        ("objective",),
+        "steps.lessons",
         own=("folder",),
-        other_names={"text": "objective", "task": "objective", "context": "cue", "session_id": "session"},
+        words={"objective": "text task", "cue": "context", "session": "session_id"},
+        example={"cue": {"environment": "staging"}},
     ),
     _op(
         "loop_store",
-        "LessonReply",
-        ("trigger", "resolution"),
+        "steps.lessons",
         writes=True,
-        other_names={"kind": "type", "when": "trigger", "instead": "resolution"},
+        words={"type": "kind", "trigger": "when", "resolution": "instead"},
+        example={
+            "trigger": "Release a version: the registry answered 403",
+            "resolution": "Log in to the registry before tagging",
+        },
     ),
-    _op("loop_chunk", "ChunkReply", ("session",), writes=True, other_names=_SESSION),
+    _op(
+        "loop_chunk",
+        "steps.lessons",
+        writes=True,
+        words=_SESSION,
+        example={"task": "Release a version", "outcome": "success", "approach": "Log in, then push the tag"},
+    ),
     _op(
         "loop_recall",
-        "list[RecalledLesson]",
-        ("query",),
-        other_names={"text": "query", "question": "query", "kind": "type", "k": "limit"},
+        "steps.lessons",
+        words={"query": "text question", "type": "kind", "limit": "k"},
+        example={"query": "the registry refuses the release", "type": "failure"},
     ),
-    _op("loop_feedback", "FeedbackReply", ("utilized", "injected"), writes=True, other_names=_NAMES),
-    _op("loop_connected", "list[ConnectedMemory]", ("name",), other_names={"key": "name"}),
-    _op("loop_prune", "PruneReply", writes=True, idempotent=True),
-    _op("loop_consolidate", "ConsolidateReply", writes=True, idempotent=True),
-    _op("loop_decay", "DormantLessons"),
-    _op("loop_health", "LoopHealth"),
-    _op("loop_task_new_session", "SessionBegun", ("objective",), writes=True, own=("folder",)),
+    _op(
+        "loop_feedback",
+        "steps.lessons",
+        writes=True,
+        words=_NAMES,
+        example={"utilized": ["deploy"], "injected": ["deploy", "port"]},
+    ),
+    _op("loop_connected", "steps.lessons", words={"name": "key"}, example={"name": "deploy"}),
+    _op("loop_prune", "steps.upkeep", writes=True, idempotent=True),
+    _op("loop_consolidate", "steps.upkeep", writes=True, idempotent=True),
+    _op("loop_decay", "steps.upkeep", example={"days": 14}),
+    _op("loop_health", "steps.upkeep"),
+    _op(
+        "loop_task_new_session",
+        "steps.tasks",
+        writes=True,
+        own=("folder",),
+        example={"objective": "Release version 2.2"},
+    ),
     _op(
         "loop_task_add",
-        "TaskAdded",
-        ("session", "seq", "objective"),
+        "steps.tasks",
         writes=True,
         idempotent=True,
         own=("verify",),
-        other_names={**_TASK, "files": "delta", "shown": "injected"},
+        words={**_TASK, "delta": "files", "injected": "shown"},
+        example={"seq": 2, "objective": "Push the tag", "injected": ["deploy"]},
     ),
     _op(
         "loop_task_close",
-        "TaskReply",
-        ("session", "seq", "delivered"),
+        "steps.tasks",
         writes=True,
         idempotent=True,
         stands_for="loop_task_complete",
-        at="priming_loop.steps.tasks:loop_task_close",
-        other_names={**_TASK, "used": "utilized"},
+        verb=False,
+        words={**_TASK, "utilized": "used"},
+        example={"delivered": "Wrote the notes.", "utilized": ["deploy"]},
     ),
     _op(
         "loop_task_block",
-        "TaskReply",
-        ("session", "seq", "reason"),
+        "steps.tasks",
         writes=True,
         idempotent=True,
-        other_names={**_TASK, "used": "utilized"},
+        words={**_TASK, "utilized": "used"},
+        example={"reason": "The registry answered 403."},
     ),
-    _op("loop_task_get", "list[SessionTask]", ("session",), other_names=_TASK),
+    _op("loop_task_get", "steps.tasks", words=_TASK),
     _op(
         "loop_meta_record",
-        "OutcomeRecorded",
-        ("session", "seq", "success"),
+        "steps.tasks",
         writes=True,
         idempotent=True,
-        other_names=_TASK,
+        words=_TASK,
+        example={"success": True, "notes": "the notes are written"},
     ),
-    _op("loop_meta_assess", "SessionAssessment", ("session",), other_names=_SESSION),
-    _op("loop_meta_summary", "SessionOutcomes", ("session",), other_names=_SESSION),
+    _op("loop_meta_assess", "steps.tasks", words=_SESSION),
+    _op("loop_meta_summary", "steps.tasks", words=_SESSION),
+    _op("loop_meta_clear", "steps.tasks", writes=True, idempotent=True, words=_SESSION),
     _op(
-        "loop_meta_clear", "OutcomesCleared", ("session",), writes=True, idempotent=True, other_names=_SESSION
+        "loop_report",
+        "steps.report",
+        words=_SESSION,
+        example={"session": "01890a5d-ac96-774b-bcce-b302099a8060"},
     ),
-    _op("loop_report", "SessionReport", ("session",), other_names=_SESSION),
-    _op("loop_list", "list[SessionSummary]"),
+    _op("loop_list", "steps.report", example={"limit": 5}),
+    _op("loop_task_complete", "steps.tasks", writes=True, local=_GATE, words={**_TASK, "utilized": "used"}),
+    _op("loop_think", "run", asks=True, local=_THINK, verb=False),
+    _op("loop_run", "run", writes=True, destructive=True, asks=True, local=_RUN, verb=False),
     _op(
-        "loop_task_complete",
-        "TaskReply",
-        ("session", "seq", "delivered"),
-        writes=True,
-        local=_GATE,
-        other_names={**_TASK, "used": "utilized"},
-    ),
-    _op("loop_think", "Thought", ("objective", "folder"), asks=True, local=_THINK, at=f"{_HERE}:loop_think"),
-    _op(
-        "loop_run",
-        "SessionReport",
-        ("objective", "folder"),
-        writes=True,
-        destructive=True,
-        long=True,
-        asks=True,
-        local=_RUN,
-        at=f"{_HERE}:loop_run",
-    ),
-    _op(
-        "loop_resume",
-        "SessionReport",
-        ("session",),
-        writes=True,
-        destructive=True,
-        long=True,
-        asks=True,
-        local=_RUN,
-        other_names=_SESSION,
-        at=f"{_HERE}:loop_resume",
+        "loop_resume", "run", writes=True, destructive=True, asks=True, local=_RUN, verb=False, words=_SESSION
     ),
 )

@@ -28,10 +28,10 @@ from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON
 from priming.operations.local_server import json_bytes, reason_header
-from priming.operations.op import Op
 from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
 from priming.types import Clock, SystemClock
+from priming.verbs.op import Op
 from priming_server import openapi, telemetry
 from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming_server.access.tokens import Tokens

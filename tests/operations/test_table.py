@@ -1,7 +1,6 @@
 """The operation table agrees with the library."""
 
 import inspect
-from typing import get_type_hints
 
 import pytest
 
@@ -39,29 +38,11 @@ def test_names_are_unique_and_no_server_offers_what_is_for_this_machine_only():
         assert not BY_NAME[instead].local
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_the_answer_of_the_table_is_that_of_the_function(op):
-    assert get_type_hints(op.function)["return"] == op.answer
-
-
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_arguments_by_position_are_those_of_the_function(op):
-    positional = [
-        name for name, one in parameters(op).items() if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    ]
-    assert op.takes == tuple(positional)
-
-
 @pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
 def test_another_name_leads_to_an_argument_and_hides_none(op):
     known = set(parameters(op)) | ({"key", "content"} if op.name == "supersede" else set())
     assert set(op.other_names.values()) <= known
     assert not set(op.other_names) & known
-
-
-def test_long_operations_tell_of_their_progress():
-    for op in OPS:
-        assert op.long == ("progress" in inspect.signature(op.function).parameters), op.name
 
 
 def test_the_group_core_keeps_to_nine_tools():

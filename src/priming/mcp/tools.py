@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from priming.operations.op import Op
 from priming.operations.table import tools
+from priming.verbs.op import Op
 
 FILE = Path(__file__).with_name("tools.json")
 

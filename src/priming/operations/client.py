@@ -16,10 +16,10 @@ from priming.config.store_urls import url_of
 from priming.errors import Conflict, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
-from priming.operations.op import Op
 from priming.operations.table import served
 from priming.serialization import encode
 from priming.types import Progress
+from priming.verbs.op import Op
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

@@ -30,12 +30,12 @@ from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import JSON, JSON_LINES
 from priming.operations.local_listener import LocalListener
-from priming.operations.op import Op
 from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import full_error_payload
 from priming.text.quotation import json_text, visible
 from priming.types import Progress
+from priming.verbs.op import Op
 
 LOG = logging.getLogger("priming.local")
 STATUS: Mapping[str, int] = {

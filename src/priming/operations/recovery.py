@@ -16,7 +16,7 @@ from priming.types import Link, MemoryRecord, Operation
 
 if TYPE_CHECKING:
     from priming.memory import Memory
-    from priming.operations.op import Op
+    from priming.verbs.op import Op
 
 Rebuild = Callable[["Memory", Operation], Any]
 

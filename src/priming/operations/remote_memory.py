@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from priming.errors import NotFound
 from priming.operations.client import Client, reach
-from priming.operations.op import Op
 from priming.operations.service import may_be_empty
 from priming.operations.table import find, named
 from priming.results import Listing, Status
 from priming.serialization import decode, encode
 from priming.types import Cue
+from priming.verbs.op import Op
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

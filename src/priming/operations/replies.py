@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.operations.op import Op
 from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
+from priming.verbs.op import Op
 
 Fields = Mapping[str, Any]
 _LINES = 20

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
     from priming.memory import Memory
-    from priming.operations.op import Op
     from priming.types import Clock
+    from priming.verbs.op import Op
 
 MOST_OPEN = 64
 """Maximum number of open namespaces; beyond it the least recently used one is closed."""

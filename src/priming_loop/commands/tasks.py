@@ -17,8 +17,8 @@ from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
+    from priming_loop.bound import LoopVerbs
     from priming_loop.steps.results import TaskReply
-    from priming_loop.steps.verbs import LoopVerbs
 
 _NOT_DELIVERED = 3
 _CLOSED = ("complete", "unverified")
