@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from priming.cli.app import build
 from priming.cli.command import create
 from priming.cli.start import QUICK
 from priming.extensions import COMMANDS
@@ -72,16 +73,19 @@ def test_loading_all_commands_loads_no_heavy_library():
     assert [name for name in reached if name.startswith(HEAVY)] == []
 
 
-def test_frequent_commands_are_where_the_table_says():
-    commands = root().commands
-    homes = {name: commands[name].callback.__wrapped__.__module__ for name in QUICK}
-    assert homes == {name: f"priming.cli.groups.{module}" for name, module in QUICK.items()}
+def test_only_the_command_that_is_called_is_declared_and_all_if_there_is_none_of_the_name():
+    every = root().commands
+    for name in ("stats", "graph", "forget"):
+        assert [*typer.main.get_command(build(name)).commands] == [name]
+    assert [*typer.main.get_command(build("no-such")).commands] == [*every]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_command_that_is_loaded_alone_takes_the_same_options(name):
-    alone = typer.main.get_command(create(import_module(f"priming.cli.groups.{QUICK[name]}")))
+    module = import_module(f"priming.cli.groups.{QUICK[name]}")
+    alone = typer.main.get_command(create(module))
     command, same = alone.commands[name], root().commands[name]
+    assert [*typer.main.get_command(create(module, only=name)).commands] == [name]
     assert command.help == same.help
     assert [(each.name, each.help) for each in command.params] == [
         (each.name, each.help) for each in same.params

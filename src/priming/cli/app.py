@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+
+import typer
+
 from priming import extensions
 from priming.cli.command import create
 from priming.cli.groups import care, feedback, graph, history, mcp, memory, recall, rules, sleep, stores
+from priming.cli.start import command_of
 
-app = create(
-    *(recall, memory, feedback, rules, history, graph, mcp, care, stores, sleep),
-    *extensions.load(extensions.COMMANDS),
-)
-"""The modules in the order of the help."""
+app: typer.Typer
+"""The command line with every command."""
+
+
+@cache
+def build(only: str = "") -> typer.Typer:
+    """Return the command line, with its modules in the order of the help."""
+    own = (recall, memory, feedback, rules, history, graph, mcp, care, stores, sleep)
+    return create(*own, *extensions.load(extensions.COMMANDS), only=only)
+
+
+def __getattr__(name: str) -> typer.Typer:
+    if name == "app":
+        return build()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="priming")
+    build(command_of(sys.argv[1:]))(prog_name="priming")
 
 
 if __name__ == "__main__":

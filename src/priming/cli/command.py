@@ -6,7 +6,8 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import fields, is_dataclass
 from inspect import Parameter
 from types import ModuleType
@@ -84,8 +85,8 @@ class Root(Group):
         sys.exit(guarded(run, as_json=wants_json(words)))
 
 
-def create(*modules: ModuleType) -> typer.Typer:
-    """The command line with the commands of the given modules."""
+def create(*modules: ModuleType, only: str = "") -> typer.Typer:
+    """The command line with the commands of the given modules, or of ``only`` one name if there is such a command."""
     app = typer.Typer(
         name="priming",
         cls=Root,
@@ -98,10 +99,33 @@ def create(*modules: ModuleType) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for module in modules:
-        for part in module.GROUPS:
-            app.add_typer(part)
+    parts = [part for module in modules for part in module.GROUPS]
+    for part in _named(only, parts) or parts:
+        _declare_commands(part)
+        app.add_typer(part)
     return app
+
+
+def _named(only: str, parts: Iterable[typer.Typer]) -> list[typer.Typer]:
+    """The command or the group of a name, alone: to declare all others takes as long as a recall."""
+    for part in parts:
+        if part.info.name == only:
+            return [part]
+        commands = [info for info in part.registered_commands if info.name == only]
+        if commands and not isinstance(part.info.name, str):
+            alone = copy(part)
+            alone.registered_commands = commands
+            return [alone]
+    return []
+
+
+def _declare_commands(app: typer.Typer) -> None:
+    """Give each command its signature, which is left until here because most calls need that of one command only."""
+    for info in app.registered_commands:
+        getattr(info.callback, "declare", bool)()
+    for inner in app.registered_groups:
+        if inner.typer_instance is not None:
+            _declare_commands(inner.typer_instance)
 
 
 def root(
@@ -144,22 +168,43 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
     """
 
     def register(function: F) -> F:
-        store, *own = inspect.signature(function, eval_str=True).parameters.values()
+        def parameters() -> list[Parameter]:
+            return [*inspect.signature(function, eval_str=True).parameters.values()]
 
-        @functools.wraps(function)
-        def run(context: typer.Context, **values: Any) -> None:
-            options = _gather(store, values).within(context.find_root().params)
-            opened.clear()  # of a command before, in one process
-            with calling(Caller(default_actor(), _command_name(context))):
-                respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
-                make_vectors(options)
-
-        _declare(run, [single for each in (*own, store) for single in _singles(each)])
-        panel = app.info.rich_help_panel
-        app.command(name, hidden=hidden, rich_help_panel=panel if isinstance(panel, str) else None)(run)
+        register_lazily(app, name or function.__name__.replace("_", "-"), function, parameters, hidden=hidden)
         return function
 
     return register
+
+
+def register_lazily(
+    app: typer.Typer,
+    name: str,
+    function: Callable[..., Answer],
+    parameters: Callable[[], Sequence[Parameter]],
+    *,
+    hidden: bool = False,
+) -> None:
+    """Register a function as ``command`` does, whose parameters are asked for when its options are needed."""
+    parameters = functools.cache(parameters)
+
+    @functools.wraps(function)
+    def run(context: typer.Context, **values: Any) -> None:
+        store, *own = parameters()
+        options = _gather(store, values).within(context.find_root().params)
+        opened.clear()  # of a command before, in one process
+        with calling(Caller(default_actor(), _command_name(context))):
+            respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
+            make_vectors(options)
+
+    def declare() -> None:
+        store, *own = parameters()
+        run.__doc__ = function.__doc__
+        _declare(run, [single for each in (*own, store) for single in _singles(each)])
+
+    run.declare = declare  # type: ignore[attr-defined]
+    panel = app.info.rich_help_panel
+    app.command(name, hidden=hidden, rich_help_panel=panel if isinstance(panel, str) else None)(run)
 
 
 def _command_name(context: typer.Context) -> str:

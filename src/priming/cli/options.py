@@ -82,6 +82,12 @@ Since = Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from
 KnownAt = Annotated[
     str | None, Option("--known-at", metavar="TIME", help=f"The state recorded at this time: {TIME}")
 ]
+ValidThen = Annotated[
+    str | None, Option("--valid-at", metavar="TIME", help=f"What was true at this time: {TIME}")
+]
+KnownThen = Annotated[
+    str | None, Option("--known-at", metavar="TIME", help=f"What was recorded at this time: {TIME}")
+]
 LogSource = Annotated[
     str | None,
     Option(
@@ -355,12 +361,8 @@ class AgentOptions:
 class TimeOptions:
     """A time other than the present."""
 
-    valid_at: Annotated[
-        str | None, Option("--valid-at", metavar="TIME", help=f"What was true at this time: {TIME}")
-    ] = None
-    known_at: Annotated[
-        str | None, Option("--known-at", metavar="TIME", help=f"What was recorded at this time: {TIME}")
-    ] = None
+    valid_at: ValidThen = None
+    known_at: KnownThen = None
 
     def times(self) -> dict[str, datetime | None]:
         """The two times, as arguments."""

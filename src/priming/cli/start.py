@@ -58,7 +58,8 @@ def main() -> None:
         and import_module(".".join(HOOKS)).run_plain(sys.argv[1:])
     ):
         os._exit(0)  # all is written: to take the interpreter apart would be a tenth of the time
-    module = QUICK.get(command_of(sys.argv[1:]))
+    name = command_of(sys.argv[1:])
+    module = QUICK.get(name)
     if module is None:
         from priming.cli.app import main as run_any
 
@@ -66,7 +67,7 @@ def main() -> None:
         return
     from priming.cli.command import create
 
-    create(import_module(f"priming.cli.groups.{module}"))(prog_name="priming")
+    create(import_module(f"priming.cli.groups.{module}"), only=name)(prog_name="priming")
 
 
 if __name__ == "__main__":

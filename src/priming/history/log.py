@@ -23,7 +23,10 @@ from priming.types import Operation, Version
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
-    """Return the versions of a memory, oldest first: when each was true, and when it was stored and superseded."""
+    """Show the versions of a memory, oldest first.
+
+    Each has when it was true, and when it was stored and superseded.
+    """
     with memory.lock:
         memory_id = memory.find(key).id
         (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory_id])
@@ -33,7 +36,7 @@ def history(memory: Namespace, key: str) -> list[Version]:
 
 
 def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operation:
-    """Take a memory out of recall; ``undo`` restores it. ``reason`` is for the log."""
+    """Remove a memory from recall. Undo restores it."""
     why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)

@@ -147,7 +147,7 @@ def _split_text(change: RowChange) -> tuple[RowChange, ...]:
 
 
 def undo(memory: Namespace, operation_id: str) -> Operation:
-    """Reverse an operation. The undo is an operation too, and can be undone.
+    """Undo an operation. The undo is an operation too, and can be undone.
 
     Undoing the last stage of a night of sleep undoes the whole night. For ``operation_id``, ``last`` means the newest
     operation that is neither an undo nor undone, and not the start or end of a run.

@@ -189,14 +189,18 @@ def _weight(row: object) -> float | None:
 def strengths(
     memory: Namespace,
     *,
-    at: datetime | None = None,
     over: int = 1,
     since: datetime | None = None,
+    at: datetime | None = None,
     relation: str | None = None,
 ) -> list[Strengths]:
-    """Return the distribution of link weights ``at`` a time (now), or at ``over`` times up to it.
+    """Show the distribution of link weights, now or over time.
 
-    The times are equally spaced from ``since``, by default the first operation.
+    Args:
+        over: number of times, equally spaced from ``since`` up to ``at``.
+        since: the first of these; by default the first operation.
+        at: the last or only time; now by default.
+        relation: only links of this relation.
 
     Raises:
         ParamError: an argument outside its range, or ``since`` after ``at``.
@@ -252,8 +256,9 @@ def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
 def oscillating(
     memory: Namespace, *, since: datetime | None = None, turns: int = 2, limit: int = 20
 ) -> list[Oscillation]:
-    """Return the links whose weight changed direction at least ``turns`` times, most often first.
+    """List links whose weight rose and fell in turns, most turns first.
 
+    ``turns`` is the minimum number of turns.
     Undone operations and undos do not count: no verdict moved the weight.
 
     Raises:
@@ -306,7 +311,7 @@ def _named(memory: Namespace, oscillations: Sequence[Oscillation]) -> list[Oscil
 def normalize_strengths(
     memory: Namespace, *, relation: str | None = None, apply: bool = False
 ) -> list[StrengthEvent]:
-    """Set link weights to the overlap of their ends' neighbourhoods: clamp(3 · Jaccard index, .1, 1).
+    """Weigh links by the overlap of their ends' neighbourhoods: clamp(3 · Jaccard index, .1, 1).
 
     ``relation`` selects the links, by default ``similar-to`` and ``co-activated``. Without ``apply`` nothing is
     written: the changes are only returned.

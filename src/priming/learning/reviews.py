@@ -55,11 +55,13 @@ RetentionLaw = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
 
 
 def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) -> list[Fading]:
-    """List memories that matter and are about to be forgotten, by the law of forgetting of the profile.
+    """List important memories that are about to be forgotten.
+
+    The law of forgetting is that of the profile.
 
     Args:
         limit: the maximum number of memories, those with the greatest loss first.
-        below: the retrievability a week from now below which a memory is listed; None: .75.
+        below: maximum retrievability in a week; 0.75 by default.
 
     Raises:
         ParamError: an argument outside its range.
@@ -183,11 +185,13 @@ def done(
     recall_id: str | None = None,
     reason: str | None = None,
 ) -> Operation:
-    """Report that a procedure was carried out, and whether it worked: the execution is counted and is a review.
+    """Record that a procedure was carried out, and whether it worked.
+
+    The execution is counted and is a review.
 
     Args:
         key: the key of the procedure.
-        success: whether the procedure worked.
+        success: whether it worked.
         recall_id: the recall that returned the procedure; it gets the verdict used or not useful.
         reason: a reason for the log.
 

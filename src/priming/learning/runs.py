@@ -53,7 +53,9 @@ _LISTED = 5
 
 
 def run_start(memory: Namespace, session: str | None = None) -> Run:
-    """Start a run: recalls under its session, by default a new one, belong to it.
+    """Start a run. Recalls with its session belong to it.
+
+    By default the session is a new one.
 
     Raises:
         Conflict: a run of that session is under way.
@@ -97,7 +99,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
 
 
 def run_list(memory: Namespace) -> list[Run]:
-    """The runs of the namespace, oldest first."""
+    """List runs, oldest first."""
     with memory.lock:
         return memory.listed(_run(memory, row, None) for row in memory.store.rows(memory.namespace, RunRow))
 

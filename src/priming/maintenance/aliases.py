@@ -44,11 +44,11 @@ _MINIMUM_TRUST = "tool"
 
 
 def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:
-    """Merge different names of one thing if the texts say so, in one operation.
+    """Merge names that mean the same, where texts state it.
 
     Args:
         dry_run: only list what would be merged.
-        limit: the maximum number of names to merge.
+        limit: maximum number of names to merge.
 
     Raises:
         ParamError: ``limit`` is outside its range.

@@ -30,7 +30,7 @@ DAMAGE = "damaged-row", "integrity"
 
 
 def stats(memory: Namespace) -> Stats:
-    """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
+    """Count what the namespace holds, by kind and status."""
     with memory.lock:
         counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
         answers = any(True for _ in stored_vectors(memory.store, memory.namespace, own))

@@ -36,7 +36,9 @@ _ROUNDING = 1e-9
 
 
 def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str | None = None) -> Operation:
-    """Take a memory out of recall because it is no longer valid; ``by`` names the memory that replaces it.
+    """Remove a memory from recall because it is no longer true.
+
+    ``by`` names the memory that replaces it.
 
     Raises:
         NotFound: the memory does not exist.
@@ -61,7 +63,9 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
 
 
 def restore(memory: Namespace, key: str) -> Operation:
-    """Make a deprecated, merged, archived or forgotten memory active again; links to its replacement are removed.
+    """Restore a memory that was deprecated, merged, archived or forgotten.
+
+    Links to its replacement are removed.
 
     Raises:
         NotFound: the memory does not exist.
@@ -93,7 +97,9 @@ def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) 
 
 
 def merge(memory: Namespace, key: str, into: str) -> Operation:
-    """Merge a memory into another of its kind, which keeps its own text and takes over uses and links.
+    """Merge a memory into another of its kind, which takes over its uses and links.
+
+    The other keeps its own text.
 
     Raises:
         NotFound: a memory does not exist.
@@ -137,14 +143,16 @@ def _omitted_links(plan: MergePlan) -> str:
 
 
 def deduplicate(
-    memory: Namespace, *, kind: str = "behavior", threshold: float | None = None, dry_run: bool = False
+    memory: Namespace, *, dry_run: bool = False, threshold: float | None = None, kind: str = "behavior"
 ) -> list[NearDuplicates]:
-    """Merge memories that say the same, in one operation; the memory with the most evidence survives.
+    """Merge memories that say the same, in one operation.
+
+    The memory with the most evidence survives.
 
     Args:
-        kind: the kind of memories to compare, any but entity.
-        threshold: merge above this similarity, in [0, 1]; None: above .9.
         dry_run: only list what would be merged.
+        threshold: minimum similarity to merge, in [0, 1]; 0.9 by default.
+        kind: the kind of memories, any but entity.
 
     Raises:
         ParamError: an argument is outside its range.

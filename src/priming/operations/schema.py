@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
@@ -15,7 +14,6 @@ from inspect import Parameter
 from typing import Any, get_args, get_origin, get_type_hints
 
 from priming.config.values import dataclass
-from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
 from priming.errors import ParamError, shown, violation
 from priming.operations import json_shapes
 from priming.operations.json_shapes import (
@@ -42,67 +40,14 @@ from priming.operations.json_shapes import (
 from priming.operations.table import named
 from priming.types import Cue
 from priming.verbs.op import Op
+from priming.verbs.words import CHOICES, MEANINGS, OWN_CHOICES
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
 """What functions take that no request carries."""
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "kind": KINDS,
-    "kinds": KINDS,
-    "outcome": OUTCOMES,
-    "trust": TRUST,
-    "status": STATUSES,
-    "rule": RULES,
-    "stages": STAGES,
-    "format": FORMATS,
-    "tier": ("conscious", "automatic"),
-}
-"""Arguments that are one of a few words, or a list of them."""
-
-OWN_CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {("recall", "kinds"): RECALLED}
-"""The words of an operation's argument, where they are not those of other operations."""
-
-MEANINGS: Mapping[str, str] = {
-    "content": "what to remember, in full sentences that can be understood on their own",
-    "heading": "a title to find it under",
-    "kind": "what it is: an episode (what happened), a fact, a procedure, a failure, a pattern …",
-    "key": "a memory's key or id",
-    "session": "the conversation that it belongs to",
-    "speaker": "who said it",
-    "occurred_at": "when it happened, ISO 8601 with a time zone",
-    "tags": "words to file it under",
-    "metadata": "anything else to keep with it",
-    "when": 'where it applies, such as {"language": "go"}',
-    "importance": "how much it matters, from 0 to 1",
-    "outcome": "how it went",
-    "source": "where it comes from",
-    "trust": "how far its source is trusted",
-    "files": "the paths of the files that it touches",
-    "limit": "maximum number",
-    "echo_guard": "whether text that a recall has just returned counts as an echo and is not stored",
-    "cue": "the context of the question: file, language, task, environment, project, speaker, and others by name",
-    "reason": "why, for the log",
-    "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
-    "sign": "1: links of this relation bring activation, -1: they take it away; by default its name decides",
-    "target": "key of the memory where the link ends",
-    "weight": "strength from 0 to 1",
-    "valid_at": "answer with what was true then, ISO 8601 with a time zone",
-    "known_at": "answer with what was known then, ISO 8601 with a time zone",
-    "since": "only from this time on, ISO 8601 with a time zone",
-    "until": "only before this time, ISO 8601 with a time zone",
-    "right": "what to do, as a rule that can be followed",
-    "wrong": "what was done instead",
-    "priority": "from 0 to 10: rules of higher priority are shown first",
-    "operation_id": "the id of an operation of the log",
-    "tokens": "the budget of what is shown, in tokens",
-}
-"""What arguments mean where the function's docstring does not say it."""
-
 _OF_LINKS = {"source": "key of the memory where the link starts"}
 _MEMBERS = 100
 """Most members of a request, and of an object in a list."""
-_ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
-_ARG = re.compile(r"^ +(\w+): (.+)$")
 
 
 def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any]:
@@ -180,13 +125,12 @@ def refuse_own(op: Op, request: Any) -> None:
 
 def summary(op: Op) -> str:
     """What an operation is for: the first paragraph of its docstring, in one line."""
-    return " ".join((inspect.getdoc(op.function) or "").split("\n\n")[0].split())
+    return op.declared.summary
 
 
 def details(op: Op) -> str:
     """The rest of its docstring, without arguments, errors and examples, which the document has elsewhere."""
-    paragraphs = (inspect.getdoc(op.function) or "").split("\n\n")[1:]
-    return "\n\n".join(part for part in paragraphs if not part.startswith(("Args:", "Raises:", ">>>")))
+    return "\n\n".join(op.declared.paragraphs[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +202,7 @@ def _signature(op: Op) -> dict[str, Any]:
 def _fields(op: Op) -> dict[str, _Field]:
     """The arguments that a request may carry, by name."""
     parameters = inspect.signature(op.function).parameters
-    meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **_documented(op)}
+    meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **op.declared.meanings}
     fields = {}
     for name, hint in _signature(op).items():
         required = name in parameters and parameters[name].default is Parameter.empty
@@ -296,19 +240,6 @@ def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
     """The default in JSON; null if the argument belongs to another operation."""
     default = parameters[argument].default if argument in parameters else None
     return list(default) if isinstance(default, tuple) else default
-
-
-def _documented(op: Op) -> dict[str, str]:
-    """What the docstring says of each argument."""
-    section = _ARGS.search(inspect.getdoc(op.function) or "")
-    meanings: dict[str, str] = {}
-    for line in section[1].splitlines() if section else ():
-        start = _ARG.match(line)
-        if start and len(line) - len(line.lstrip()) <= 4:
-            meanings[start[1]] = start[2]
-        elif meanings:
-            meanings[list(meanings)[-1]] += f" {line.strip()}"
-    return {name: text.replace("``", "") for name, text in meanings.items()}
 
 
 def _shape(op: str, name: str, hint: Any) -> Shape:
@@ -386,6 +317,6 @@ def _rule(op: Op, problem: Problem) -> str:
     if rule == UNKNOWN:
         rule = f"is not an argument: {op.name} takes {', '.join(_signature(op)) or 'none'}"
     elif rule == MISSING:
-        meaning = {**MEANINGS, **_documented(op)}.get(name)
+        meaning = {**MEANINGS, **op.declared.meanings}.get(name)
         rule = f"must be given: {meaning}" if meaning else "must be given"
     return violation(name, problem.value, rule)

@@ -32,7 +32,7 @@ def files(
     tokens: int | None = None,
     session: str | None = None,
 ) -> TaskFiles:
-    """Return the files that a task is likely to touch, each with the memories that say so, such as commits.
+    """List the files that a task is likely to touch, with the commits that say why.
 
     It is ``recall`` with the kind "file": activation is released from the memories that match the task to the files
     that they touched, and among files that change together. Its hits take verdicts, by ``recall_id``.
@@ -40,7 +40,7 @@ def files(
     Args:
         task: what is to be done, in words such as those of a commit message.
         limit: maximum number of files.
-        reasons: maximum number of memories for each file.
+        reasons: maximum number of memories shown for each file.
         tokens: budget of the text for an agent; None: no limit.
         session: the session under which the recall is recorded.
 

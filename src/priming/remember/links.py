@@ -230,10 +230,15 @@ def set_strength(
     *,
     reason: str | None = None,
 ) -> Operation:
-    """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
+    """Set the weight of all links between two memories, in either direction.
 
-    ``create`` makes a link from ``source`` to ``target`` where there is none, of ``relation`` or else ``similar-to``.
-    ``reason`` is for the log.
+    A link that it makes goes from ``source`` to ``target`` and is of ``relation``, or else ``similar-to``.
+
+    Args:
+        weight: in [0, 1], clamped to [0.05, 0.95].
+        relation: only links of this relation.
+        create: make the link if there is none.
+        reason: why, for the log.
 
     Raises:
         NotFound: there is no link between the two, and ``create`` is not set.
@@ -282,7 +287,7 @@ def links(
     limit: int | None = None,
     known_at: datetime | None = None,
 ) -> list[Link]:
-    """The links of a memory in both directions, or all links of the namespace.
+    """List the links of a memory in both directions, or all links.
 
     Args:
         key: the key of a memory; None: all links.

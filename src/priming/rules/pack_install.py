@@ -36,9 +36,10 @@ _EFFECTS = {BRINGS: "bring activation", TAKES: "take activation away"}
 
 
 def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") -> Pack:
-    """Install the behaviours of a pack under ``NAME/KEY``, in place of another version of the pack.
+    """Install the rules of a pack. Another installed version of it is replaced.
 
-    Installing the same version again changes nothing; the answer then has no operation.
+    Their keys are ``NAME/KEY``. Installing the same version again changes nothing; the answer then has no
+    operation.
 
     Args:
         path: the file.

@@ -40,15 +40,18 @@ def pack_create(
     tags: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
 ) -> Pack:
-    """Write active behaviours and the links among them to a new file, without the history of their use.
+    """Write active rules to a new file that can be shared.
+
+    The links among them are in it, the history of their use is not. With ``tags`` and ``keys`` it has the rules of
+    either, with neither all.
 
     Args:
         path: the file; it must not exist.
-        name: the name of the pack, such as ``go-style``.
-        version: such as ``1`` or ``2.1``.
-        description: a line about the pack.
-        tags: only behaviours with one of these tags.
-        keys: these behaviours; with ``tags``, these as well. Neither: all.
+        name: name of the pack, e.g. go-style.
+        version: its version, e.g. 2.1.
+        description: one line about it.
+        tags: only rules with this tag.
+        keys: only this rule.
 
     Raises:
         ParamError: an invalid name or version, or a key of a memory that is not a behaviour.
@@ -189,7 +192,7 @@ def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
 
 
 def pack_list(memory: Namespace) -> list[Pack]:
-    """Return the installed packs, by name."""
+    """List installed packs."""
     with memory.lock:
         packs = _packs(memory, memory.now()).values()
         return memory.listed(describe_pack(memory, pack) for pack in packs if pack.active)
@@ -219,7 +222,12 @@ def _installation(memory: Namespace, origin: Origin) -> Logged | None:
 
 
 def pack_remove(memory: Namespace, name: str) -> Operation:
-    """Take all behaviours of a pack out of recall; undo restores them, and so does installing the pack again.
+    """Remove all rules of a pack from recall. Undo restores them.
+
+    So does installing the pack again.
+
+    Args:
+        name: name of the pack, without its version.
 
     Raises:
         NotFound: no such pack.

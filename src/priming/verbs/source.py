@@ -60,6 +60,11 @@ class Declaration:
         return [part for part in self.doc.split("\n\n") if not part.startswith(("Args:", "Raises:", ">>>"))]
 
     @property
+    def summary(self) -> str:
+        """The first paragraph, in one line."""
+        return " ".join(self.paragraphs[0].split())
+
+    @property
     def meanings(self) -> dict[str, str]:
         """What the docstring says of each argument."""
         section = _ARGS.search(self.doc)

@@ -15,6 +15,7 @@ from priming.cli.errors import FAILURE
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
 from priming.cli.parse import complete_embedders, complete_importers, complete_profiles
+from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.text.quotation import label
 
@@ -72,14 +73,6 @@ def _status(status: Status, server: str | None) -> Iterator[Part]:
     yield from records.reason(status.reason)
 
 
-@command(app)
-def stats(store: StoreOptions) -> Answer:
-    """Count what the namespace holds, by kind and status."""
-    with store.open() as memory:
-        counts = memory.stats()
-    return Answer(counts, stats_tables(counts))
-
-
 def stats_tables(stats: Stats) -> Iterator[Part]:
     """What a namespace holds."""
     rows = [
@@ -113,6 +106,9 @@ def stats_tables(stats: Stats) -> Iterator[Part]:
     if weights:
         yield line()
         yield Table(("profile", "weight", "here"), tuple(weights))
+
+
+plain(app, "stats", stats_tables)
 
 
 def size(number: float) -> str:

@@ -9,9 +9,10 @@ from typer import Argument, Option
 
 from priming.cli import records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import ContextOptions, Key, Reason, StoreOptions
+from priming.cli.options import Key, Reason, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, Part, Table, line, timestamp
 from priming.cli.parse import complete
+from priming.cli.plain import plain
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 
@@ -52,34 +53,24 @@ class FeedbackOptions:
     reason: Reason = None
 
 
-@command(app)
-def used(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-    """Mark memories as useful. Their weight and the links that led to them become stronger."""
-    return _judge(store, options, used=keys)
+def _verdict(verdict: str, help: str) -> None:
+    """Register the command of a verdict."""
+
+    def judge(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+        return _judge(store, options, **{verdict: keys})
+
+    judge.__doc__ = help
+    command(app, verdict.replace("_", "-"))(judge)
 
 
-@command(app, "not-relevant")
-def not_relevant(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-    """Mark memories as not relevant. The links that led to them become weaker, for similar questions."""
-    return _judge(store, options, not_relevant=keys)
-
-
-@command(app, "not-useful")
-def not_useful(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-    """Mark memories as relevant but not useful. Their weight becomes smaller."""
-    return _judge(store, options, not_useful=keys)
-
-
-@command(app)
-def confirmed(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-    """Mark rules as confirmed. Automatic confirmations count once per session."""
-    return _judge(store, options, confirmed=keys)
-
-
-@command(app)
-def overridden(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-    """Mark rules as overridden: something else was done."""
-    return _judge(store, options, overridden=keys)
+_verdict("used", "Mark memories as useful. Their weight and the links that led to them become stronger.")
+_verdict(
+    "not_relevant",
+    "Mark memories as not relevant. The links that led to them become weaker, for similar questions.",
+)
+_verdict("not_useful", "Mark memories as relevant but not useful. Their weight becomes smaller.")
+_verdict("confirmed", "Mark rules as confirmed. Automatic confirmations count once per session.")
+_verdict("overridden", "Mark rules as overridden: something else was done.")
 
 
 @command(app)
@@ -152,29 +143,15 @@ def _in_global(store: StoreOptions, error: NotFound, keys: list[str]) -> NotFoun
     return NotFound(f"{error}; it is in the store of all projects: add --global")
 
 
-@command(app)
-def done(
-    store: StoreOptions,
-    key: Annotated[str, Argument(metavar="KEY", help="Key or id of a procedure")],
-    success: Annotated[bool, Option("--success/--fail", help="Whether it worked")] = True,
-    recall: Annotated[
+plain(
+    app,
+    "done",
+    key="Key or id of a procedure",
+    success=Annotated[bool, Option("--success/--fail", help="Whether it worked")],
+    recall_id=Annotated[
         str | None, Option("--recall", metavar="ID", help="The recall that returned it, judged too")
-    ] = None,
-    reason: Reason = None,
-) -> Answer:
-    """Record that a procedure was carried out, and whether it worked."""
-    with store.open() as memory:
-        operation = memory.done(key, success=success, recall_id=recall, reason=reason)
-    return Answer(operation, records.operation(operation))
-
-
-@command(app)
-def why(store: StoreOptions, key: Key, recall: RecallId = None, *, context: ContextOptions) -> Answer:
-    """Explain why a memory is recalled: its path, conditions, competitors, verdicts and changes."""
-    cue = context.cue()
-    with store.open() as memory:
-        explanation = memory.why(key, recall_id=recall, cue=cue if cue.context() else None)
-    return Answer(explanation, _why(explanation))
+    ],
+)
 
 
 def _why(explanation: Why) -> Iterator[Part]:
@@ -195,6 +172,15 @@ def _why(explanation: Why) -> Iterator[Part]:
     if explanation.operations:
         yield line(("latest operations", "bold"))
         yield from records.operations(explanation.operations)
+
+
+plain(
+    app,
+    "why",
+    _why,
+    recall_id=RecallId,
+    help="Explain why a memory is recalled: its path, conditions, competitors, verdicts and changes.",
+)
 
 
 def _route(route: LinkHistory) -> Iterator[Part]:
@@ -220,17 +206,15 @@ def _value(value: Any) -> str:
     return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-@command(runs_app)
-def start(
-    store: StoreOptions,
-    session: Annotated[
-        str | None, Option("--session", metavar="NAME", help="The session whose recalls belong to it")
-    ] = None,
-) -> Answer:
-    """Start a run. Recalls with its session belong to it."""
-    with store.open() as memory:
-        run = memory.run_start(session)
-    return Answer(run, _run(run))
+def _run(run: Run) -> Iterator[Part]:
+    """A run: its state, its session, its start, and the memories it was shown."""
+    state = run.settled or ("waits for a verdict on its output" if run.ended_at else "active")
+    yield line((run.id, KEY), f"  {state}", (f"  session {run.session}  {timestamp(run.started_at)}", DIM))
+    if run.shown:
+        yield line(f"shown: {', '.join(run.shown)}", indent=4)
+
+
+plain(runs_app, "run_start", _run, name="start", session="The session whose recalls belong to it")
 
 
 @command(runs_app)
@@ -257,12 +241,14 @@ def run_used(store: StoreOptions, run_id: RunId = None) -> Answer:
     return Answer(run, _run(run))
 
 
-@command(runs_app, "list")
-def run_list(store: StoreOptions) -> Answer:
-    """List runs, oldest first."""
-    with store.open() as memory:
-        runs = memory.run_list()
-    return Answer(runs, _runs(runs))
+def _runs(runs: Sequence[Run]) -> Iterator[Part]:
+    for run in runs:
+        yield from _run(run)
+    if not runs:
+        yield line(("no runs", DIM))
+
+
+plain(runs_app, "run_list", _runs, name="list")
 
 
 def _latest(runs: list[Run], *, ended: bool | None) -> str:
@@ -272,18 +258,3 @@ def _latest(runs: list[Run], *, ended: bool | None) -> str:
         state = "waits for a verdict" if ended is None else "is active"
         raise NotFound(f"there is no run that {state}: start one with 'priming run start'")
     return open_runs[-1].id
-
-
-def _runs(runs: Sequence[Run]) -> Iterator[Part]:
-    for run in runs:
-        yield from _run(run)
-    if not runs:
-        yield line(("no runs", DIM))
-
-
-def _run(run: Run) -> Iterator[Part]:
-    """A run: its state, its session, its start, and the memories it was shown."""
-    state = run.settled or ("waits for a verdict on its output" if run.ended_at else "active")
-    yield line((run.id, KEY), f"  {state}", (f"  session {run.session}  {timestamp(run.started_at)}", DIM))
-    if run.shown:
-        yield line(f"shown: {', '.join(run.shown)}", indent=4)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, Group, command, give_reason, group
@@ -17,16 +17,11 @@ from priming.cli.options import (
     TIME,
     Kinds,
     KnownAt,
-    Limit,
-    Reason,
-    Relation,
-    Since,
-    Source,
     StoreOptions,
-    Target,
 )
 from priming.cli.output import DIM, OK, WARN, Part, Table, count, line, timestamp
 from priming.cli.parse import complete
+from priming.cli.plain import plain
 from priming.config.words import FORMATS
 from priming.errors import StoreError
 from priming.text.quotation import label, terminal_text
@@ -94,42 +89,7 @@ def _written(text: str, form: str, output: Path) -> Answer:
     return Answer(value, [line(("drawn", OK), f"  {form} to {output}")])
 
 
-@command(app, "link-strength")
-def link_strength(
-    store: StoreOptions,
-    source: Source,
-    target: Target,
-    weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], clamped to [0.05, 0.95]")],
-    relation: Relation = None,
-    create: Annotated[bool, Option("--create", help="Make the link if there is none")] = False,
-    reason: Reason = None,
-) -> Answer:
-    """Set the weight of all links between two memories, in either direction."""
-    with store.open() as memory:
-        operation = memory.set_strength(source, target, weight, relation, create, reason=reason)
-    return Answer(operation, records.operation(operation))
-
-
-@command(app)
-def strengths(
-    store: StoreOptions,
-    over: Annotated[
-        int, Option("--over", metavar="N", help="Number of times to show, equally spaced up to --at")
-    ] = 1,
-    since: Annotated[
-        str | None,
-        Option("--since", metavar="TIME", help=f"The first of these; by default the first operation: {TIME}"),
-    ] = None,
-    at: Annotated[
-        str | None, Option("--at", metavar="TIME", help=f"The last or only time; now by default: {TIME}")
-    ] = None,
-    relation: Relation = None,
-) -> Answer:
-    """Show the distribution of link weights, now or over time."""
-    start, end = parse.optional_moment("since", since), parse.optional_moment("at", at)
-    with store.open() as memory:
-        distributions = memory.strengths(at=end, over=over, since=start, relation=relation)
-    return Answer(distributions, _strengths(distributions))
+plain(app, "set_strength", name="link-strength")
 
 
 def _strengths(distributions: Sequence[Strengths]) -> Iterator[Part]:
@@ -166,18 +126,14 @@ def _sparkline(bins: Sequence[int]) -> str:
     return "".join(_LEVELS[-(-len(_LEVELS) * size // largest) - 1] if size else _EMPTY for size in bins)
 
 
-@command(app)
-def oscillating(
-    store: StoreOptions,
-    since: Since = None,
-    turns: Annotated[int, Option("--turns", metavar="N", help="Minimum number of turns")] = 2,
-    limit: Limit = 20,
-) -> Answer:
-    """List links whose weight rose and fell in turns, most turns first."""
-    start = parse.optional_moment("since", since)
-    with store.open() as memory:
-        rows = memory.oscillating(since=start, turns=turns, limit=limit)
-    return Answer(rows, _oscillating(rows))
+plain(
+    app,
+    "strengths",
+    _strengths,
+    over="Number of times to show, equally spaced up to --at",
+    since=f"The first of these; by default the first operation: {TIME}",
+    at=f"The last or only time; now by default: {TIME}",
+)
 
 
 def _oscillating(links: Sequence[Oscillation]) -> Iterator[Part]:
@@ -198,28 +154,28 @@ def _oscillating(links: Sequence[Oscillation]) -> Iterator[Part]:
     yield Table(("turns", "moves", "travelled", "net", "weight", "link"), tuple(rows), cut=True)
 
 
-@command(app, "normalize-strengths")
-def normalize_strengths(
-    store: StoreOptions,
-    relation: Relation = None,
-    apply: Annotated[bool, Option("--apply", help="Set the weights instead of listing the changes")] = False,
-) -> Answer:
-    """Weigh links by the overlap of their ends' neighbourhoods. A dry run without --apply."""
-    with store.open() as memory:
-        changes = memory.normalize_strengths(relation=relation, apply=apply)
-    return Answer(changes, _normalised(changes, applied=apply))
+plain(app, "oscillating", _oscillating, turns="Minimum number of turns")
 
 
-def _normalised(changes: Sequence[StrengthEvent], *, applied: bool) -> Iterator[Part]:
+def _normalised(changes: Sequence[StrengthEvent], *, apply: bool) -> Iterator[Part]:
     for change in changes:
         yield line((_subject(change.edge), "bold"), f"  {number(change.old)} → {number(change.new)}")
     links = count(len(changes), "link")
     if not changes:
         yield line(("every weight is as computed: nothing to change", DIM))
-    elif applied:
+    elif apply:
         yield line(("changed", OK), f"  {links}; to undo this: priming undo {changes[0].operation}")
     else:
         yield line((f"{links} would change: --apply changes them", WARN))
+
+
+plain(
+    app,
+    "normalize_strengths",
+    _normalised,
+    apply="Set the weights instead of listing the changes",
+    help="Weigh links by the overlap of their ends' neighbourhoods. A dry run without --apply.",
+)
 
 
 def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:

@@ -10,8 +10,17 @@ from typer import Argument, Option
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
-from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
+from priming.cli.options import (
+    TIME,
+    DryRun,
+    KnownThen,
+    Limit,
+    LogSource,
+    Since,
+    StoreOptions,
+)
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.plain import plain
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
@@ -50,14 +59,6 @@ def log(
     return Answer(rows, records.operations(rows))
 
 
-@command(app)
-def history(store: StoreOptions, key: Key) -> Answer:
-    """Show the versions of a memory, oldest first."""
-    with store.open() as memory:
-        versions = memory.history(key)
-    return Answer(versions, version_lines(versions))
-
-
 def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
     """The versions of a memory, with when each was true."""
     for version in versions:
@@ -65,33 +66,12 @@ def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
         yield from records.content(version)
 
 
-@command(app, "as-of")
-def as_of(store: StoreOptions, key: Key, then: TimeOptions) -> Answer:
-    """Show the version of a memory that was true or recorded at a time."""
-    with store.open() as memory:
-        record = memory.as_of(key, **then.times())
-    return Answer(record, records.memory(record))
+plain(app, "history", version_lines)
 
 
-@command(app)
-def diff(
-    store: StoreOptions,
-    d1: Annotated[str, Argument(metavar="D1", help=f"The earlier time: {TIME}")],
-    d2: Annotated[str, Argument(metavar="D2", help="The later time")],
-    question: Annotated[
-        str | None, Argument(metavar="[QUESTION]", help="A question to compare the answers of")
-    ] = None,
-    limit: Limit = 10,
-) -> Answer:
-    """Show what changed between two times.
-
-    Lists memories, links and, with a question, how the answer changed.
-    """
-    first, last = parse.moment("d1", d1), parse.moment("d2", d2)
-    text = parse.optional_text(question, "question")
-    with store.open() as memory:
-        difference = memory.diff(first, last, question=text, limit=limit)
-    return Answer(difference, _diff(difference))
+plain(
+    app, "as_of", known_at=KnownThen, help="Show the version of a memory that was true or recorded at a time."
+)
 
 
 def _diff(difference: Diff) -> Iterator[Part]:
@@ -106,6 +86,19 @@ def _diff(difference: Diff) -> Iterator[Part]:
     if difference.question is not None:
         yield line(("question: ", DIM), difference.question)
         yield from _answers(difference.answers)
+
+
+plain(
+    app,
+    "diff",
+    _diff,
+    d1=f"The earlier time: {TIME}",
+    question=Annotated[
+        str | None, Argument(metavar="[QUESTION]", help="A question to compare the answers of")
+    ],
+    help="Show what changed between two times.\n\n"
+    "Lists memories, links and, with a question, how the answer changed.",
+)
 
 
 def _first(moves: Sequence[T], show: Callable[[T], Iterator[Part]]) -> Iterator[Part]:
@@ -154,10 +147,16 @@ def _rank(rank: int | None) -> str:
     return "–" if rank is None else str(rank)
 
 
-@command(app)
-def undo(
-    store: StoreOptions,
-    operation: Annotated[
+def _undone(undone: Operation) -> Iterator[Part]:
+    yield from records.operation(undone)
+    yield line((f"to redo: priming undo {undone.id}", DIM), indent=4)
+
+
+plain(
+    app,
+    "undo",
+    _undone,
+    operation_id=Annotated[
         str,
         Argument(
             metavar="ID",
@@ -165,12 +164,7 @@ def undo(
             " and not the start or end of a run",
         ),
     ],
-) -> Answer:
-    """Undo an operation. The undo is an operation too, and can be undone."""
-    with store.open() as memory:
-        undone = memory.undo(operation)
-    redo = line((f"to redo: priming undo {undone.id}", DIM), indent=4)
-    return Answer(undone, [*records.operation(undone), redo])
+)
 
 
 @command(app)
@@ -254,18 +248,6 @@ def _claim(claim: ConflictingFact) -> Part:
     return line((date, DIM), (claim.key, KEY), f"  {claim.content}", indent=2)
 
 
-@command(app)
-def aliases(
-    store: StoreOptions,
-    dry_run: DryRun = False,
-    limit: Annotated[int, Option("--limit", metavar="N", help="Maximum number of names to merge")] = 100,
-) -> Answer:
-    """Merge names that mean the same, where texts state it."""
-    with store.open() as memory:
-        merges = memory.aliases(dry_run=dry_run, limit=limit)
-    return Answer(merges, _aliases(merges, dry_run=dry_run))
-
-
 def _aliases(merges: Sequence[Alias], *, dry_run: bool) -> Iterator[Part]:
     if not merges:
         yield line(("no two names mean the same", DIM))
@@ -281,19 +263,7 @@ def _aliases(merges: Sequence[Alias], *, dry_run: bool) -> Iterator[Part]:
         yield records.undo_hint(merges[0].operation)
 
 
-@command(app)
-def fading(
-    store: StoreOptions,
-    limit: Limit = 20,
-    below: Annotated[
-        float | None,
-        Option("--below", metavar="X", help="Maximum retrievability in a week; 0.75 by default"),
-    ] = None,
-) -> Answer:
-    """List important memories that are about to be forgotten."""
-    with store.open() as memory:
-        rows = memory.fading(limit=limit, below=below)
-    return Answer(rows, fading_lines(rows))
+plain(app, "aliases", _aliases, limit="Maximum number of names to merge")
 
 
 def fading_lines(rows: Sequence[Fading]) -> Iterator[Part]:
@@ -304,3 +274,6 @@ def fading_lines(rows: Sequence[Fading]) -> Iterator[Part]:
         yield line((row.reason, DIM), indent=2)
     if not rows:
         yield line(("no important memory is about to be forgotten", DIM))
+
+
+plain(app, "fading", fading_lines)

@@ -16,11 +16,9 @@ from priming.cli.options import (
     DryRun,
     Key,
     Kinds,
-    KnownAt,
     Limit,
     MemoryOptions,
     Reason,
-    Relation,
     Source,
     Status,
     StoreOptions,
@@ -31,6 +29,7 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
+from priming.cli.plain import plain
 from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
@@ -278,14 +277,16 @@ def _linked(link: Link) -> Iterator[Part]:
 command(app, "connect", hidden=True)(link)
 
 
-@command(app)
-def links(
-    store: StoreOptions,
-    key: Annotated[
-        str | None, Argument(metavar="[KEY]", help="Key or id of a memory; all links without it")
-    ] = None,
-    relation: Relation = None,
-    by: Annotated[
+def _links(links: Sequence[Link], *, by: str | None) -> Iterator[Part]:
+    return records.links(links, times=by == "changed")
+
+
+plain(
+    app,
+    "links",
+    _links,
+    key=Annotated[str | None, Argument(metavar="[KEY]", help="Key or id of a memory; all links without it")],
+    by=Annotated[
         str | None,
         Option(
             "--by",
@@ -293,23 +294,12 @@ def links(
             help="weight (strongest first), changed (latest first), learned (only those strengthened by use)",
             autocompletion=complete(LINK_ORDERS),
         ),
-    ] = None,
-    limit: Annotated[int | None, Option("--limit", metavar="N", help="Maximum number of links")] = None,
-    known_at: KnownAt = None,
-) -> Answer:
-    """List the links of a memory in both directions, or all links."""
-    at = parse.optional_moment("known_at", known_at)
-    with store.open() as memory:
-        rows = memory.links(key, relation=relation, by=by, limit=limit, known_at=at)
-    return Answer(rows, records.links(rows, times=by == "changed"))
+    ],
+    limit="Maximum number of links",
+)
 
 
-@command(app)
-def forget(store: StoreOptions, key: Key, reason: Reason = None) -> Answer:
-    """Remove a memory from recall. Undo restores it."""
-    with store.open() as memory:
-        operation = memory.forget(key, reason=reason)
-    return Answer(operation, records.operation(operation))
+plain(app, "forget")
 
 
 @command(app)

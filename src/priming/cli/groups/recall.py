@@ -23,6 +23,7 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, lines, timestamp
 from priming.cli.parse import complete_terms
+from priming.cli.plain import plain
 from priming.config.trust import source_note
 from priming.config.values import dataclass
 from priming.text.quotation import label
@@ -117,26 +118,7 @@ def recall(
     return Answer(result, shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot))
 
 
-@command(app)
-def files(
-    store: StoreOptions,
-    task: Annotated[str, Argument(metavar="TASK", help="What is to be done; - reads it from stdin")],
-    limit: Limit = 10,
-    reasons: Annotated[
-        int, Option("--reasons", metavar="N", help="Maximum number of memories shown for each file")
-    ] = 3,
-    tokens: Tokens = None,
-    session: Session = None,
-    explain: Explain = False,
-) -> Answer:
-    """List the files that a task is likely to touch, with the commits that say why."""
-    what = parse.text_or_stdin(task)
-    with store.open() as memory:
-        result = memory.files(what, limit=limit, reasons=reasons, tokens=tokens, session=session)
-    return Answer(result, _task_files(result, explain=explain, packed=tokens is not None))
-
-
-def _task_files(result: TaskFiles, *, explain: bool, packed: bool) -> Iterator[Part]:
+def _task_files(result: TaskFiles, *, explain: bool, tokens: int | None) -> Iterator[Part]:
     """The files, each with its reasons; or the reason why there are none."""
     if result.reason is not None:
         yield line((result.reason, WARN))
@@ -147,11 +129,14 @@ def _task_files(result: TaskFiles, *, explain: bool, packed: bool) -> Iterator[P
             share = f"{reason.share:4.0%}  " if explain else ""
             at = f"{reason.at:%Y-%m-%d}  " if reason.at else ""
             yield line((f"{share}{at}", DIM), reason.gist, (f"  {label(reason.key)}", DIM), indent=4)
-    if packed and result.text:
+    if tokens is not None and result.text:
         yield line(("packed:", DIM))
         yield from lines(result.text)
     if explain and result.recorded and result.files:
         yield line((f"recall {result.recall_id}", DIM))
+
+
+plain(app, "files", _task_files, task="What is to be done; - reads it from stdin")
 
 
 def shown(

@@ -11,10 +11,11 @@ from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import AgentOptions, DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
+from priming.cli.options import AgentOptions, ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
 from priming.cli.parse import complete
-from priming.config.words import KINDS, RULES, TRUST
+from priming.cli.plain import plain
+from priming.config.words import RULES, TRUST
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
@@ -160,55 +161,13 @@ def _rule(rank: int, hit: Hit) -> Iterator[Part]:
         yield line((records.path(hit.path), OK), indent=4)
 
 
-@command(app)
-def deprecate(
-    store: StoreOptions,
-    key: Key,
-    by: Annotated[str | None, Option("--by", metavar="KEY", help="The memory that replaces it")] = None,
-    reason: Reason = None,
-) -> Answer:
-    """Remove a memory from recall because it is no longer true."""
-    with store.open() as memory:
-        operation = memory.deprecate(key, by=by, reason=reason)
-    return Answer(operation, records.operation(operation))
+plain(app, "deprecate", by="The memory that replaces it")
 
 
-@command(app)
-def restore(store: StoreOptions, key: Key) -> Answer:
-    """Restore a memory that was deprecated, merged, archived or forgotten."""
-    with store.open() as memory:
-        operation = memory.restore(key)
-    return Answer(operation, records.operation(operation))
+plain(app, "restore")
 
 
-@command(app)
-def merge(
-    store: StoreOptions,
-    key: Key,
-    into: Annotated[str, Argument(metavar="INTO", help="Key of the memory that remains")],
-) -> Answer:
-    """Merge a memory into another of its kind, which takes over its uses and links."""
-    with store.open() as memory:
-        operation = memory.merge(key, into)
-    return Answer(operation, records.operation(operation))
-
-
-@command(app)
-def deduplicate(
-    store: StoreOptions,
-    dry_run: DryRun = False,
-    threshold: Annotated[
-        float | None,
-        Option("--threshold", metavar="X", help="Minimum similarity to merge, in [0, 1]; 0.9 by default"),
-    ] = None,
-    kind: Annotated[
-        str, Option("--kind", metavar="KIND", help="The kind of memories", autocompletion=complete(KINDS))
-    ] = "behavior",
-) -> Answer:
-    """Merge memories that say the same, in one operation."""
-    with store.open() as memory:
-        pairs = memory.deduplicate(kind=kind, threshold=threshold, dry_run=dry_run)
-    return Answer(pairs, _duplicates(pairs, dry_run=dry_run))
+plain(app, "merge", into="Key of the memory that remains")
 
 
 def _duplicates(pairs: Sequence[NearDuplicates], *, dry_run: bool) -> Iterator[Part]:
@@ -223,46 +182,14 @@ def _duplicates(pairs: Sequence[NearDuplicates], *, dry_run: bool) -> Iterator[P
         yield records.undo_hint(pairs[0].operation)
 
 
-@command(packs_app)
-def create(
-    store: StoreOptions,
-    file: PackFile,
-    name: Annotated[str, Option("--name", metavar="NAME", help="Name of the pack, e.g. go-style")],
-    version: Annotated[str, Option("--version", metavar="VERSION", help="Its version, e.g. 2.1")] = "1",
-    description: Annotated[str, Option("--description", metavar="TEXT", help="One line about it")] = "",
-    tag: Annotated[
-        list[str] | None, Option("--tag", metavar="TAG", help="Only rules with this tag (repeatable)")
-    ] = None,
-    key: Annotated[
-        list[str] | None, Option("--key", metavar="KEY", help="Only this rule (repeatable)")
-    ] = None,
-) -> Answer:
-    """Write active rules to a new file that can be shared."""
-    with store.open() as memory:
-        pack = memory.pack_create(
-            file, name=name, version=version, description=description, tags=tag or None, keys=key or None
-        )
-    return Answer(pack, [line(("packed", OK), "  ", _name(pack), f"  {_size(pack)} to {file}")])
+plain(app, "deduplicate", _duplicates, kind="The kind of memories")
 
 
-@command(packs_app)
-def install(
-    store: StoreOptions,
-    file: PackFile,
-    trust: Annotated[
-        str,
-        Option(
-            "--trust",
-            metavar="NAME",
-            help=f"How far its author is trusted: {', '.join(TRUST)}",
-            autocompletion=complete(TRUST),
-        ),
-    ] = "tool",
-) -> Answer:
-    """Install the rules of a pack. Another installed version of it is replaced."""
-    with store.open() as memory:
-        pack = memory.pack_install(file, trust=trust)
-    return Answer(pack, _installed(pack))
+def _created(pack: Pack, *, path: Path) -> Iterator[Part]:
+    yield line(("packed", OK), "  ", _name(pack), f"  {_size(pack)} to {path}")
+
+
+plain(packs_app, "pack_create", _created, name="create", path=PackFile)
 
 
 def _installed(pack: Pack) -> Iterator[Part]:
@@ -276,12 +203,14 @@ def _installed(pack: Pack) -> Iterator[Part]:
     yield records.undo_hint(pack.operation, indent=2)
 
 
-@command(packs_app, "list")
-def list_(store: StoreOptions) -> Answer:
-    """List installed packs."""
-    with store.open() as memory:
-        packs = memory.pack_list()
-    return Answer(packs, _packs(packs))
+plain(
+    packs_app,
+    "pack_install",
+    _installed,
+    name="install",
+    path=PackFile,
+    trust=f"How far its author is trusted: {', '.join(TRUST)}",
+)
 
 
 def _packs(packs: Sequence[Pack]) -> Iterator[Part]:
@@ -303,15 +232,10 @@ def _packs(packs: Sequence[Pack]) -> Iterator[Part]:
     yield Table(columns, tuple(rows), cut=True)
 
 
-@command(packs_app)
-def remove(
-    store: StoreOptions,
-    name: Annotated[str, Argument(metavar="NAME", help="Name of the pack, without its version")],
-) -> Answer:
-    """Remove all rules of a pack from recall. Undo restores them."""
-    with store.open() as memory:
-        operation = memory.pack_remove(name)
-    return Answer(operation, records.operation(operation))
+plain(packs_app, "pack_list", _packs, name="list")
+
+
+plain(packs_app, "pack_remove", name="remove")
 
 
 def _name(pack: Pack) -> tuple[str, str]:

@@ -1,0 +1,185 @@
+"""Commands that are their verbs: what is typed becomes the arguments, and the answer is shown."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Option
+
+from priming.cli import options, parse, records
+from priming.cli.command import Answer, register_lazily
+from priming.cli.output import Part, Table, line
+from priming.operations.table import named
+from priming.serialization import encode
+from priming.text.quotation import json_text
+from priming.verbs.source import Argument, declaration
+from priming.verbs.words import CHOICES, MEANINGS
+
+Show = Callable[..., Iterable[Part]]
+
+SHOWN: Mapping[str, Show] = {
+    "Operation": records.operation,
+    "list[Operation]": records.operations,
+    "MemoryRecord": records.memory,
+    "Version": records.memory,
+    "list[Link]": records.links,
+    "list[Finding]": records.findings_lines,
+}
+"""How answers of a type are shown."""
+REQUIRED: Mapping[str, Any] = {"key": options.Key, "source": options.Source, "target": options.Target}
+OPTIONS: Mapping[str, Any] = {
+    "kinds": options.Kinds,
+    "relation": options.Relation,
+    "since": options.Since,
+    "valid_at": options.ValidThen,
+    "known_at": options.KnownAt,
+    "limit": options.Limit,
+    "session": options.Session,
+    "tokens": options.Tokens,
+    "reason": options.Reason,
+    "dry_run": options.DryRun,
+    "explain": options.Explain,
+    "cue": options.ContextOptions,
+}
+"""The arguments that mean the same in every command; the others are made from what their functions declare."""
+_NOT_TYPED = ("progress", "agent", "beside", "profile")
+_TEXTS = ("content", "text", "task", "question")
+"""Arguments that may be read from stdin."""
+_METAVARS = {
+    "session": "NAME",
+    "kind": "KIND",
+    "by": "KEY",
+    "tags": "TAG",
+    "keys": "KEY",
+    "version": "VERSION",
+}
+_PLACES = {"int": (int, "N"), "float": (float, "X"), "datetime": (str, "TIME"), "Path": (Path, "PATH")}
+
+
+def plain(
+    app: typer.Typer,
+    verb: str,
+    show: Show | None = None,
+    *,
+    name: str | None = None,
+    help: str | None = None,
+    **changes: Any,
+) -> None:
+    """Register the command of a verb, from its signature and docstring.
+
+    Args:
+        app: the group of commands that it joins.
+        verb: the name of a row of the table.
+        show: the lines of an answer; its keyword arguments are options of the command. None: by the answer's type.
+        name: what the command is called, if not as the verb.
+        help: its help, if not the first paragraph of the docstring.
+        changes: options by the arguments that they are for: an option of typer, or another help text.
+
+    """
+    op = named(verb)
+
+    def run(store: options.StoreOptions, **values: Any) -> Answer:
+        arguments = declaration(op.method).arguments
+        sent = {
+            each: _read(each, arguments[each], value) for each, value in values.items() if each in arguments
+        }
+        first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
+        more = {each: value for each, value in sent.items() if value is not None}
+        with store.open() as memory:
+            answer = getattr(memory, verb)(*first, **more)
+        shown = show or SHOWN.get(op.answers, _fields)
+        return Answer(answer, shown(answer, **{each: values[each] for each in _options_of(show)}))
+
+    def parameters() -> list[Parameter]:
+        declared = declaration(op.method)
+        run.__doc__ = help or declared.summary.replace("``", "")
+        typed = {each: argument for each, argument in declared.arguments.items() if each not in _NOT_TYPED}
+        typed |= {
+            each: Argument("bool", "False", False, "") for each in _options_of(show) if each not in typed
+        }
+        meanings = {**MEANINGS, **declared.meanings}
+        return [
+            Parameter("store", Parameter.KEYWORD_ONLY, annotation=options.StoreOptions),
+            *(_parameter(each, argument, changes.get(each), meanings) for each, argument in typed.items()),
+        ]
+
+    register_lazily(app, name or op.command, run, parameters)
+
+
+def _options_of(show: Show | None) -> list[str]:
+    """The options of a command that say how its answer is shown."""
+    parameters = inspect.signature(show).parameters.values() if show else ()
+    return [each.name for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
+
+
+def _parameter(name: str, argument: Argument, change: Any, meanings: Mapping[str, str]) -> Parameter:
+    """The parameter of typer for an argument; ``change`` is another help text for it, or an option of its own."""
+    usual = REQUIRED if argument.is_required and name in REQUIRED else OPTIONS
+    kind = usual.get(name) if change is None else change
+    if kind is None or isinstance(kind, str):
+        meaning = kind or meanings.get(name, name.replace("_", " ")).rstrip(".")
+        kind = _option(name, argument, meaning[0].upper() + meaning[1:])
+    default = (
+        Parameter.empty if argument.is_required else None if argument.default == () else argument.default
+    )
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _option(name: str, argument: Argument, help: str) -> Any:
+    """An option of typer, or what is typed without a name if it is required and may be passed by position."""
+    flag = f"--{name.replace('_', '-')}"
+    complete = parse.complete(CHOICES[name]) if name in CHOICES else None
+    word = _METAVARS.get(name, "NAME" if name == "name" or complete else "")
+    if "bool" in argument.hint:
+        return Annotated[bool, Option(f"{flag}/--no{flag[1:]}" if argument.default else flag, help=help)]
+    if "Sequence" in argument.hint or "Collection" in argument.hint:
+        texts = Option(
+            flag.removesuffix("s"),
+            metavar=word or "TEXT",
+            help=f"{help} (repeatable)",
+            autocompletion=complete,
+        )
+        return Annotated[list[str] | None, texts]
+    kind, metavar = next((place for hint, place in _PLACES.items() if hint in argument.hint), (str, "TEXT"))
+    if argument.is_required and argument.is_positional:
+        return Annotated[kind, typer.Argument(metavar=name.upper(), help=help, autocompletion=complete)]
+    named_by = Option(flag, metavar=word or metavar, help=help, autocompletion=complete)
+    return Annotated[kind if argument.is_required else kind | None, named_by]
+
+
+def _read(name: str, argument: Argument, value: Any) -> Any:
+    """The value of an argument, of what was typed."""
+    if value is None:
+        return None
+    if isinstance(value, options.ScopeOptions):
+        cue = value.cue()
+        return cue if cue.context() else None
+    if "datetime" in argument.hint:
+        return parse.moment(name, value)
+    if "Mapping" in argument.hint:
+        return parse.json_object(name, value)
+    if name in _TEXTS:
+        return parse.text_or_stdin(value, name)
+    return None if value == [] else value
+
+
+def _fields(answer: Any) -> Iterable[Part]:
+    """The fields of an answer; of several a line each."""
+    value = encode(answer)
+    if isinstance(value, dict):
+        rows = (
+            (name.replace("_", " "), _text(each))
+            for name, each in value.items()
+            if each not in (None, [], {})
+        )
+        return [Table(("", ""), tuple(rows))]
+    return [line(_text(each)) for each in value] if isinstance(value, list) else [line(_text(value))]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
