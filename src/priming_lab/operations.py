@@ -6,9 +6,7 @@ OPERATIONS = (
     Op(
         "ablate",
         "priming_lab.ablation",
-        "care",
-        writes=True,
-        words={"terms": "term"},
+        "care writes",
         example={"terms": ["spread", "feedback"], "propose": False},
     ),
 )

@@ -1,4 +1,4 @@
-"""The words of arguments: what each means where the docstring of the function does not say it, and its choices."""
+"""The words of arguments: what each means where no docstring says it, its choices, and what callers say instead."""
 
 from __future__ import annotations
 
@@ -57,3 +57,38 @@ MEANINGS: Mapping[str, str] = {
     "tokens": "the budget of what is shown, in tokens",
 }
 """What arguments mean where the function's docstring does not say it."""
+
+OTHER_WORDS: Mapping[str, str] = {
+    "key": "id name memory memory_id memory_key",
+    "recall_id": "id",
+    "operation_id": "id operation",
+    "run_id": "id",
+    "proposal": "id",
+    "content": "text memory note fact value",
+    "right": "text content correction instead",
+    "wrong": "mistake",
+    "text": "query q question prompt",
+    "task": "text query prompt",
+    "objective": "text task",
+    "query": "text question",
+    "matching": "query text",
+    "question": "query",
+    "cue": "context when",
+    "kind": "type",
+    "kinds": "kind types",
+    "heading": "title",
+    "items": "memories",
+    "terms": "term",
+    "session": "session_id",
+    "limit": "top_k k max_results",
+    "tokens": "max_tokens budget",
+    "filters": "filter",
+    "echo_guard": "echo",
+    "used": "helpful useful",
+    "not_relevant": "irrelevant",
+    "not_useful": "useless",
+    "overridden": "contradicted",
+    "d1": "since",
+    "d2": "until",
+}
+"""Other words for an argument, wherever a verb has it and none of that name; the first line with a word counts."""
