@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
 from priming.config.params.hooks import HOOK
-from priming.config.words import TRUST
-from priming.errors import Busy, ParamError, PrimingError
+from priming.errors import Busy, ParamError
 from priming.operations import local_socket
 from priming_agents import agents, session, stores
 from priming_agents.stores import HookStore, Hosts, find_stores, new_call
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from priming.config.settings import Settings
-    from priming.operations.local_server import LocalServer
+    from priming.local.server import LocalServer
     from priming_agents.agents import Event
-    from priming_agents.session import Mark, SessionState
+    from priming_agents.session import Mark
 
 _SUCCESS = 0
 LAUNCHING = ("session-start", "prompt")
@@ -255,7 +254,7 @@ def _text(
     database = existing[0].database
     shown = partial(session.read_session, database, event.session)
     work.leftover = lambda *, read: _formatted(
-        agent, name, constraints_text(existing if read else (), shown())
+        agent, name, session.constraints_text(existing if read else (), shown())
     )
     work.stores_known.set()
     work.queued = content.store is None and teaching.put(database, work.call, name, event, mark)
@@ -326,28 +325,6 @@ def _time_limit(event: str, work: Work, seconds: float) -> Iterator[None]:
         yield
     finally:
         alarm.cancel()
-
-
-NOTICE = "Priming ran out of time: at most constraints without conditions follow. `priming active` lists all rules."
-"""The first line of what a hook tells that runs out of time: constraints, which no context has to confirm."""
-
-
-def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
-    """The notice, and the constraints without conditions that fit the budget, trusted ones first.
-
-    Constraints that the session was shown lately are left out. A store that does not answer has none.
-    """
-    from priming.recall.formatting import RULES_HEADER, rule_full
-
-    rules = []
-    for store in stores:
-        with suppress(PrimingError, OSError):
-            rules += [rule for rule in store.constraints() if state.is_due(rule.id)]
-    lines = [NOTICE, RULES_HEADER.rstrip()]
-    for rule in sorted(rules, key=lambda rule: -TRUST.index(rule.trust)):
-        if session.count_tokens("\n".join([*lines, line := rule_full(rule), ""])) <= HOOK.tokens:
-            lines.append(line)
-    return "\n".join(lines if len(lines) > 2 else lines[:1])
 
 
 class HookAnswers:

@@ -20,6 +20,8 @@ from priming.config import environment, private_files
 from priming.config.environment import QUEUED
 from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
+from priming.config.words import TRUST
+from priming.errors import PrimingError
 
 if TYPE_CHECKING:
     from priming_agents.agents import Event
@@ -270,3 +272,25 @@ class HookCall:
 def count_tokens(text: str) -> int:
     """The tokens of a text, counted as packing counts them."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+NOTICE = "Priming ran out of time: at most constraints without conditions follow. `priming active` lists all rules."
+"""The first line of what a hook tells that runs out of time: constraints, which no context has to confirm."""
+
+
+def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
+    """The notice, and the constraints without conditions that fit the budget, trusted ones first.
+
+    Constraints that the session was shown lately are left out. A store that does not answer has none.
+    """
+    from priming.recall.formatting import RULES_HEADER, rule_full
+
+    rules = []
+    for store in stores:
+        with suppress(PrimingError, OSError):
+            rules += [rule for rule in store.constraints() if state.is_due(rule.id)]
+    lines = [NOTICE, RULES_HEADER.rstrip()]
+    for rule in sorted(rules, key=lambda rule: -TRUST.index(rule.trust)):
+        if count_tokens("\n".join([*lines, line := rule_full(rule), ""])) <= HOOK.tokens:
+            lines.append(line)
+    return "\n".join(lines if len(lines) > 2 else lines[:1])

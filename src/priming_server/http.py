@@ -25,9 +25,9 @@ from priming.config.params.server import SERVER, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
+from priming.local.http import json_bytes, reason_header
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON
-from priming.operations.local_server import json_bytes, reason_header
 from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
 from priming.types import Clock, SystemClock

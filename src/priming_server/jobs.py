@@ -21,7 +21,8 @@ from priming.config.caller import Caller, calling
 from priming.config.params.server import ServerParams
 from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
-from priming.operations.local_server import Cancelled, json_bytes
+from priming.local.http import json_bytes
+from priming.local.server import Cancelled
 from priming.operations.service import LocalService
 from priming.types import Clock
 from priming_server import telemetry

@@ -22,9 +22,9 @@ from uvicorn import Config, Server
 
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import Settings
+from priming.local.listener import LocalListener, create_store
+from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
-from priming.operations.local_listener import LocalListener, create_store
-from priming.operations.local_server import LocalServer
 from priming.operations.service import LocalService
 from priming_server import telemetry
 from priming_server.access.tokens import Tokens
@@ -37,7 +37,6 @@ from priming_server.listeners import (
     notify_supervisor,
     refuse_open_server,
 )
-from priming_server.local import CLOSING
 
 _FILES = 65_536
 

@@ -551,7 +551,7 @@ OF_OUR_OWN = {
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",
     "priming.cli.groups.graph": "a drawing of its own",
-    "priming_agents.commands": "quotes for a shell",
+    "priming_agents.setup.commands": "quotes for a shell",
     "priming_loop.commands.tasks": "what its user types",
     "priming.config.constants": "settings of its user",
     "priming.config.ids": "ids, matched whole",

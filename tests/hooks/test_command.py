@@ -21,8 +21,7 @@ from priming import Cue
 from priming.errors import ParamError
 from priming_agents import command
 from priming_agents.client import plain_options
-from priming_agents.command import NOTICE, failure_line, respond, run
-from priming_agents.session import locked_session
+from priming_agents.session import NOTICE, failure_line, locked_session, respond, run
 
 from .project import COMMAND, DEPLOY, Project, context, filled
 
@@ -203,7 +202,8 @@ def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
         data = served.payload(prompt="why did the deploy fail?", **call)
         done = served.process(event, data, command=[sys.executable, "-c", code])
         modules = done.stderr.decode()
-        assert "priming_agents.events" in modules
+        assert "'priming_agents.client'" in modules
+        assert "'priming_agents.command'" not in modules.partition("\n")[0]
         assert [name for name in HEAVY if f"'{name}" in modules] == []
 
 

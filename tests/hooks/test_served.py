@@ -19,11 +19,11 @@ import pytest
 from priming.config import environment
 from priming.config.params.hooks import HOOK
 from priming.config.settings import load
+from priming.local import server as local_server
+from priming.local.listener import local_listener
+from priming.local.server import LocalServer
 from priming.maintenance.adoption import content_of
-from priming.operations import local_server
 from priming.operations.connection import state_at
-from priming.operations.local_listener import local_listener
-from priming.operations.local_server import LocalServer
 from priming.operations.local_socket import end_server, listens, socket_path
 from priming.operations.service import LocalService
 from priming_agents import client, command

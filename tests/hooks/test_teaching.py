@@ -10,8 +10,7 @@ import pytest
 
 from priming_agents import session, stores, teaching
 from priming_agents.agents import Event
-from priming_agents.command import NOTICE, Work, respond
-from priming_agents.session import folder_of, locked_session
+from priming_agents.session import NOTICE, Work, folder_of, locked_session, respond
 
 from .project import COMMAND, Project, context, filled
 

@@ -20,6 +20,7 @@ from priming.config.settings_files import (
     DEFAULT,
     ENVIRONMENT,
     PROJECT,
+    RETIRED,
     TABLE,
     USER,
     WEIGHTS,
@@ -41,10 +42,7 @@ if TYPE_CHECKING:
 STORE, SECRET, SERVER = "store.url", "agent.key", "server"
 PROFILES_ROOT = "profiles"
 """``[profiles.NAME.SECTION]`` sets constants of a profile (``priming.config.constants``)."""
-_PROFILE_VARIABLES = "PRIMING_PROFILES_"
-_STORE_VARIABLES = ("PRIMING_URL", "ARC_DB_PATH")
-RETIRED = ("server.head_seconds",)
-"""Settings that decide nothing any more, and are no errors in the files of those who set them."""
+_PROFILE_VARIABLES, _STORE_VARIABLES = "PRIMING_PROFILES_", ("PRIMING_URL", "ARC_DB_PATH")
 _REFUSED = {
     True: "must not be set in a project's file, which may come from somebody else: set {variable}, or add it to"
     " config.toml in ~/.priming",
@@ -279,19 +277,14 @@ def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         if name in settings and (value or name == "PRIMING_URL"):
             reading.take(settings[name], value, ENVIRONMENT, name)
-        elif name not in (*settings, *environment.OTHERS, *map(_variable, RETIRED)):
+        elif name not in (*settings, *environment.OTHERS, *RETIRED.values()):
             from priming.config import constants
 
-            names = [*settings, *environment.OTHERS]
-            rule = f"is not a setting{constants.nearest_variable(name, names)}"
-            reading.violations.append(violation(name, value, rule))
+            near = constants.nearest_variable(name, (*settings, *environment.OTHERS))
+            reading.violations.append(violation(name, value, f"is not a setting{near}"))
     arc = environment.arc_store()
     if arc is not None and "PRIMING_URL" not in variables:
         reading.take(settings["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
-
-
-def _variable(name: str) -> str:
-    return f"PRIMING_{name.replace('.', '_').upper()}"
 
 
 def _take_constant(reading: _Reading, name: str, value: Any, option: str) -> None:
@@ -349,10 +342,9 @@ def _take_file(reading: _Reading, file: File) -> None:
 def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any) -> None:
     keys = [setting.key for setting in reading.table.values() if setting.section == section]
     source = file.place(section, key)
-    if f"{section}.{key}" in RETIRED:
-        return
     if key not in keys:
-        reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
+        if f"{section}.{key}" not in RETIRED:
+            reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
         return
     setting = reading.table[f"{section}.{key}"]
     if setting.name == STORE and isinstance(value, str):

@@ -88,7 +88,7 @@ def serve(
         respond(store, Answer({"listening": address}, [text]))
 
     if local:
-        from priming_server import local as at_socket
+        from priming_server.commands import local as at_socket
 
         lasts = parse.optional_duration("--idle", idle)
         at_socket.run(settings.store_url, settings, idle=lasts, params=settings.server, ready=ready)

@@ -14,10 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from http import HTTPStatus
 from threading import Condition, Event, Thread
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, BinaryIO
 
 from priming import extensions
 from priming.config.caller import Caller, calling
@@ -25,38 +23,22 @@ from priming.config.environment import USER, VERSION
 from priming.config.params.embedding import EMBEDDER
 from priming.config.params.hooks import HOOK
 from priming.config.params.server import SERVER, SOCKET, SocketParams
-from priming.core.arguments.measured import parse_json
 from priming.errors import NotFound, PrimingError
+from priming.local.http import STATUS, BadRequest, LocalRequest, chunk, head, read_request, response
+from priming.local.listener import LocalListener
 from priming.operations import local_socket
-from priming.operations.connection import JSON, JSON_LINES
-from priming.operations.local_listener import LocalListener
+from priming.operations.connection import JSON_LINES
 from priming.operations.service import LocalService, reason_of
-from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import full_error_payload
-from priming.text.quotation import json_text, visible
 from priming.types import Progress
 from priming.verbs.op import Op
 
 LOG = logging.getLogger("priming.local")
-STATUS: Mapping[str, int] = {
-    "bad_param": 400,
-    "not_found": 404,
-    "conflict": 409,
-    "store": 500,
-    "corrupt": 500,
-    "schema_too_new": 500,
-    "priming": 500,
-    "missing_extra": 501,
-    "embedder": 502,
-    "agent": 502,
-    "busy": 503,
-}
-"""The status of an answer by the code of the error."""
-
 _METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
 """The first four bytes of HTTP: no message of the other framings begins with them."""
-_LINE, _HEAD_LINES = 1 << 16, 100
-_SERVED = frozenset(SERVED)
+CLOSING = 1.0
+"""Seconds beyond its grace after which a server that was told to end is ended, whatever it does."""
+_GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 Adapter = Callable[["LocalServer", socket.socket, bytes], None]
 """Answers a connection that is not HTTP, from its first bytes on."""
 Observer = Callable[[str, str | None, str | None, int, float], None]
@@ -65,14 +47,6 @@ Observer = Callable[[str, str | None, str | None, int, float], None]
 
 class Cancelled(Exception):
     """Raised by a progress callback when the call is to end."""
-
-
-class BadRequest(Exception):
-    """A request that is not HTTP as this server reads it; the connection ends after the error."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.payload = status, {"code": code, "message": message}
 
 
 class LocalServer:
@@ -242,27 +216,59 @@ class LocalServer:
             if len(start) == 4 or not any(method.startswith(start) for method in _METHODS):
                 break
         if start in _METHODS:
-            connection = _Connection(self, end)
-            while connection.answer(start):
-                start = b""
+            with end.makefile("rb") as reading:
+                while self._answer(end, reading, start):
+                    start = b""
         elif start and self._adapter is not None:
             self._adapter(self, end, start)
 
-    def carry_out(self, request: _Request) -> Any:
-        """Return the answer of a call below ``/local``, or of one about the server."""
+    def _answer(self, end: socket.socket, reading: BinaryIO, start: bytes) -> bool:
+        """Answer the next request, which begins with bytes that were read; returns whether another may follow."""
+        try:
+            request = read_request(reading, start, lambda: self.send(end, _GO_ON))
+        except BadRequest as error:
+            self.send(end, response(error.status, {"error": error.payload}, is_last=True))
+            return False
+        if request is None:
+            return False
+        began = time.monotonic()
+        op = request.op
+        if op is not None and op.long and request.headers.get("accept") == JSON_LINES:
+            status, payload = self._stream(end, op, request)
+        else:
+            status, payload, reason = _result(partial(self._carry_out, op, request))
+            self.send(end, response(status, payload, reason=reason, is_last=request.is_last))
+        if self._observe is not None:
+            code = payload["error"]["code"] if status >= 400 else None
+            self._observe(*request.named, code, status, time.monotonic() - began)
+        return not request.is_last and not self.ending.is_set()
+
+    def _carry_out(self, op: Op | None, request: LocalRequest) -> tuple[Any, str | None]:
+        """Return the answer to a request, and the reason why it is empty."""
+        if op is not None:
+            return self._call(op, request, None)
         match request.method, request.path:
             case "GET", [local_socket.GREETING]:
-                return dict(self.local.greeting)
+                return dict(self.local.greeting), None
             case "GET", [local_socket.STATE]:
-                return self.state()
+                return self.state(), None
             case "GET", ["health"]:
-                return {"status": "alive", "version": VERSION}
+                return {"status": "alive", "version": VERSION}, None
             case "POST", ["local", name]:
                 with self.at_work():
-                    return self._answers_of(name)(request.json())
+                    return self._answers_of(name)(request.json()), None
         raise NotFound(f"there is nothing at /{'/'.join(request.path)}: see docs/socket.md")
 
-    def call(self, op: Op, request: _Request, progress: Progress | None) -> tuple[Any, str | None]:
+    def _stream(self, end: socket.socket, op: Op, request: LocalRequest) -> tuple[int, Any]:
+        """Answer a long call with a line for each step, and the answer or the error as the last."""
+        headers = {"Content-Type": JSON_LINES, "Transfer-Encoding": "chunked"}
+        self.send(end, head(200, headers, is_last=request.is_last))
+        report = self.progress(end, lambda step: self.send(end, chunk(step)))
+        status, payload, _ = _result(lambda: self._call(op, request, report))
+        self.send(end, chunk(payload if status >= 400 else {"answer": payload}) + b"0\r\n\r\n")
+        return status, payload
+
+    def _call(self, op: Op, request: LocalRequest, progress: Progress | None) -> tuple[Any, str | None]:
         """Return the answer of an operation, and the reason why it is empty."""
         namespace = request.path[1]
         caller = Caller(USER, f"http {op.name}").after(request.headers)
@@ -277,12 +283,6 @@ class LocalServer:
             )
             return answer, reason_of(self.service, namespace, op, answer)
 
-    def observe(self, request: _Request, status: int, code: str | None, seconds: float) -> None:
-        """Tell who observes the server of an answer."""
-        if self._observe is not None:
-            operation, namespace = request.named
-            self._observe(operation, namespace, code, status, seconds)
-
     def _answers_of(self, name: str) -> Callable[[Mapping[str, Any]], Any]:
         """Return what answers a route below ``/local``, which a package adds."""
         with self._changed:
@@ -294,157 +294,14 @@ class LocalServer:
         return self._added[name]
 
 
-class _Headers(dict[str, str]):
-    """The headers of a request, whatever the case of their names."""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a header."""
-        return super().get(name.lower(), default)
-
-
-class _Request:
-    """A request: its method, the parts of its path, its headers and its body."""
-
-    def __init__(self, method: str, target: str, headers: _Headers, body: bytes) -> None:
-        self.method, self.headers, self._body = method, headers, body
-        self.path = [unquote(part) for part in target.partition("?")[0].split("/")[1:]]
-
-    @property
-    def op(self) -> Op | None:
-        """The operation that the request calls, if it calls one."""
-        is_call = self.method == "POST" and len(self.path) == 3 and self.path[0] == "v1"
-        op = BY_NAME.get(self.path[2]) if is_call else None
-        return op if op in _SERVED else None
-
-    @property
-    def named(self) -> tuple[str, str | None]:
-        """The operation and the namespace, for a log."""
-        if self.op is not None:
-            return self.op.name, self.path[1]
-        return self.path[-1] if self.path[0] in ("local", *local_socket.ABOUT) else "other", None
-
-    def json(self) -> Any:
-        """Return the value of the body; none is a request without arguments."""
-        depth, values = local_socket.MESSAGE_DEPTH, local_socket.MESSAGE_VALUES
-        return parse_json("body", self._body, depth, values) if self._body.strip() else {}
-
-
-class _Connection:
-    """A connection that speaks HTTP, one request after another."""
-
-    def __init__(self, server: LocalServer, end: socket.socket) -> None:
-        self._server, self._end = server, end
-        self._reading = end.makefile("rb")
-        self._is_last = False
-
-    def answer(self, start: bytes) -> bool:
-        """Answer the next request, which begins with bytes that were read; returns whether another may follow."""
-        try:
-            request = self._read(start)
-        except BadRequest as error:
-            self._is_last = True
-            self._respond(error.status, {"error": error.payload})
-            return False
-        if request is None:
-            return False
-        began = time.monotonic()
-        status, code = self._answer(request)
-        self._server.observe(request, status, code, time.monotonic() - began)
-        return not self._is_last and not self._server.ending.is_set()
-
-    def _read(self, start: bytes) -> _Request | None:
-        """Return the next request; None where the client has ended."""
-        line = start + self._reading.readline(_LINE)
-        if not line.strip():
-            return None
-        words = line.decode("latin-1").split()
-        if len(words) != 3 or not words[1].startswith("/") or not line.endswith(b"\n"):
-            raise BadRequest(400, "bad_param", "the request is not HTTP")
-        headers = _Headers()
-        for _ in range(_HEAD_LINES):
-            line = self._reading.readline(_LINE)
-            if not line.strip():
-                break
-            name, _, value = line.decode("latin-1").partition(":")
-            headers[name.strip().lower()] = value.strip()
-        else:
-            raise BadRequest(400, "bad_param", f"a request has at most {_HEAD_LINES} headers")
-        self._is_last = words[2] == "HTTP/1.0" or headers.get("connection", "").lower() == "close"
-        return _Request(words[0], words[1], headers, self._body(headers))
-
-    def _body(self, headers: _Headers) -> bytes:
-        length = headers.get("content-length", "0")
-        if "transfer-encoding" in headers:
-            raise BadRequest(411, "bad_param", "a body needs a Content-Length here")
-        if not length.isdecimal() or int(length[:20]) > local_socket.MESSAGE_BYTES:
-            message = f"the body has more than {local_socket.MESSAGE_BYTES} bytes: send less at once"
-            raise BadRequest(413, "too_large", message)
-        if headers.get("expect", "").lower() == "100-continue":
-            self._server.send(self._end, b"HTTP/1.1 100 Continue\r\n\r\n")
-        body: bytes = self._reading.read(int(length))
-        if len(body) < int(length):
-            raise Cancelled
-        return body
-
-    def _answer(self, request: _Request) -> tuple[int, str | None]:
-        """Answer a request; returns the status and the code of the error."""
-        op = request.op
-        if op is not None and op.long and request.headers.get("accept") == JSON_LINES:
-            return self._stream(op, request)
-        status, payload, reason = self._result(partial(self._carry_out, op, request))
-        self._respond(status, payload, reason)
-        return status, payload["error"]["code"] if status >= 400 else None
-
-    def _carry_out(self, op: Op | None, request: _Request) -> tuple[Any, str | None]:
-        if op is None:
-            return self._server.carry_out(request), None
-        return self._server.call(op, request, None)
-
-    def _stream(self, op: Op, request: _Request) -> tuple[int, str | None]:
-        """Answer a long call with a line for each step, and the answer or the error as the last."""
-        self._head(200, {"Content-Type": JSON_LINES, "Transfer-Encoding": "chunked"})
-        report = self._server.progress(self._end, self._send_line)
-        status, payload, _ = self._result(lambda: self._server.call(op, request, report))
-        self._send_line(payload if status >= 400 else {"answer": payload})
-        self._server.send(self._end, b"0\r\n\r\n")
-        return status, payload["error"]["code"] if status >= 400 else None
-
-    def _result(self, call: Callable[[], tuple[Any, str | None]]) -> tuple[int, Any, str | None]:
-        """Return the status of a call, its answer or error, and the reason why the answer is empty."""
-        try:
-            return (200, *call())
-        except Cancelled:
-            raise
-        except PrimingError as error:
-            return STATUS.get(error.code, 500), {"error": full_error_payload(error)}, None
-        except Exception as error:
-            LOG.error("a bug", exc_info=error)
-            message = "a bug: the server's log has it"
-            return 500, {"error": {"code": "internal", "message": message}}, None
-
-    def _respond(self, status: int, payload: Any, reason: str | None = None) -> None:
-        body = json_bytes(payload)
-        headers = {"Content-Type": JSON, "Content-Length": str(len(body)), **reason_header(reason)}
-        self._head(status, headers, body)
-
-    def _head(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-        more = {"Connection": "close"} if self._is_last else {}
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
-        lines += [f"{name}: {value}" for name, value in {**headers, **more}.items()]
-        self._server.send(self._end, "\r\n".join([*lines, "", ""]).encode("ascii") + body)
-
-    def _send_line(self, payload: Any) -> None:
-        line = json_bytes(payload) + b"\n"
-        self._server.send(self._end, f"{len(line):x}\r\n".encode() + line + b"\r\n")
-
-
-def json_bytes(value: Any) -> bytes:
-    """Return a value as JSON."""
-    return json_text(value, separators=(",", ":")).encode()
-
-
-def reason_header(reason: str | None) -> dict[str, str]:
-    """Return the header that says why an answer without a field for it is empty."""
-    if reason is None:
-        return {}
-    return {"Priming-Reason": visible(" ".join(reason.split())).encode("ascii", "backslashreplace").decode()}
+def _result(call: Callable[[], tuple[Any, str | None]]) -> tuple[int, Any, str | None]:
+    """Return the status of a call, its answer or error, and the reason why the answer is empty."""
+    try:
+        return (200, *call())
+    except Cancelled:
+        raise
+    except PrimingError as error:
+        return STATUS.get(error.code, 500), {"error": full_error_payload(error)}, None
+    except Exception as error:
+        LOG.error("a bug", exc_info=error)
+        return 500, {"error": {"code": "internal", "message": "a bug: the server's log has it"}}, None

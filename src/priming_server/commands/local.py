@@ -10,14 +10,11 @@ from datetime import timedelta
 
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import Settings
+from priming.local.listener import create_store, local_listener
+from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
-from priming.operations.local_listener import create_store, local_listener
-from priming.operations.local_server import LocalServer
 from priming.operations.service import LocalService
 from priming_server.ethos.socket import converse
-
-CLOSING = 1.0
-"""Seconds beyond its grace after which a server that was told to end is ended, whatever it does."""
 
 
 def run(

@@ -1,0 +1,1 @@
+"""The server at the socket of a store, which the base install can run."""
