@@ -21,22 +21,22 @@ from starlette.types import ASGIApp
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.local.http import json_bytes, reason_header
 from priming.operations import local_socket, schema
-from priming.operations.connection import JSON
+from priming.operations.connection import JSON, JSON_LINES
 from priming.operations.service import LocalService, reason_of
 from priming.operations.table import BY_NAME, SERVED
-from priming.types import Clock, SystemClock
+from priming.types import Clock, Progress, SystemClock
 from priming.verbs.op import Op
 from priming_server import openapi, telemetry
 from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming_server.access.tokens import Tokens
 from priming_server.health import MadeOnce, Readiness
-from priming_server.jobs import Job, Jobs, events
+from priming_server.jobs import Job, Jobs, ProgressStream, events
 from priming_server.limits import WorkerPool, json_body
 from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
@@ -222,10 +222,15 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
         )
-        content, reason = await server.workers.run(call, namespace)
+        if op.long and request.headers.get("accept") == JSON_LINES:
+            server.workers.check(namespace)
+            stream = ProgressStream(context, server.ending, SOCKET.between)
+            lines = stream.lines(server.workers, namespace, lambda progress: call(progress)[0])
+            return StreamingResponse(lines, media_type=JSON_LINES)
+        answer, reason = await server.workers.run(partial(call, None), namespace)
         if op.answers == "Receipt":
             server.jobs.forget(namespace)
-        return Response(content, headers=reason_header(reason), media_type=JSON)
+        return Response(json_bytes(answer), headers=reason_header(reason), media_type=JSON)
 
     return answer
 
@@ -235,18 +240,21 @@ def _carry_out(
     namespace: str,
     op: Op,
     body: bytes,
+    progress: Progress | None,
     *,
     caller: Caller,
     limits: ServerParams,
     operation_id: str | None,
     forgiving: bool,
-) -> tuple[bytes, str | None]:
+) -> tuple[Any, str | None]:
     """Return the answer of an operation to the body of a request, and the reason why it is empty."""
     arguments = parse_body(body, limits.depth, limits.values)
     schema.refuse_own(op, arguments)
     with calling(caller):
-        answer = service.call(namespace, op.name, arguments, forgiving=forgiving, operation_id=operation_id)
-        return json_bytes(answer), reason_of(service, namespace, op, answer)
+        answer = service.call(
+            namespace, op.name, arguments, forgiving=forgiving, progress=progress, operation_id=operation_id
+        )
+        return answer, reason_of(service, namespace, op, answer)
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:

@@ -14,6 +14,7 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -24,9 +25,10 @@ from priming.errors import NotFound, PrimingError
 from priming.local.http import json_bytes
 from priming.local.server import Cancelled
 from priming.operations.service import LocalService
-from priming.types import Clock
+from priming.types import Clock, Progress
 from priming_server import telemetry
-from priming_server.limits import FairThreads
+from priming_server.auth import RequestContext
+from priming_server.limits import FairThreads, WorkerPool
 from priming_server.responses import Refused, refusal
 
 OVER = ("done", "failed", "cancelled")
@@ -212,3 +214,71 @@ def _event(job: Job) -> bytes:
     if name == "error":
         data = {"error": job.error}
     return f"event: {name}\nid: {job.number}\ndata: ".encode() + json_bytes(data) + b"\n\n"
+
+
+class ProgressStream:
+    """A call whose progress is streamed: JSON lines of ``progress``, and at last one ``answer`` or ``error``.
+
+    The call ends after its present step when its client goes away, or ``ending`` is set; the stream then ends
+    without an answer.
+    """
+
+    def __init__(self, context: RequestContext, ending: Event, interval: float) -> None:
+        self._context, self._ending, self._interval = context, ending, interval
+        self._gone = Event()
+        self._last = 0.0
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+
+    async def lines(
+        self, workers: WorkerPool, lane: str, call: Callable[[Progress], Any]
+    ) -> AsyncIterator[bytes]:
+        """Run a call in a thread and yield its lines."""
+        answer = partial(_answer_line, partial(call, self._progress))
+        task = asyncio.create_task(workers.run_patiently(answer, lane))
+        task.add_done_callback(self._ended)
+        try:
+            while (line := await self._lines.get()) is not None:
+                yield line
+            yield self._end(task)
+        finally:
+            self._gone.set()
+
+    def _progress(self, done: int, total: int | None) -> None:
+        """Report a step, from the thread of the call; the first and the last step always."""
+        if self._gone.is_set() or self._ending.is_set():
+            raise Cancelled
+        if total is None or done == total or monotonic() - self._last >= self._interval:
+            self._last = monotonic()
+            line = _line({"progress": [done, total]})
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled():
+            task.exception()  # retrieved: the client may be gone
+        self._lines.put_nowait(None)
+
+    def _end(self, task: asyncio.Task[bytes]) -> bytes:
+        """The last line of a finished call; nothing for a cancelled one."""
+        context = self._context
+        try:
+            return task.result()
+        except Cancelled:
+            return b""
+        except PrimingError as error:
+            refused = refusal(error, everywhere=context.everywhere)
+        except Exception as error:  # noqa: BLE001 - the response has begun: only its last line can say so
+            telemetry.write(logging.ERROR, "a bug", error=error, request_id=context.request_id)
+            message = f"a bug: the server's log has it under request {context.request_id}"
+            refused = Refused(500, "internal", message)
+        context.code = refused.code
+        return _line({"error": refused.payload})
+
+
+def _answer_line(call: Callable[[], Any]) -> bytes:
+    """The last line of a call, made in its thread."""
+    return _line({"answer": call()})
+
+
+def _line(payload: dict[str, Any]) -> bytes:
+    return json_bytes(payload) + b"\n"

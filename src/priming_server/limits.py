@@ -153,6 +153,13 @@ class WorkerPool:
         """``Refused`` if as many calls of a lane run or wait as may."""
         check_waiting(self._at_work[lane], self._params)
 
+    async def run_patiently(self, call: Callable[[], T], lane: str = "") -> T:
+        """The result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
+        self.check(lane)
+        future = self._submit(call, lane)
+        await asyncio.wait({future})
+        return future.result()
+
     async def close(self) -> None:
         """Wait for running calls."""
         await asyncio.to_thread(self._threads.close, cancel=True)

@@ -21,7 +21,8 @@ from priming import Cue
 from priming.errors import ParamError
 from priming_agents import command
 from priming_agents.client import plain_options
-from priming_agents.session import NOTICE, failure_line, locked_session, respond, run
+from priming_agents.command import failure_line, respond, run
+from priming_agents.session import NOTICE, locked_session
 
 from .project import COMMAND, DEPLOY, Project, context, filled
 

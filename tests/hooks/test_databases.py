@@ -16,7 +16,8 @@ from tests.storage.postgres.server import empty
 from priming import HashedEmbedder, Memory
 from priming.config.environment import locate
 from priming_agents import stores
-from priming_agents.session import NOTICE, respond, run
+from priming_agents.command import respond, run
+from priming_agents.session import NOTICE
 from priming_agents.stores import database_at
 
 from .project import COMMAND

@@ -10,7 +10,8 @@ import pytest
 
 from priming_agents import session, stores, teaching
 from priming_agents.agents import Event
-from priming_agents.session import NOTICE, Work, folder_of, locked_session, respond
+from priming_agents.command import Work, respond
+from priming_agents.session import NOTICE, folder_of, locked_session
 
 from .project import COMMAND, Project, context, filled
 

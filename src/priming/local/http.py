@@ -10,9 +10,9 @@ from urllib.parse import unquote
 from priming.core.arguments.measured import parse_json
 from priming.operations import local_socket
 from priming.operations.connection import JSON
-from priming.operations.op import Op
 from priming.operations.table import BY_NAME, SERVED
 from priming.text.quotation import json_text, visible
+from priming.verbs.op import Op
 
 STATUS: Mapping[str, int] = {
     "bad_param": 400,
