@@ -27,7 +27,7 @@ from priming.local.server import Cancelled
 from priming.operations.service import LocalService
 from priming.types import Clock, Progress
 from priming_server import telemetry
-from priming_server.auth import RequestContext
+from priming_server.access.auth import RequestContext
 from priming_server.limits import FairThreads, WorkerPool
 from priming_server.responses import Refused, refusal
 

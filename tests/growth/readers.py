@@ -547,6 +547,7 @@ def _raw(path: Path, text: str) -> Path:
 
 
 OF_OUR_OWN = {
+    "priming.verbs.source": "docstrings of its own",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",
@@ -561,7 +562,6 @@ OF_OUR_OWN = {
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",
     "priming.graph.export": "its own page",
-    "priming_agents.background": "messages of its own",
     "priming_agents.client": "input of the agent, limited in bytes",
     "priming_agents.session": "state of its own",
     "priming_agents.setup.clients": "versions that programs print",

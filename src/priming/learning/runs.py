@@ -6,8 +6,7 @@ wrote nothing, and of one that came to nothing, all links among what was shown. 
 profile with this law brought up move. A memory that was written in a run and proves useful settles it as used, also
 if it has been merged since, and also after the run counted as unused because no report had come by then.
 
-That a run counts as unused after seven days is an assumption from silence: a later report undoes it. A memory
-stands for those that were merged into it.
+After seven days without a report a run counts as unused: a later report undoes it.
 """
 
 from __future__ import annotations
