@@ -41,6 +41,7 @@ from typing import Any
 
 import measured
 import tables
+import typed
 import typer.main
 
 import priming.embedding.model_files
@@ -53,7 +54,6 @@ from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
 from priming.mcp import tools as mcp_tools
 from priming.storage.sqlite.store import SqliteStore
-from priming.verbs import typed
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

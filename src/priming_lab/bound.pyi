@@ -1,4 +1,4 @@
-"""``Memory`` with the verbs of the lab: written by ``python -m priming.verbs.typed``."""
+"""``Memory`` with the verbs of the lab: written by ``make docs``."""
 
 import priming.memory
 import priming_lab.ablation

@@ -1,4 +1,4 @@
-"""The verbs of ``Memory``: written by ``python -m priming.verbs.typed``."""
+"""The verbs of ``Memory``: written by ``make docs``."""
 
 import priming.graph.diff
 import priming.graph.selection

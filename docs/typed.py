@@ -1,7 +1,4 @@
-"""Writes ``bound.pyi``, by which type checkers know the verbs of ``Memory``, from the rows of the table.
-
-python -m priming.verbs.typed
-"""
+"""The files ``bound.pyi``, by which type checkers know the verbs of ``Memory``, from the rows of the table."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from priming import extensions
 from priming.verbs.op import Op
 from priming.verbs.rows import ROWS
 
-_FILE = '''"""{about}: written by ``python -m priming.verbs.typed``."""
+_FILE = '''"""{about}: written by ``make docs``."""
 
 {imports}
 
@@ -25,7 +22,9 @@ class {name}({base}):
 def texts() -> dict[Path, str]:
     """Return the text of each such file: of the library, and of each package that adds verbs."""
     written = {
-        _beside(__package__): _text("The verbs of ``Memory``", "Verbs", "priming.namespace:Namespace", ROWS)
+        _beside("priming.verbs"): _text(
+            "The verbs of ``Memory``", "Verbs", "priming.namespace:Namespace", ROWS
+        )
     }
     for name in extensions.names(extensions.OPERATIONS):
         (rows,) = extensions.load(extensions.OPERATIONS, name)
@@ -53,12 +52,8 @@ def _text(about: str, name: str, base: str, rows: Iterable[Op]) -> str:
     )
 
 
-def _beside(package: str | None) -> Path:
-    spec = find_spec(str(package))
+def _beside(package: str) -> Path:
+    spec = find_spec(package)
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).with_name("bound.pyi")
-
-
-if __name__ == "__main__":
-    write()
