@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priming_agents import background
+from priming.operations.local_socket import end_server, socket_path
 
 from .clients import Client
 from .protocols import Heard
@@ -145,4 +145,4 @@ class Stage:
 
     def close(self) -> None:
         """End the server that the hooks left behind."""
-        background.stop(self.project / ".priming" / "memory.db")
+        end_server(socket_path(self.project / ".priming" / "memory.db"))
