@@ -204,7 +204,7 @@ def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
         done = served.process(event, data, command=[sys.executable, "-c", code])
         modules = done.stderr.decode()
         assert "'priming_agents.client'" in modules
-        assert "'priming_agents.command'" not in modules.partition("\n")[0]
+        assert "'priming_agents.events'" not in modules.partition("\n")[0]
         assert [name for name in HEAVY if f"'{name}" in modules] == []
 
 
