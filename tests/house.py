@@ -207,7 +207,7 @@ class House:
         """Each place at which a banned word is bound as a name, but for these fields, each as ``Class.field``."""
         return [
             f"{file.place}:{line} {name}"
-            for file in self.files
+            for file in (*self.files, *self.tests)
             for excused in [_fields(file.tree, except_for)]
             for name, line in bindings(file.tree)
             if name.strip("_") in BANNED and (name, line) not in excused
@@ -395,7 +395,7 @@ def table(house: House) -> Iterator[tuple[str, str]]:
     yield "circles of folders", _circled(house.folder_cycles())
     yield "places that name `known_at`, a parameter of recall", str(house.places_of("known_at"))
     yield "word lists · regular expressions", f"{len(house.word_lists())} · {house.patterns()}"
-    yield "banned names", str(len(house.banned()))
+    yield "banned names, in src and tests", str(len(house.banned()))
     yield (
         "words: README · docs · CHANGELOG",
         f"{house.words('README.md'):,} · {house.words('docs/**/*.md'):,} · {house.words('CHANGELOG.md'):,}",

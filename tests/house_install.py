@@ -99,10 +99,10 @@ class Installation:
         done = subprocess.run([self.python, "-c", _SIZES], check=True, capture_output=True, text=True)
         packages: dict[str, dict[str, object]] = json.loads(done.stdout)
         whole = {name for name in packages if name not in NOT_OURS}
-        kept = whole - (
+        rest = whole - (
             _closure(packages, {OF_SENTENCES}) - _closure(packages, _needed(packages) - {OF_SENTENCES})
         )
-        return _weight(packages, whole), _weight(packages, kept, without=MODEL)
+        return _weight(packages, whole), _weight(packages, rest, without=MODEL)
 
     def cost(self, *command: str, stdin: bytes = b"", runs: int = RUNS, **more: str) -> Cost:
         """Measure a command: the least processor time of some runs, and the most memory of the last."""

@@ -72,8 +72,8 @@ def present(more: Iterable[str] = ()) -> list[Interpreter]:
     """The interpreters of this machine, each version once, in order; this one is the one of its version."""
     by_version: dict[str, Interpreter] = {}
     for path in candidates(more):
-        asked = subprocess.run([path, "-c", ABOUT], capture_output=True, text=True, cwd="/", check=False)
-        name, version, level = (*asked.stdout.split(), "", "", "")[:3]
+        query = subprocess.run([path, "-c", ABOUT], capture_output=True, text=True, cwd="/", check=False)
+        name, version, level = (*query.stdout.split(), "", "", "")[:3]
         if name == "cpython" and level == "final" and ".".join(version.split(".")[:2]) in SUPPORTED:
             by_version.setdefault(version, Interpreter(version, path))
     return sorted(by_version.values(), key=lambda each: [int(part) for part in each.version.split(".")])
@@ -83,9 +83,9 @@ def environment(interpreter: Interpreter, extras: str) -> Path | str:
     """The interpreter of an environment with Priming and these extras; or why there is none."""
     if interpreter.path == Path(sys.executable):
         return interpreter.path
-    folder, wanted = interpreter.environment, f"{extras}\n{(ROOT / 'pyproject.toml').read_text('utf-8')}"
+    folder, expected = interpreter.environment, f"{extras}\n{(ROOT / 'pyproject.toml').read_text('utf-8')}"
     python, stamp = folder / "bin" / "python", folder / STAMP
-    if stamp.exists() and stamp.read_text("utf-8") == wanted:
+    if stamp.exists() and stamp.read_text("utf-8") == expected:
         return python
     shutil.rmtree(folder, ignore_errors=True)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -100,7 +100,7 @@ def environment(interpreter: Interpreter, extras: str) -> Path | str:
             return next(
                 (line for line in lines if "error" in line.lower()), lines[-1] if lines else "no reason"
             )
-    stamp.write_text(wanted, "utf-8")
+    stamp.write_text(expected, "utf-8")
     return python
 
 
@@ -130,12 +130,12 @@ def main() -> int:
     parser.add_argument("pythons", nargs="*", metavar="PYTHON")
     parser.add_argument("--behaviour", action="store_true")
     parser.add_argument("--list", action="store_true")
-    asked = parser.parse_args()
-    interpreters = present(asked.pythons)
+    query = parser.parse_args()
+    interpreters = present(query.pythons)
     series = {each.series for each in interpreters}
     print("CPython on this machine:", ", ".join(f"{each.version} ({each.path})" for each in interpreters))
     print("lacking:", ", ".join(version for version in SUPPORTED if version not in series) or "nothing")
-    return 0 if asked.list else compare(interpreters, with_suite=not asked.behaviour)
+    return 0 if query.list else compare(interpreters, with_suite=not query.behaviour)
 
 
 def compare(interpreters: Iterable[Interpreter], *, with_suite: bool) -> int:

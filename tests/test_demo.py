@@ -33,7 +33,7 @@ HEADING = re.compile(r"^(?=\d\. .* ─+$)", re.MULTILINE)
 
 
 def git(folder, *words, at=None):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    rest = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     who = {
         f"GIT_{role}_{part}": "ada@example.org"
         for role in ("AUTHOR", "COMMITTER")
@@ -42,7 +42,7 @@ def git(folder, *words, at=None):
     dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(
-        ["git", *words], cwd=folder, env=kept | who | dates | plain, check=True, capture_output=True
+        ["git", *words], cwd=folder, env=rest | who | dates | plain, check=True, capture_output=True
     )
 
 
@@ -87,31 +87,31 @@ FILES, MOVED = "The files that a task will touch", "Where something is, though i
 
 
 def test_the_reason_is_the_second_hit_over_a_name_and_no_plain_method_brings_it_so_high(history):
-    told = scenes(demo("--repository", history))[NOTES[0]]
+    answer = scenes(demo("--repository", history))[NOTES[0]]
     assert (
         "2 printer Tomas, 20 Feb The printer at the pier is called Tern. It needs paper 80 mm wide, and"
-        in told
+        in answer
     )
-    assert "tern-dark ─mentions→ entity:tern ─mentions→ printer" in told
-    plain = re.search(r"BM25 (not at all|\d+), vectors (\d+), both (\d+)\.", told)
+    assert "tern-dark ─mentions→ entity:tern ─mentions→ printer" in answer
+    plain = re.search(r"BM25 (not at all|\d+), vectors (\d+), both (\d+)\.", answer)
     assert all(place == "not at all" or int(place) > 2 for place in plain.groups())
 
 
 def test_the_wrong_hit_stood_above_the_reason_and_is_gone_after_the_verdict(history):
-    told = scenes(demo("--repository", history))[NOTES[1]]
-    assert "bluefin-contract Ruth, 09 Feb wrong: what payments cost" in told
-    assert "cards-refused ─mentions→ entity:bluefin ─mentions→ bluefin-contract" in told
+    answer = scenes(demo("--repository", history))[NOTES[1]]
+    assert "bluefin-contract Ruth, 09 Feb wrong: what payments cost" in answer
+    assert "cards-refused ─mentions→ entity:bluefin ─mentions→ bluefin-contract" in answer
     right_before, right_now = map(
-        int, re.search(r"bluefin-hour +place (\d+) before, place (\d+) now", told).groups()
+        int, re.search(r"bluefin-hour +place (\d+) before, place (\d+) now", answer).groups()
     )
-    wrong_before = int(re.search(r"bluefin-contract +place (\d+) before, not returned now", told).group(1))
+    wrong_before = int(re.search(r"bluefin-contract +place (\d+) before, not returned now", answer).group(1))
     assert wrong_before < right_before
     assert right_now < right_before
 
 
 def test_the_agent_hears_the_rule_and_after_the_correction_only_its_reversal(history):
-    told = scenes(demo("--repository", history))[NOTES[2]]
-    before, after = (part.split("$ ")[0] for part in told.split("$ priming active")[1:])
+    answer = scenes(demo("--repository", history))[NOTES[2]]
+    before, after = (part.split("$ ")[0] for part in answer.split("$ priming active")[1:])
     assert 'directive: "Restart the fare-api in the lunch break."' in before
     assert "Never restart the fare-api in the lunch break." in after
     assert "directive" not in after
@@ -121,15 +121,15 @@ def test_the_agent_hears_the_rule_and_after_the_correction_only_its_reversal(his
 def test_a_history_is_asked_for_the_files_of_commits_that_are_imported_after_the_answer(history, tmp_path):
     store = tmp_path / "kept here" / "memory.db"
     output = demo("--repository", history, "--store", store)
-    told = scenes(output)
-    assert list(told) == [NOTES[0], FILES, *NOTES[1:]]
-    assert f"Imported the git history of {history.name} in" in told[FILES]
-    assert "but for the newest commits: 20 commits" in told[FILES]
-    assert re.search(r"1 part\d\.py (✓ touched )?commit:[0-9a-f]{12} “[^”]+” ─touches→ it", told[FILES])
+    answer = scenes(output)
+    assert list(answer) == [NOTES[0], FILES, *NOTES[1:]]
+    assert f"Imported the git history of {history.name} in" in answer[FILES]
+    assert "but for the newest commits: 20 commits" in answer[FILES]
+    assert re.search(r"1 part\d\.py (✓ touched )?commit:[0-9a-f]{12} “[^”]+” ─touches→ it", answer[FILES])
     assert re.search(
-        r"It is the best of 5 such tasks: on average, \d+ % of what a commit touched", told[FILES]
+        r"It is the best of 5 such tasks: on average, \d+ % of what a commit touched", answer[FILES]
     )
-    assert "Imported the 5 commits left, in" in told[FILES]
+    assert "Imported the 5 commits left, in" in answer[FILES]
     assert quote(str(store)) in "".join(output.split("\n"))
     with Memory.open(f"sqlite:///{store}", namespace="history") as memory:
         assert memory.stats().memories["episode"]["active"] == 25
@@ -140,23 +140,23 @@ def test_a_history_is_asked_for_the_files_of_commits_that_are_imported_after_the
 
 def test_without_a_history_the_demo_says_so_and_goes_on_with_the_notes(tmp_path):
     output = demo("--repository", tmp_path)
-    told = scenes(output)
-    assert list(told) == [NOTES[0], FILES, *NOTES[1:]]
-    assert "No git history to use: the folder is no git repository with commits" in told[FILES]
-    assert '1 discounts.py "A dog and a child together were charged twice."' in told[FILES]
+    answer = scenes(output)
+    assert list(answer) == [NOTES[0], FILES, *NOTES[1:]]
+    assert "No git history to use: the folder is no git repository with commits" in answer[FILES]
+    assert '1 discounts.py "A dog and a child together were charged twice."' in answer[FILES]
     assert "Its store was temporary and is gone." in output
 
 
 def test_a_shallow_history_is_not_used(history, tmp_path):
     git(tmp_path, "clone", "--quiet", "--depth=3", history.as_uri(), "shallow")
-    told = scenes(demo("--repository", tmp_path / "shallow"))
-    assert "No git history to use: it is shallow, cut off after 3 commits." in told[FILES]
+    answer = scenes(demo("--repository", tmp_path / "shallow"))
+    assert "No git history to use: it is shallow, cut off after 3 commits." in answer[FILES]
 
 
 def test_this_repository_is_asked_where_things_are_that_have_moved():
     output = demo()
     if "No git history to use" in output:
         pytest.skip("this copy of the repository has no whole history")
-    told = scenes(output)[MOVED]
-    assert "1 src/priming/text/dates.py" in told
-    assert "─renamed-to→ file:src/priming/text/dates.py" in told
+    answer = scenes(output)[MOVED]
+    assert "1 src/priming/text/dates.py" in answer
+    assert "─renamed-to→ file:src/priming/text/dates.py" in answer

@@ -293,7 +293,7 @@ DECISIONS = DOCS / "decisions"
 
 def promises(text):
     """The promises of a text, line by line."""
-    return [found[0] for found in PROMISES.finditer(" ".join(text.split()))]
+    return [match[0] for match in PROMISES.finditer(" ".join(text.split()))]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_opening_makes_the_store_and_closing_leaves_it(open_memory, tmp_path):
         assert memory.namespace == "default"
         memory.remember("we paint walls")
     with open_memory(url) as memory:
-        assert [one.content for one in memory.list()] == ["we paint walls"]
+        assert [record.content for record in memory.list()] == ["we paint walls"]
 
 
 def test_the_default_store_is_beside_the_working_directory(embedder, tmp_path, monkeypatch):
@@ -183,11 +183,11 @@ def test_memories_are_listed_in_order_a_page_at_a_time(memory):
     memory.remember_many({"content": f"note {i}", "key": f"n{i}", "session": "s"} for i in range(25))
     pages, after = [], None
     while page := memory.list(limit=10, after=after):
-        pages.append([one.key for one in page])
+        pages.append([item.key for item in page])
         after = page[-1].id
     assert [len(page) for page in pages] == [10, 10, 5]
     assert [key for page in pages for key in page] == [f"n{i}" for i in range(25)]
-    assert [one.key for one in memory.list(after="n22")] == ["n23", "n24"]
+    assert [record.key for record in memory.list(after="n22")] == ["n23", "n24"]
 
 
 def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
@@ -196,8 +196,8 @@ def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
     memory.remember("We sang.", key="c")
     memory.forget("c")
 
-    def keys(**asked):
-        return [one.key for one in memory.list(**asked)]
+    def keys(**query):
+        return [record.key for record in memory.list(**query)]
 
     assert keys() == ["a", "b"]
     assert keys(kinds=["fact"]) == keys(kinds="fact") == ["a"]
@@ -211,7 +211,7 @@ def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
 
 
 @pytest.mark.parametrize(
-    ("asked", "error"),
+    ("query", "error"),
     [
         ({"kinds": ["dream"]}, ParamError),
         ({"status": "asleep"}, ParamError),
@@ -222,10 +222,10 @@ def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
         ({"matching": "\x00"}, ParamError),
     ],
 )
-def test_bad_arguments_of_a_list_are_named(memory, asked, error):
+def test_bad_arguments_of_a_list_are_named(memory, query, error):
     memory.remember("we sing")
     with pytest.raises(error):
-        memory.list(**asked)
+        memory.list(**query)
 
 
 # Threads
@@ -254,9 +254,11 @@ def test_threads_share_a_memory_and_lose_nothing(open_memory, url):
     assert errors == []
     assert memory.stats().memories["episode"] == {"active": 8 * each}
     assert memory.stats().links["next"] == 8 * (each - 1)
-    assert [one.key for one in memory.list(kinds=["entity"]) if one.content == "Zed"] == ["entity:zed"]
+    assert [record.key for record in memory.list(kinds=["entity"]) if record.content == "Zed"] == [
+        "entity:zed"
+    ]
     assert memory.validate() == []
     fresh = open_memory(url)
     for name in range(8):
-        a, b = (one.recall(f"item{name}x3 Zed").hits for one in (memory, fresh))
+        a, b = (item.recall(f"item{name}x3 Zed").hits for item in (memory, fresh))
         assert [hit.memory.id for hit in a] == [hit.memory.id for hit in b]

@@ -21,7 +21,7 @@ def two(open_memory, url):
     return ours, theirs
 
 
-def found(memory, cue):
+def result(memory, cue):
     """What the words of a cue bring up, and what a strong link leads to."""
     hits = memory.recall(cue).hits
     return [
@@ -34,7 +34,7 @@ def found(memory, cue):
 def test_what_the_other_remembers_is_recalled(two):
     ours, theirs = two
     theirs.remember("A xylophone of Zed", key="new", session="s")
-    assert found(ours, "xylophone")[0] == "new"
+    assert result(ours, "xylophone")[0] == "new"
     assert ours.get("new").content == "A xylophone of Zed"
     answer = ours.remember("They left.", session="s")
     assert ("new", "next", answer.key) in {(x.source, x.relation, x.target) for x in answer.links}
@@ -43,31 +43,31 @@ def test_what_the_other_remembers_is_recalled(two):
 
 def test_what_the_other_links_carries(two):
     ours, theirs = two
-    assert found(ours, "paint") == ["a"]
+    assert result(ours, "paint") == ["a"]
     theirs.link("a", "b", "requires")
-    assert found(ours, "paint") == ["a", "b"]
+    assert result(ours, "paint") == ["a", "b"]
     theirs.undo(theirs.log()[0].id)
-    assert found(ours, "paint") == ["a"]
+    assert result(ours, "paint") == ["a"]
 
 
 def test_what_the_other_forgets_undoes_and_supersedes_is_known(two):
     ours, theirs = two
     operation = theirs.forget("a")
-    assert found(ours, "paint") == []
+    assert result(ours, "paint") == []
     with pytest.raises(Conflict):
         ours.forget("a")
     ours.undo(operation.id)
-    assert found(theirs, "paint") == ["a"]
+    assert result(theirs, "paint") == ["a"]
     theirs.supersede("a", "we paper walls")
-    assert found(ours, "paint") == []
-    assert found(ours, "paper") == ["a"]
+    assert result(ours, "paint") == []
+    assert result(ours, "paper") == ["a"]
     assert len(ours.history("a")) == 2
 
 
 def test_what_the_other_purges_is_gone(two):
     ours, theirs = two
     theirs.purge("a")
-    assert found(ours, "paint walls") == []
+    assert result(ours, "paint walls") == []
     with pytest.raises(NotFound):
         ours.get("a")
     assert "paint" not in ours._working.lexicon.terms
@@ -81,24 +81,24 @@ def test_what_the_other_imports_is_recalled(two, open_memory, tmp_path):
     copy.remember("a xylophone", key="new", session="s")
     copy.export(tmp_path / "y.jsonl")
     theirs.import_(tmp_path / "y.jsonl")
-    assert found(ours, "xylophone")[0] == "new"
+    assert result(ours, "xylophone")[0] == "new"
 
 
 def test_a_whole_import_into_an_empty_store_is_recalled(two, open_memory, tmp_path):
     first, second = (open_memory(f"sqlite:///{tmp_path}/empty.db") for _ in range(2))
-    assert found(second, "paint") == []
+    assert result(second, "paint") == []
     two[0].export(tmp_path / "x.jsonl")
     first.import_(tmp_path / "x.jsonl")
-    assert found(second, "paint") == ["a"]
+    assert result(second, "paint") == ["a"]
 
 
 def test_a_version_of_the_future_that_the_other_made_comes_in_time(two, clock):
     ours, theirs = two
     theirs.supersede("a", "we paper doors", valid_from=clock.at + timedelta(days=1))
-    assert found(ours, "paint walls, paper doors") == ["a"]
+    assert result(ours, "paint walls, paper doors") == ["a"]
     assert ours.recall("paint").hits[0].memory.content == "we paint walls"
     clock.at += timedelta(days=1)
-    assert found(ours, "paint walls") == []
+    assert result(ours, "paint walls") == []
     assert ours.recall("paper").hits[0].memory.content == "we paper doors"
 
 
@@ -110,7 +110,7 @@ def test_taking_turns_loses_nothing(two):
     assert pairs >= {(f"turn-{i}", f"turn-{i + 1}") for i in range(19)}
     assert ours.validate() == []
     for memory in two:
-        assert found(memory, "number7")[0] == "turn-7"
+        assert result(memory, "number7")[0] == "turn-7"
 
 
 def test_a_closed_memory_says_so_and_may_be_closed_again(open_memory, url):
@@ -172,8 +172,8 @@ def test_an_interrupt_while_catching_up_leaves_nothing_half_known(open_memory, u
     interrupted.due = True
     with pytest.raises(KeyboardInterrupt):
         ours.recall("Zed")
-    assert sorted(found(ours, "Zed")) == ["b", "c"]
-    assert found(ours, "paint") == ["a"]
+    assert sorted(result(ours, "Zed")) == ["b", "c"]
+    assert result(ours, "paint") == ["a"]
 
 
 CHILD = """
@@ -220,9 +220,9 @@ def test_two_processes_see_each_other(open_memory, url, other_process):
     ours.remember("we paint walls", key="a", session="s")
     assert other_process("found", "paint") == ["a"]
     other_process("remember", "the sea is wide", key="b", session="s")
-    assert found(ours, "wide sea") == ["b"]
+    assert result(ours, "wide sea") == ["b"]
     other_process("link", "a", "b", "requires")
-    assert found(ours, "paint") == ["a", "b"]
+    assert result(ours, "paint") == ["a", "b"]
     ours.forget("b")
     assert other_process("found", "paint") == ["a"]
     ours.undo(ours.log()[0].id)
@@ -230,7 +230,7 @@ def test_two_processes_see_each_other(open_memory, url, other_process):
     ours.purge("b")
     assert other_process("found", "wide sea") == []
     other_process("purge", "a")
-    assert found(ours, "paint") == []
+    assert result(ours, "paint") == []
     assert ours.validate() == []
 
 

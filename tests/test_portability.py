@@ -32,10 +32,10 @@ def test_names_keys_digests_and_links_are_the_same_whatever_the_seed_of_hashes_t
 
 @pytest.mark.slow
 def test_it_is_said_which_interpreters_there_are_and_which_are_lacking():
-    there, lacking = output("portability.py", "--list").splitlines()
+    present, lacking = output("portability.py", "--list").splitlines()
     own = ".".join(map(str, sys.version_info[:3]))
-    assert re.search(rf"\b{re.escape(own)} \(", there)
+    assert re.search(rf"\b{re.escape(own)} \(", present)
     for series in ("3.11", "3.12", "3.13", "3.14"):
-        assert bool(re.search(rf"\b{re.escape(series)}\.\d+ \(", there)) != (
+        assert bool(re.search(rf"\b{re.escape(series)}\.\d+ \(", present)) != (
             series in lacking.split(": ")[1].split(", ")
         )

@@ -84,8 +84,8 @@ def test_a_dataclass_becomes_an_object_of_its_fields():
 
 def test_dataclasses_within_sequences_and_mappings_become_objects_too():
     step = {"source": "a", "relation": "next", "target": "b", "amount": 0.5}
-    one = Step("a", "next", "b", 0.5)
-    assert encode({"path": (one, [one])}) == {"path": [step, [step]]}
+    item = Step("a", "next", "b", 0.5)
+    assert encode({"path": (item, [item])}) == {"path": [step, [step]]}
 
 
 def test_times_are_iso_8601_in_utc():
@@ -140,11 +140,11 @@ def test_the_times_of_a_filter_are_parsed_wherever_they_stand():
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    given = {
+    supplied = {
         "or": [{"occurred_at": {"gte": "2026-03-01"}}, {"not": {"valid_to": "2026-03-01"}}],
         "kind": "fact",
     }
-    assert with_times(given, moment) == {
+    assert with_times(supplied, moment) == {
         "or": [{"occurred_at": {"gte": day}}, {"not": {"valid_to": day}}],
         "kind": "fact",
     }
@@ -152,8 +152,13 @@ def test_the_times_of_a_filter_are_parsed_wherever_they_stand():
 
 
 def test_what_is_no_time_in_a_filter_is_left_to_the_library():
-    def never(*told):
-        raise AssertionError(told)
+    def never(*answer):
+        raise AssertionError(answer)
 
-    for given in (None, {"occurred_at": {"exists": True}}, {"metadata.day": "2026-03-01"}, {"and": "text"}):
-        assert with_times(given, never) == given
+    for supplied in (
+        None,
+        {"occurred_at": {"exists": True}},
+        {"metadata.day": "2026-03-01"},
+        {"and": "text"},
+    ):
+        assert with_times(supplied, never) == supplied

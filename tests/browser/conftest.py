@@ -12,6 +12,6 @@ def browser(tmp_path_factory):
     if path is None:
         pytest.fail(REMEDY)
     folder = tmp_path_factory.mktemp("chromium")
-    one = Browser(path, folder / "profile", folder / "log")
-    yield one
-    one.close()
+    item = Browser(path, folder / "profile", folder / "log")
+    yield item
+    item.close()

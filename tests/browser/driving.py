@@ -57,14 +57,16 @@ class Browser:
             message["sessionId"] = session
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
-            said = self._read()
-            if said.get("id") == self._number:
-                assert "error" not in said, f"{method}: {said['error']}"
-                return said["result"]
+            output = self._read()
+            if output.get("id") == self._number:
+                assert "error" not in output, f"{method}: {output['error']}"
+                return output["result"]
 
     def wait(self, method, session):
         """Wait until something has happened."""
-        while not any(one["method"] == method and one.get("sessionId") == session for one in self.events):
+        while not any(
+            event["method"] == method and event.get("sessionId") == session for event in self.events
+        ):
             self._read()
 
     def _read(self):
@@ -74,10 +76,10 @@ class Browser:
             assert data, f"the browser does not answer: {self._log.read_text('utf-8', 'replace')}"
             self._rest += data
         message, self._rest = self._rest.split(b"\0", 1)
-        said = json.loads(message)
-        if "method" in said:
-            self.events.append(said)
-        return said
+        document = json.loads(message)
+        if "method" in document:
+            self.events.append(document)
+        return document
 
     def close(self):
         """End it, and all that it started."""
@@ -150,21 +152,21 @@ class Page:
 
     def _events(self, method):
         return [
-            one["params"]
-            for one in self._browser.events
-            if one["method"] == method and one.get("sessionId") == self._session
+            event["params"]
+            for event in self._browser.events
+            if event["method"] == method and event.get("sessionId") == self._session
         ]
 
     @property
     def requests(self):
         """The addresses that the page asked for."""
-        return [one["request"]["url"] for one in self._events("Network.requestWillBeSent")]
+        return [event["request"]["url"] for event in self._events("Network.requestWillBeSent")]
 
     @property
     def complaints(self):
         """Errors of scripts, and whatever the browser or the page wrote to the console."""
         kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-        return [one for kind in kinds for one in self._events(kind)]
+        return [event for kind in kinds for event in self._events(kind)]
 
 
 @contextmanager

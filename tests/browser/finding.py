@@ -33,8 +33,8 @@ REMEDY = (
 def find() -> str | None:
     """The path of a Chromium, or None."""
     on_path = (shutil.which(name) for name in NAMES)
-    return next((one for one in on_path if one), None) or next(
-        (str(one) for one in PLACES if one.exists()), None
+    return next((item for item in on_path if item), None) or next(
+        (str(place) for place in PLACES if place.exists()), None
     )
 
 

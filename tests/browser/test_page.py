@@ -44,11 +44,11 @@ def drawn(memory, tmp_path_factory):
 
 @pytest.fixture
 def view(browser, drawn):
-    with page(browser) as one:
-        one.open(drawn)
-        yield one
-        assert one.complaints == []
-        assert one.requests == [drawn.as_uri()]
+    with page(browser) as item:
+        item.open(drawn)
+        yield item
+        assert item.complaints == []
+        assert item.requests == [drawn.as_uri()]
 
 
 def node(key):
@@ -118,7 +118,7 @@ def test_pointing_at_a_memory_shows_its_gist_and_what_it_is_linked_to(view):
     assert {"procedure cache", "episode disk"} <= set(view.value(near))
     assert "episode evil" not in view.value(near)
     named = "[...document.querySelectorAll('#names text:not(.off)')].map((one) => one.textContent)"
-    assert not any(one.startswith("</script>") for one in view.value(named))
+    assert not any(item.startswith("</script>") for item in view.value(named))
     view.mouse("mouseMoved", {"x": 3, "y": 3})
     assert view.value("document.getElementById('tip').hidden") is True
 

@@ -157,18 +157,18 @@ def shell(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
     """Copies a store that a function fills to a shell; each function runs once. Its result is returned, too."""
-    made = {}
+    new = {}
 
     def copy(shell, fill):
-        if fill not in made:
+        if fill not in new:
             template = Shell(tmp_path_factory.mktemp(fill.__name__))
             before = Path.cwd()
             os.chdir(template.folder)
             try:
-                made[fill] = template, fill(template)
+                new[fill] = template, fill(template)
             finally:
                 os.chdir(before)
-        template, result = made[fill]
+        template, result = new[fill]
         shutil.copytree(template.folder, shell.folder, dirs_exist_ok=True)
         return result
 

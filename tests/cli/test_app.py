@@ -73,7 +73,7 @@ def test_every_verb_of_the_library_has_a_command():
 def test_every_command_and_option_is_explained(shell, name):
     command = dict(commands())[name]
     assert command.help
-    assert [one.name for one in command.params if not one.help] == []
+    assert [param.name for param in command.params if not param.help] == []
     shown = shell.run(*name.split(), "--help")
     assert shown.exit_code == 0
     assert all(len(line) <= 80 for line in shown.stdout.splitlines())

@@ -28,21 +28,21 @@ def home(shell, monkeypatch):
 def looked(shell, *options):
     """What the doctor found, by name: (status, detail, remedy) of each; and the exit status."""
     done = shell.run("doctor", "--json", *options)
-    found = {}
-    for one in json.loads(done.stdout):
-        found.setdefault(one["name"], []).append((one["status"], one["detail"], one["remedy"]))
-    return found, done.exit_code
+    result = {}
+    for load in json.loads(done.stdout):
+        result.setdefault(load["name"], []).append((load["status"], load["detail"], load["remedy"]))
+    return result, done.exit_code
 
 
-def statuses(found):
-    return {status for ones in found.values() for status, _, _ in ones}
+def statuses(result):
+    return {status for ones in result.values() for status, _, _ in ones}
 
 
 def test_an_installation_that_is_well_has_nothing_but_ok(shell):
     shell.ask("remember", "Ada wrote it.")
-    found, status = looked(shell)
-    assert (statuses(found), status) == ({"ok"}, 0)
-    assert set(found) == {
+    result, status = looked(shell)
+    assert (statuses(result), status) == ({"ok"}, 0)
+    assert set(result) == {
         *(
             "python",
             "packages",
@@ -60,9 +60,9 @@ def test_an_installation_that_is_well_has_nothing_but_ok(shell):
 
 
 def test_it_changes_nothing_and_makes_no_store(shell):
-    found, status = looked(shell)
-    assert found["store"][0][0] == "warn"
-    assert "remember" in found["store"][0][2]
+    result, status = looked(shell)
+    assert result["store"][0][0] == "warn"
+    assert "remember" in result["store"][0][2]
     assert status == 0
     assert not (shell.folder / "memory.db").exists()
     shell.ask("remember", "Ada wrote it.")
@@ -75,17 +75,17 @@ def test_a_file_of_another_program_fails(shell):
     with sqlite3.connect(shell.folder / "memory.db") as other:
         other.execute("CREATE TABLE t (x)")
     other.close()
-    found, status = looked(shell)
-    assert found["store"][0][0] == "fail"
-    assert "another program" in found["store"][0][1]
+    result, status = looked(shell)
+    assert result["store"][0][0] == "fail"
+    assert "another program" in result["store"][0][1]
     assert status == 1
 
 
 def test_a_damaged_file_fails(shell):
     (shell.folder / "memory.db").write_bytes(b"no database at all " * 500)
-    found, status = looked(shell)
-    assert found["store"][0][0] == "fail"
-    assert "restore-backup" in found["store"][0][2]
+    result, status = looked(shell)
+    assert result["store"][0][0] == "fail"
+    assert "restore-backup" in result["store"][0][2]
     assert status == 1
 
 
@@ -99,12 +99,12 @@ def test_a_newer_schema_fails_and_an_older_one_is_left_as_it_is(shell):
         connection.close()
 
     become(999)
-    found, status = looked(shell)
-    assert (found["store"][0][0], status) == ("fail", 1)
-    assert "newer Priming" in found["store"][0][2]
+    result, status = looked(shell)
+    assert (result["store"][0][0], status) == ("fail", 1)
+    assert "newer Priming" in result["store"][0][2]
     become(1)
-    found, status = looked(shell)
-    assert (found["schema"][0][0], status) == ("warn", 0)
+    result, status = looked(shell)
+    assert (result["schema"][0][0], status) == ("warn", 0)
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     connection.close()
@@ -115,19 +115,19 @@ def test_what_validate_finds_is_told(shell):
         memory.remember("one", key="a")
         memory.remember("two", key="b")
         memory.link("a", "b", "deprecated-to")
-    found, status = looked(shell)
-    assert found["validate"][0][0] == "fail"
-    assert "replaced-but-active" in found["validate"][0][1]
+    result, status = looked(shell)
+    assert result["validate"][0][0] == "fail"
+    assert "replaced-but-active" in result["validate"][0][1]
     assert status == 1
 
 
 def test_settings_that_are_wrong_or_contradict_are_told(shell, monkeypatch):
     monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATIONS", "many")
     monkeypatch.setenv("PRIMING_SERVER", "perhaps")
-    found, status = looked(shell)
-    assert [one[0] for one in found["settings"]] == ["fail", "fail"]
-    assert "PRIMING_RETRIEVAL_ITERATIONS" in found["settings"][0][1]
-    assert "PRIMING_SERVER" in found["settings"][1][1]
+    result, status = looked(shell)
+    assert [item[0] for item in result["settings"]] == ["fail", "fail"]
+    assert "PRIMING_RETRIEVAL_ITERATIONS" in result["settings"][0][1]
+    assert "PRIMING_SERVER" in result["settings"][1][1]
     assert status == 1
 
 
@@ -135,9 +135,9 @@ def test_a_project_with_a_store_of_its_own_beside_a_variable_is_warned_of(shell)
     own = shell.folder / ".priming"
     own.mkdir()
     (own / "memory.db").touch()
-    found, _ = looked(shell)
-    assert found["settings"][0][0] == "warn"
-    assert "PRIMING_URL" in found["settings"][0][1]
+    result, _ = looked(shell)
+    assert result["settings"][0][0] == "warn"
+    assert "PRIMING_URL" in result["settings"][0][1]
 
 
 def test_a_socket_at_which_nobody_answers_is_warned_of_and_one_that_others_may_use_fails(shell):
@@ -146,28 +146,28 @@ def test_a_socket_at_which_nobody_answers_is_warned_of_and_one_that_others_may_u
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
     path.chmod(0o600)
-    found, status = looked(shell)
-    assert (found["server"][0][0], status) == ("warn", 0)
-    assert "priming serve" in found["server"][0][2]
+    result, status = looked(shell)
+    assert (result["server"][0][0], status) == ("warn", 0)
+    assert "priming serve" in result["server"][0][2]
     path.chmod(0o777)
-    found, status = looked(shell)
-    assert (found["server"][0][0], status) == ("fail", 1)
+    result, status = looked(shell)
+    assert (result["server"][0][0], status) == ("fail", 1)
 
 
 def test_an_agent_that_is_set_up_whole_is_well_and_one_whose_command_is_missing_fails(shell, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     shell.ask("setup", "cursor", "--yes", "--shared")
-    found, status = looked(shell)
-    assert found["agents"][0][0] == "fail"
-    assert "priming" in found["agents"][0][1]
+    result, status = looked(shell)
+    assert result["agents"][0][0] == "fail"
+    assert "priming" in result["agents"][0][1]
     assert status == 1
     shell.ask("setup", "cursor", "--yes")
-    found, status = looked(shell)
-    assert (found["agents"][0][0], status) == ("ok", 0)
+    result, status = looked(shell)
+    assert (result["agents"][0][0], status) == ("ok", 0)
     (shell.folder / ".cursor" / "hooks.json").unlink()
-    found, status = looked(shell)
-    assert (found["agents"][0][0], status) == ("warn", 0)
-    assert found["agents"][0][2] == "priming setup cursor --project"
+    result, status = looked(shell)
+    assert (result["agents"][0][0], status) == ("warn", 0)
+    assert result["agents"][0][2] == "priming setup cursor --project"
 
 
 def test_the_program_of_an_agent_that_is_set_up_is_checked_and_no_others(shell, monkeypatch, tmp_path):

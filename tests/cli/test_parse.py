@@ -36,10 +36,10 @@ def test_other_words_for_a_time_are_refused_with_the_forms_that_are_known(text):
 def test_a_day_in_words_is_its_midnight():
     for text, days in (("yesterday", 1), ("Today", 0), ("3 days ago", 3), ("the day before yesterday", 2)):
         before = datetime.now().astimezone().date()
-        found = moment("since", text).astimezone()
+        result = moment("since", text).astimezone()
         after = datetime.now().astimezone().date()
-        assert found.date() + timedelta(days=days) in (before, after)
-        assert found.time() == time(0)
+        assert result.date() + timedelta(days=days) in (before, after)
+        assert result.time() == time(0)
     assert moment("since", "last Friday").astimezone().weekday() == 4
     assert moment("since", "5 March 2024").astimezone().date() == date(2024, 3, 5)
     earliest = datetime.now(UTC)

@@ -14,7 +14,7 @@ from priming.operations.table import OPS
 
 
 @pytest.fixture
-def said(shell):
+def message(shell):
     """Runs a plain command of a verb, for which no command is written."""
 
     def run(verb, *words):
@@ -28,29 +28,33 @@ def said(shell):
     return run
 
 
-def test_every_type_of_argument_can_be_typed(said):
+def test_every_type_of_argument_can_be_typed(message):
     words = ["--tag", "a", "--tag", "b", "--metadata", '{"colour": "red"}', "--importance", ".7"]
     words += ["--occurred-at", "2026-03-01", "--kind", "fact", "--no-echo-guard", "--key", "port"]
-    said("remember", "The port is 8080.", *words)
-    kept = json.loads(said("get", "port", "--json"))
-    assert (kept["tags"], kept["metadata"], kept["importance"]) == (["a", "b"], {"colour": "red"}, 0.7)
-    assert (kept["kind"], kept["occurred_at"][:4]) == ("fact", "2026")
-    assert json.loads(said("list", "--kind", "fact", "--json"))[0]["key"] == "port"
+    message("remember", "The port is 8080.", *words)
+    document = json.loads(message("get", "port", "--json"))
+    assert (document["tags"], document["metadata"], document["importance"]) == (
+        ["a", "b"],
+        {"colour": "red"},
+        0.7,
+    )
+    assert (document["kind"], document["occurred_at"][:4]) == ("fact", "2026")
+    assert json.loads(message("list", "--kind", "fact", "--json"))[0]["key"] == "port"
 
 
-def test_the_help_is_the_docstring(said):
-    shown = said("fading", "--help")
+def test_the_help_is_the_docstring(message):
+    shown = message("fading", "--help")
     assert "List important memories that are about to be forgotten." in shown
     assert "--below X" in shown
     assert "Maximum retrievability in a week; 0.75 by default" in shown
 
 
-def test_an_answer_without_lines_of_its_own_is_shown_by_its_type(said):
-    said("remember", "The port is 8080.", "--key", "port")
-    assert said("get", "port").startswith("port\n  The port is 8080.\n")
-    assert "duplicate" in said("remember", "The port is 8080.")
-    assert "\nmemories " in said("status")
-    assert said("forget", "port").splitlines()[0].split()[1] == "forget"
+def test_an_answer_without_lines_of_its_own_is_shown_by_its_type(message):
+    message("remember", "The port is 8080.", "--key", "port")
+    assert message("get", "port").startswith("port\n  The port is 8080.\n")
+    assert "duplicate" in message("remember", "The port is 8080.")
+    assert "\nmemories " in message("status")
+    assert message("forget", "port").splitlines()[0].split()[1] == "forget"
 
 
 @pytest.mark.parametrize("op", [op for op in OPS if op.verb], ids=lambda op: op.name)

@@ -78,7 +78,7 @@ def python(code):
 
 
 def entries(number):
-    return [{"content": f"Entry number {one} of {number}, " + "with words"} for one in range(number)]
+    return [{"content": f"Entry number {item} of {number}, " + "with words"} for item in range(number)]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["recall", "--help"], ["remember"]])
@@ -124,8 +124,8 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(shell):
         [*COMMAND, "profiles"], env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()
-        said = process.stderr.read()
-    assert (process.returncode, said) == (141, b"")
+        message = process.stderr.read()
+    assert (process.returncode, message) == (141, b"")
 
 
 def test_an_answer_that_cannot_be_written_is_a_failure(shell):
@@ -153,9 +153,9 @@ def test_ctrl_c_during_an_import_keeps_the_finished_batches_and_says_so(shell):
     ) as process:
         assert process.stdout.readline() == b"waiting\n"
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read().decode()
+        message = process.stderr.read().decode()
     assert process.returncode == 130
-    assert said == (
+    assert message == (
         "error: interrupted: 500 new memories are kept; repeat the command to continue from there\n"
     )
     assert shell.ask("stats")["memories"]["episode"]["active"] == 500
@@ -179,14 +179,14 @@ def locked():
 
 @pytest.mark.parametrize("name", ["new.db", "below/new.db", "old.db"])
 def test_a_folder_that_cannot_be_written_is_a_failure(shell, locked, name):
-    before = sorted((one.name, one.read_bytes()) for one in locked.iterdir())
+    before = sorted((path.name, path.read_bytes()) for path in locked.iterdir())
     url = f"sqlite:///{locked}/{name}"
     done = shell.process("remember", "Another text.", "--url", url, command=python(AS_NOBODY))
     assert done.returncode == 1, done.stdout
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith(f"error: {locked}")
     assert "cannot be" in line
-    assert sorted((one.name, one.read_bytes()) for one in locked.iterdir()) == before
+    assert sorted((path.name, path.read_bytes()) for path in locked.iterdir()) == before
 
 
 def test_an_export_into_a_folder_that_cannot_be_written_is_a_failure(shell, locked):

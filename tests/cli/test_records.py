@@ -32,7 +32,7 @@ def test_a_memory_is_shown_with_what_is_known_of_it(shown):
     assert "tags        a, b" in lines
     assert "applies     where language = python" in lines
     assert lines[-1].startswith("uses        3, last 2026-03-01 ")
-    assert not [one for one in lines if one.startswith(("metadata", "outcome"))]
+    assert not [line for line in lines if line.startswith(("metadata", "outcome"))]
 
 
 RULE = replace(
@@ -73,8 +73,8 @@ def test_links_are_shown_one_a_line(shown):
 
 
 def test_an_operation_names_what_it_touched_even_if_that_is_gone(shown):
-    made = [{"id": str(n), "key": f"m{n}"} for n in range(4)]
-    changes = [Change("memories", one["id"], one, None) for one in made]
+    new = [{"id": str(n), "key": f"m{n}"} for n in range(4)]
+    changes = [Change("memories", item["id"], item, None) for item in new]
     changes += [Change("versions", "0", {"id": "0"}, None), Change("links", "m0 next m1", {}, None)]
     operation = Operation("o", "undo", AT, changes=tuple(changes), message="undid a remember", undone_by="p")
     assert shown(records.operation(operation)) == [
@@ -91,16 +91,16 @@ def test_uses_without_a_time_of_the_last_are_shown_without_one(shown):
 
 
 @pytest.mark.parametrize(
-    ("kind", "use", "said"),
+    ("kind", "use", "message"),
     [
         ("procedure", Use(uses=4, helped=3, failed=1, last_used_at=AT), "0.75: useful 3 of 4 times"),
         ("procedure", Use(uses=1, helped=1, last_used_at=AT), "1.00: useful 1 of 1 time"),
     ],
 )
-def test_a_procedure_is_shown_with_its_success_rate(shown, kind, use, said):
+def test_a_procedure_is_shown_with_its_success_rate(shown, kind, use, message):
     lines = shown(records.memory(MemoryRecord("1", "default", "a", kind, "A.", "A.", use=use)))
     (rate,) = [line for line in lines if line.startswith("success rate")]
-    assert rate.endswith(said)
+    assert rate.endswith(message)
 
 
 def test_only_what_was_reviewed_is_shown_with_its_retention(shown):

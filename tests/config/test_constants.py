@@ -36,9 +36,9 @@ def wrong(**constants):
 
 def test_a_file_sets_a_constant_of_a_profile_and_no_other(project):
     project("[profiles.world-weaver.plasticity]\nhebb_eta = 0.2\n")
-    found = load()
-    assert found.profiles["world-weaver"].plasticity.hebb_eta == 0.2
-    assert {name: each for name, each in found.profiles.items() if name != "world-weaver"} == {
+    result = load()
+    assert result.profiles["world-weaver"].plasticity.hebb_eta == 0.2
+    assert {name: each for name, each in result.profiles.items() if name != "world-weaver"} == {
         name: each for name, each in profiles.ALL.items() if name != "world-weaver"
     }
 
@@ -49,9 +49,9 @@ def test_options_come_before_variables_and_variables_before_files(project, monke
     assert load().resolved[name].source == ".priming/config.toml:2"
     monkeypatch.setenv("PRIMING_PROFILES_POC_SPREAD_GAIN", "0.7")
     assert (load().profiles["poc"].spread.gain, load().resolved[name].source) == (0.7, variable(name))
-    found = load(constants={"poc.spread.gain": ("0.8", "--set")})
-    assert found.profiles["poc"].spread.gain == 0.8
-    assert [source for source, _ in found.resolved[name].shadows] == [
+    result = load(constants={"poc.spread.gain": ("0.8", "--set")})
+    assert result.profiles["poc"].spread.gain == 0.8
+    assert [source for source, _ in result.resolved[name].shadows] == [
         variable(name),
         ".priming/config.toml:2",
         "default",
@@ -75,8 +75,8 @@ def test_the_text_of_an_option_is_read_as_the_type_of_its_constant(constant, tex
 
 
 def test_a_table_changes_the_names_that_it_has_and_leaves_the_others():
-    found = load(constants={"priming.links.by_relation": ("{requires = 2}", "--set")}).profiles["priming"]
-    assert dict(found.links.by_relation) == {
+    result = load(constants={"priming.links.by_relation": ("{requires = 2}", "--set")}).profiles["priming"]
+    assert dict(result.links.by_relation) == {
         "part-of": 0.0,
         "next": 0.3,
         "next-but-one": 0.15,
@@ -188,8 +188,8 @@ def test_what_a_profile_uses_can_be_set_and_is_shown(name):
 
 def test_the_settings_of_ethos_are_shown_as_sources_of_its_constants(project):
     project("[retrieval]\niterations = 5\n")
-    found = load()
-    steps = {each.name: each for each in shown(found.profiles["ethos"], found.resolved)}["spread.steps"]
+    result = load()
+    steps = {each.name: each for each in shown(result.profiles["ethos"], result.resolved)}["spread.steps"]
     assert (steps.value, steps.source) == (5, ".priming/config.toml:2")
 
 

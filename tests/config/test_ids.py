@@ -10,27 +10,27 @@ NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
 
 def test_an_id_is_a_uuid_of_version_7_that_holds_the_millisecond():
-    made = UUID(uuid7(NOW))
-    assert made.version == 7
-    assert made.variant == "specified in RFC 4122"
-    assert made.int >> 80 == int(NOW.timestamp() * 1000)
+    new = UUID(uuid7(NOW))
+    assert new.version == 7
+    assert new.variant == "specified in RFC 4122"
+    assert new.int >> 80 == int(NOW.timestamp() * 1000)
 
 
 def test_ids_sort_by_time():
     times = [NOW + timedelta(milliseconds=step) for step in range(50)]
-    made = [uuid7(at) for at in times]
-    assert made == sorted(made)
+    new = [uuid7(at) for at in times]
+    assert new == sorted(new)
 
 
 def test_ids_of_one_instant_differ_and_sort_in_the_order_in_which_they_were_made():
-    made = [uuid7(NOW) for _ in range(1000)]
-    assert made == sorted(set(made))
+    new = [uuid7(NOW) for _ in range(1000)]
+    assert new == sorted(set(new))
 
 
 def test_threads_never_make_the_same_id():
     with ThreadPoolExecutor(4) as pool:
-        made = [one for ids in pool.map(lambda _: [uuid7(NOW) for _ in range(500)], range(8)) for one in ids]
-    assert len(set(made)) == 4000
+        new = [item for ids in pool.map(lambda _: [uuid7(NOW) for _ in range(500)], range(8)) for item in ids]
+    assert len(set(new)) == 4000
 
 
 def test_ids_of_one_instant_stay_apart_from_run_to_run():

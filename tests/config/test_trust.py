@@ -13,9 +13,9 @@ trusts = st.sampled_from(TRUST)
 
 @given(st.lists(trusts, min_size=1))
 def test_what_is_derived_is_trusted_as_its_least_trusted_source(sources):
-    made = least(sources)
-    assert made in sources
-    assert all(is_trusted_as(one, made) for one in sources)
+    new = least(sources)
+    assert new in sources
+    assert all(is_trusted_as(source, new) for source in sources)
 
 
 def test_trust_rises_from_untrusted_over_tool_and_agent_to_user():
@@ -25,7 +25,7 @@ def test_trust_rises_from_untrusted_over_tool_and_agent_to_user():
 
 
 def test_agents_and_users_instruct_and_tools_do_not():
-    assert [instructs(one) for one in ("untrusted", "tool", "agent", "user")] == [False, False, True, True]
+    assert [instructs(item) for item in ("untrusted", "tool", "agent", "user")] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("call", [lambda: least([]), lambda: least(["admin"]), lambda: instructs("")])

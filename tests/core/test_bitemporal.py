@@ -65,11 +65,11 @@ def test_times_of_other_zones_are_the_same_instants():
 )
 def test_visibility_is_the_two_intervals(ends, recorded, data):
     until, since, to = ends
-    valid, known = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9))
+    valid, familiar = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9))
     row = Row(1, day(recorded), *(None if end is None else day(end) for end in (until, since, to)))
-    expected = recorded <= known and (until is None or known < until)
+    expected = recorded <= familiar and (until is None or familiar < until)
     expected = expected and (since is None or since <= valid) and (to is None or valid < to)
-    assert visible(row, valid_at=day(valid), known_at=day(known)) is expected
+    assert visible(row, valid_at=day(valid), known_at=day(familiar)) is expected
 
 
 # superseding

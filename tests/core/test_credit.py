@@ -136,15 +136,15 @@ def slow_credit(flow, target):
         if not step:
             return
         came = [arrival for arrival in flow.into(row) if arrival.step == step]
-        kept = flow.params.retention * flow.values(step - 1).get(row, 0.0)
+        rest = flow.params.retention * flow.values(step - 1).get(row, 0.0)
         fed = flow.params.restart * flow.values(0).get(row, 0.0)
         if flow.params.combine == "max":
             most = max((arrival.amount for arrival in came), default=0.0)
-            came = [] if kept >= most else [next(arrival for arrival in came if arrival.amount == most)]
-            kept, fed = (1.0, 0.0) if not came else (0.0, 0.0)
-        total = kept + fed + sum(arrival.amount for arrival in came)
-        if kept:
-            trace(row, step - 1, r * kept / total)
+            came = [] if rest >= most else [next(arrival for arrival in came if arrival.amount == most)]
+            rest, fed = (1.0, 0.0) if not came else (0.0, 0.0)
+        total = rest + fed + sum(arrival.amount for arrival in came)
+        if rest:
+            trace(row, step - 1, r * rest / total)
         for arrival in came:
             part = r * arrival.amount / total
             shares[arrival.key] = shares.get(arrival.key, 0.0) + part
@@ -218,7 +218,7 @@ def test_paths_are_unbroken_simple_and_start_at_an_anchor(links, anchors, form):
             assert visited[0] in anchors
             assert visited[-1] == row
             assert len(set(visited)) == len(visited)
-            assert all(one.target == other.source for one, other in pairwise(path))
+            assert all(item.target == other.source for item, other in pairwise(path))
             assert strongest_path(flow, row) == path
 
 

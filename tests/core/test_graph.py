@@ -9,7 +9,7 @@ from priming.core.graph import Graph
 from priming.errors import ParamError
 
 
-def met(graph: Graph, row: int, *, both: bool) -> list[tuple[int, float, str, bool]]:
+def neighbours(graph: Graph, row: int, *, both: bool) -> list[tuple[int, float, str, bool]]:
     edges = graph.edges(np.array([row]), both=both)
     names = [graph.relations[code] for code in edges.relation.tolist()]
     return list(
@@ -19,13 +19,16 @@ def met(graph: Graph, row: int, *, both: bool) -> list[tuple[int, float, str, bo
 
 def test_a_row_meets_the_links_that_leave_it_and_then_those_that_enter_it():
     graph = Graph.from_links(3, [0, 1, 1], [1, 2, 0], [0.1, 0.2, 0.3])
-    assert met(graph, 1, both=False) == [(0, 0.3, "similar-to", True), (2, 0.2, "similar-to", True)]
-    assert met(graph, 1, both=True) == [*met(graph, 1, both=False), (0, 0.1, "similar-to", False)]
+    assert neighbours(graph, 1, both=False) == [(0, 0.3, "similar-to", True), (2, 0.2, "similar-to", True)]
+    assert neighbours(graph, 1, both=True) == [
+        *neighbours(graph, 1, both=False),
+        (0, 0.1, "similar-to", False),
+    ]
 
 
 def test_parallel_links_stay_apart():
     graph = Graph.from_links(2, [0, 0, 0], [1, 1, 1], [0.3, 0.3, 0.1], relation=["next", "requires", "next"])
-    assert met(graph, 0, both=False) == [
+    assert neighbours(graph, 0, both=False) == [
         (1, 0.1, "next", True),
         (1, 0.3, "next", True),
         (1, 0.3, "requires", True),
@@ -35,15 +38,15 @@ def test_parallel_links_stay_apart():
 def test_self_loops_are_dropped():
     graph = Graph.from_links(2, [0, 0, 1], [0, 1, 1], [9.0, 0.5, 9.0])
     assert graph.links == 1
-    assert met(graph, 0, both=True) == [(1, 0.5, "similar-to", True)]
-    assert met(graph, 1, both=False) == []
+    assert neighbours(graph, 0, both=True) == [(1, 0.5, "similar-to", True)]
+    assert neighbours(graph, 1, both=False) == []
 
 
 def test_relations_are_known_by_name_and_similar_to_by_default():
     assert Graph.from_links(2, [0], [1], [1.0]).relations == ("similar-to",)
     graph = Graph.from_links(3, [0, 1, 2], [1, 2, 0], [1.0] * 3, relation=["requires", "my-own", "requires"])
     assert graph.relations == ("my-own", "requires")
-    assert met(graph, 1, both=False) == [(2, 1.0, "my-own", True)]
+    assert neighbours(graph, 1, both=False) == [(2, 1.0, "my-own", True)]
 
 
 def test_negative_ages_mean_no_decay_as_nan_does():
@@ -102,14 +105,17 @@ def test_every_link_is_met_once_from_each_end(links):
 def test_the_order_in_which_links_are_given_leaves_no_trace(links, random):
     shuffled = random.sample(links, len(links))
     hours = {link: float(i % 3) for i, link in enumerate(sorted(set(links)))}
-    one, other = (
+    item, other = (
         Graph.from_links(
-            6, *columns(some), relation=[link[3] for link in some], hours=[hours[link] for link in some]
+            6,
+            *columns(several),
+            relation=[link[3] for link in several],
+            hours=[hours[link] for link in several],
         )
-        for some in (links, shuffled)
+        for several in (links, shuffled)
     )
     for field in ("start", "split", "neighbour", "weight", "relation", "hours"):
-        assert np.array_equal(getattr(one, field), getattr(other, field))
+        assert np.array_equal(getattr(item, field), getattr(other, field))
 
 
 def columns(links):

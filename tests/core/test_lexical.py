@@ -69,9 +69,9 @@ def test_accents_of_latin_letters_make_no_difference_and_marks_of_other_scripts_
 
 @given(ANY_TEXT)
 def test_any_text_has_terms_without_stop_words_or_spaces(text):
-    found = terms(text)
-    assert found == terms(text)
-    assert all(term and not re.search(r"\s", term) for term in found)
+    result = terms(text)
+    assert result == terms(text)
+    assert all(term and not re.search(r"\s", term) for term in result)
 
 
 @given(ANY_TEXT)

@@ -99,8 +99,8 @@ def test_room_that_one_large_hit_leaves_goes_to_the_others():
 def test_a_tier_that_saves_nothing_is_passed_over():
     same = Packable("a", "aaaa", "a" * 40, "a" * 40)
     longer = Packable("a", "aaaa", "a" * 80, "a" * 40)
-    for one in (same, longer):
-        assert tiers_of(pack([one], 9)) == {"a": "name"}
+    for item in (same, longer):
+        assert tiers_of(pack([item], 9)) == {"a": "name"}
 
 
 def test_a_hit_without_a_gist_sinks_to_its_name():
@@ -126,7 +126,7 @@ def test_hits_that_give_way_sink_to_the_tier_of_their_activation_before_any_sink
     )
     packed = pack(hits, exact, tiers=TierParams())
     assert tiers_of(packed) == own
-    assert [(one.key, one.reason) for one in packed.omitted] == [("g", "budget")]
+    assert [(item.key, item.reason) for item in packed.omitted] == [("g", "budget")]
     assert tiers_of(pack(hits, exact - 2, tiers=TierParams())) == {k: own[k] for k in "abcde"}
 
 
@@ -162,9 +162,9 @@ def test_nothing_of_a_lower_rank_is_told_while_more_of_a_higher_could_be(activat
         )
         if lower and longer != "omit":
             forms = {
-                one.key: one.form(LEVELS.index(tiers[one.key]))
-                for one in hits
-                if one.key in tiers and one.key not in lower
+                item.key: item.form(LEVELS.index(tiers[item.key]))
+                for item in hits
+                if item.key in tiers and item.key not in lower
             }
             forms[each.key] = each.form(LEVELS.index(longer))
             assert estimate_tokens("\n".join(forms.values())) > budget
@@ -173,7 +173,7 @@ def test_nothing_of_a_lower_rank_is_told_while_more_of_a_higher_could_be(activat
 def test_what_must_stay_and_cannot_is_omitted_with_its_reason():
     packed = pack([hit("a", 0.9, least="gist"), hit("b", 0.5, least="gist"), hit("c", 0.1)], 4)
     assert tiers_of(packed) == {"a": "gist"}
-    assert [(one.key, one.reason, one.tokens) for one in packed.omitted] == [
+    assert [(item.key, item.reason, item.tokens) for item in packed.omitted] == [
         ("b", "budget: not even its gist fits", 10),
         ("c", "budget", 10),
     ]
@@ -189,10 +189,10 @@ def test_a_hit_with_nothing_to_show_says_so():
 
 
 def test_header_and_footer_count_and_vanish_with_the_last_hit():
-    one = hit("a", full=8, gist=4, name=4)
-    assert pack([one], 5, header="<<<<", footer=">>>>>>>>").text == "<<<<aaaaaaaa>>>>>>>>"
-    assert pack([one], 4, header="<<<<", footer=">>>>>>>>").text == "<<<<aaaa>>>>>>>>"
-    empty = pack([one], 3, header="<<<<", footer=">>>>>>>>")
+    item = hit("a", full=8, gist=4, name=4)
+    assert pack([item], 5, header="<<<<", footer=">>>>>>>>").text == "<<<<aaaaaaaa>>>>>>>>"
+    assert pack([item], 4, header="<<<<", footer=">>>>>>>>").text == "<<<<aaaa>>>>>>>>"
+    empty = pack([item], 3, header="<<<<", footer=">>>>>>>>")
     assert (empty.text, empty.tokens, empty.entries) == ("", 0, ())
     assert pack([], 100, header="<<<<").text == ""
 
@@ -237,21 +237,21 @@ def test_a_text_that_fits_is_not_cut(hits, budget):
 
 def test_letters_that_save_no_token_alone_make_room_in_the_sum():
     pair = [Packable(key, key, key * 3, key * 4, least="gist") for key in "abcd"]  # a token each, either way
-    assert estimate_tokens("\n".join(one.gist for one in pair)) == 4
-    assert estimate_tokens("\n".join(one.full for one in pair)) == 5
+    assert estimate_tokens("\n".join(item.gist for item in pair)) == 4
+    assert estimate_tokens("\n".join(item.full for item in pair)) == 5
     assert list(tiers_of(pack(pair, 4))) == list("abcd")
 
 
 @given(HITS, BUDGETS)
 def test_what_must_stay_stays_while_its_shortest_forms_fit(hits, budget):
-    def shortest(one):
-        down_to = LEVELS.index(one.least)
-        return min(filter(None, map(one.form, range(down_to + 1))), key=utf8_size, default="")
+    def shortest(item):
+        down_to = LEVELS.index(item.least)
+        return min(filter(None, map(item.form, range(down_to + 1))), key=utf8_size, default="")
 
-    must = [one for one in hits if one.least != "omit" and shortest(one)]
+    must = [item for item in hits if item.least != "omit" and shortest(item)]
     if estimate_tokens("\n".join(map(shortest, must))) <= budget:
         shown = [entry.key for entry in pack(hits, budget).entries]
-        assert all(shown.count(one.key) >= must.count(one) for one in must)
+        assert all(shown.count(item.key) >= must.count(item) for item in must)
 
 
 @given(HITS, BUDGETS)
@@ -265,8 +265,8 @@ def test_nothing_sinks_below_its_least_but_out(hits, budget):
 def test_of_hits_of_one_size_the_stronger_is_shown_no_smaller(activations, budget):
     hits = [hit(key, a) for key, a in zip("abcdef", activations, strict=False)]
     shown = tiers_of(pack(hits, budget))
-    ranked = sorted(hits, key=lambda one: -one.activation)
-    levels = [LEVELS.index(shown.get(one.key, "omit")) for one in ranked]
+    ranked = sorted(hits, key=lambda item: -item.activation)
+    levels = [LEVELS.index(shown.get(item.key, "omit")) for item in ranked]
     assert levels == sorted(levels)
 
 

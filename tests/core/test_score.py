@@ -160,9 +160,9 @@ def test_priming_is_the_weighted_sum_of_named_components(terms):
 
 
 def test_priming_takes_components_and_weights_in_any_order():
-    one = score.priming({"a": 1.0, "b": 0.0}, {"a": 0.7, "b": 0.3})
+    item = score.priming({"a": 1.0, "b": 0.0}, {"a": 0.7, "b": 0.3})
     other = score.priming({"b": 0.0, "a": 1.0}, {"b": 0.3, "a": 0.7})
-    assert one.total == other.total == 0.7
+    assert item.total == other.total == 0.7
 
 
 def test_blends_whose_weights_do_not_sum_to_one_cannot_be_made():
@@ -216,10 +216,10 @@ def test_a_partly_confirmed_seed_lies_between_15_percent_and_its_full_activation
 
 @given(counts, counts)
 def test_ratios_stay_between_nothing_and_one(a, b):
-    some, every = sorted((a, b))
-    for ratio in (effectiveness(a, b), success_rate(some, every), context_score(some, every)):
+    several, every = sorted((a, b))
+    for ratio in (effectiveness(a, b), success_rate(several, every), context_score(several, every)):
         assert 0 <= ratio <= 1
-    assert 0.15 <= partial_activation(some, every) <= specificity_activation(every)
+    assert 0.15 <= partial_activation(several, every) <= specificity_activation(every)
 
 
 @pytest.mark.parametrize(

@@ -106,14 +106,14 @@ def test_a_hub_with_conflicts_spreads_to_the_others_as_one_without(normalise, co
 def test_the_fan_of_suppressing_links_counts_suppressing_links_alone():
     # Row 0 takes 1 · .5 / 2 from row 3, which holds 1: its one other link does not thin it out.
     graph = links(5, (0, 1, 1.0), (0, 3, 0.5, "overrides"), (0, 4, 0.5, "merged-into"))
-    found = values(graph, {0: 1.0, 3: 1.0}, plain(retention=1.0, normalise="fan"))
-    assert found == pytest.approx({0: 1.0, 1: 1.0, 3: 0.75}, abs=1e-12)
+    result = values(graph, {0: 1.0, 3: 1.0}, plain(retention=1.0, normalise="fan"))
+    assert result == pytest.approx({0: 1.0, 1: 1.0, 3: 0.75}, abs=1e-12)
 
 
 def test_the_share_of_suppressing_links_is_of_their_summed_weight():
     graph = links(4, (0, 1, 5.0), (0, 2, 3.0, "overrides"), (0, 3, 1.0, "overrides"))
-    found = values(graph, {0: 1.0, 2: 1.0, 3: 1.0}, plain(retention=1.0, normalise="share"))
-    assert found == pytest.approx({0: 1.0, 1: 1.0, 2: 0.25, 3: 0.75}, abs=1e-12)
+    result = values(graph, {0: 1.0, 2: 1.0, 3: 1.0}, plain(retention=1.0, normalise="share"))
+    assert result == pytest.approx({0: 1.0, 1: 1.0, 2: 0.25, 3: 0.75}, abs=1e-12)
 
 
 # ── suppression ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -122,24 +122,24 @@ def test_the_share_of_suppressing_links_is_of_their_summed_weight():
 @pytest.mark.parametrize("direction", ["out", "both"])
 def test_conflicts_suppress_both_ways_whatever_the_direction(direction):
     graph = links(2, (0, 1, 0.5, "conflicts"))
-    found = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0, direction=direction))
-    assert found == pytest.approx({0: 0.6, 1: 0.3}, abs=1e-12)
+    result = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0, direction=direction))
+    assert result == pytest.approx({0: 0.6, 1: 0.3}, abs=1e-12)
 
 
 @pytest.mark.parametrize("relation", ["overrides", "deprecated-to", "merged-into"])
 @pytest.mark.parametrize("direction", ["out", "both"])
 def test_the_other_three_suppress_from_source_to_target_only(relation, direction):
     graph = links(2, (0, 1, 0.5, relation))
-    found = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0, direction=direction))
-    assert found == pytest.approx({0: 1.0, 1: 0.3}, abs=1e-12)
+    result = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0, direction=direction))
+    assert result == pytest.approx({0: 1.0, 1: 0.3}, abs=1e-12)
 
 
 def test_which_relations_suppress_is_a_parameter():
     graph = links(2, (0, 1, 0.5, "conflicts"))
     assert values(graph, {0: 1.0}, plain(suppressing=())) == {1: 0.5}
     graph = links(2, (0, 1, 0.5, "denies"))
-    found = values(graph, {0: 1.0, 1: 1.0}, plain(retention=1.0, suppressing=("denies",)))
-    assert found == {0: 1.0, 1: 0.5}
+    result = values(graph, {0: 1.0, 1: 1.0}, plain(retention=1.0, suppressing=("denies",)))
+    assert result == {0: 1.0, 1: 0.5}
 
 
 def test_all_that_arrives_is_gathered_before_anything_is_taken_away():
@@ -155,8 +155,8 @@ def test_activation_never_falls_below_zero():
 
 def test_the_gate_leaves_suppressing_links_alone():
     graph = links(2, (0, 1, 0.5, "conflicts"))
-    found = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0), gate=[0.0, 0.0])
-    assert found == pytest.approx({0: 0.6, 1: 0.3}, abs=1e-12)
+    result = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0), gate=[0.0, 0.0])
+    assert result == pytest.approx({0: 0.6, 1: 0.3}, abs=1e-12)
 
 
 # ── the knobs ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -170,27 +170,27 @@ def test_only_nodes_from_epsilon_on_emit():
 def test_a_node_that_just_reaches_epsilon_emits():
     # .25 · .8 · 1.1875 / 1.1875 is .2 and not the float below it, which another order of factors would give.
     graph = links(3, (0, 1, 1.1875), (1, 2, 1.0))
-    found = values(graph, {0: 0.25}, plain(steps=2, gain=0.8, normalise="share", epsilon=0.2))
-    assert found == pytest.approx({2: 0.16}, abs=1e-12)
+    result = values(graph, {0: 0.25}, plain(steps=2, gain=0.8, normalise="share", epsilon=0.2))
+    assert result == pytest.approx({2: 0.16}, abs=1e-12)
 
 
 def test_links_decay_with_the_hours_since_they_were_last_active():
     graph = links(4, (0, 1, 1.0, "next", 100.0), (0, 2, 1.0, "next", -1.0), (0, 3, 1.0, "next", math.nan))
-    found = values(graph, {0: 1.0}, plain(rho=0.01))
-    assert found == pytest.approx({1: math.exp(-1.0), 2: 1.0, 3: 1.0}, rel=1e-12)
+    result = values(graph, {0: 1.0}, plain(rho=0.01))
+    assert result == pytest.approx({1: math.exp(-1.0), 2: 1.0, 3: 1.0}, rel=1e-12)
 
 
 def test_decay_does_not_enter_the_norm():
     graph = links(3, (0, 1, 1.0, "next", 100.0), (0, 2, 1.0))
     for normalise in ("fan", "share"):
-        found = values(graph, {0: 1.0}, plain(rho=0.01, normalise=normalise))
-        assert found == pytest.approx({1: math.exp(-1.0) / 2, 2: 0.5}, rel=1e-12)
+        result = values(graph, {0: 1.0}, plain(rho=0.01, normalise=normalise))
+        assert result == pytest.approx({1: math.exp(-1.0) / 2, 2: 0.5}, rel=1e-12)
 
 
 def test_links_without_weight_carry_nothing_and_do_not_count_in_the_fan():
     graph = links(3, (0, 1, 1.0), (0, 2, 0.0))
-    found = spread(graph, {0: 1.0}, plain(normalise="fan"))
-    assert by_row(found) == {1: 1.0}
+    ended = spread(graph, {0: 1.0}, plain(normalise="fan"))
+    assert by_row(ended) == {1: 1.0}
 
 
 def test_parallel_links_are_one_neighbour_in_the_fan():
@@ -226,9 +226,9 @@ def test_another_link_between_two_that_are_linked_lowers_nothing(combine, weight
 
 def test_parallel_suppression_is_that_of_one_neighbour():
     graph = links(3, (0, 1, 0.5, "overrides"), (0, 1, 0.25, "conflicts"), (0, 2, 0.5, "conflicts"))
-    found = values(graph, {0: 1.0, 1: 1.0, 2: 1.0}, plain(normalise="fan", retention=1.0))
-    assert found[2] == pytest.approx(1.0 - 0.25)
-    assert found[1] == pytest.approx(1.0 - 0.375)
+    result = values(graph, {0: 1.0, 1: 1.0, 2: 1.0}, plain(normalise="fan", retention=1.0))
+    assert result[2] == pytest.approx(1.0 - 0.25)
+    assert result[1] == pytest.approx(1.0 - 0.375)
 
 
 def test_self_loops_carry_nothing_and_count_nowhere():
@@ -278,15 +278,15 @@ def test_spread_does_not_change_what_it_is_given():
 
 
 def test_rows_come_strongest_first_and_ties_by_row():
-    found = spread(links(5, (0, 4, 0.5), (0, 2, 0.5), (0, 3, 0.75)), {0: 1.0}, plain(retention=0.25))
-    assert found.rows.tolist() == [3, 2, 4, 0]
-    assert found.values.tolist() == [0.75, 0.5, 0.5, 0.25]
+    ended = spread(links(5, (0, 4, 0.5), (0, 2, 0.5), (0, 3, 0.75)), {0: 1.0}, plain(retention=0.25))
+    assert ended.rows.tolist() == [3, 2, 4, 0]
+    assert ended.values.tolist() == [0.75, 0.5, 0.5, 0.25]
 
 
 def test_distance_counts_hops_from_the_nearest_anchor_and_origin_names_it():
     graph = links(6, (0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (5, 4, 1.0), (4, 3, 1.0))
-    found = spread(graph, {0: 1.0, 5: 0.1}, plain(steps=3, retention=1.0))
-    columns = (found.rows.tolist(), found.distance.tolist(), found.origin.tolist())
+    ended = spread(graph, {0: 1.0, 5: 0.1}, plain(steps=3, retention=1.0))
+    columns = (ended.rows.tolist(), ended.distance.tolist(), ended.origin.tolist())
     whence = {row: (hops, anchor) for row, hops, anchor in zip(*columns, strict=True)}
     assert whence == {0: (0, 0), 5: (0, 5), 1: (1, 0), 4: (1, 5), 2: (2, 0), 3: (2, 5)}
 
@@ -304,23 +304,23 @@ def test_of_anchors_that_bring_the_same_the_lower_row_is_the_origin():
 
 def test_what_comes_later_does_not_change_distance_and_origin():
     graph = links(4, (0, 3, 0.1), (1, 2, 1.0), (2, 3, 9.0))
-    found = spread(graph, {0: 1.0, 1: 1.0}, plain(steps=2, retention=1.0))
-    at = found.rows.tolist().index(3)
-    assert (found.distance[at], found.origin[at]) == (1, 0)
+    ended = spread(graph, {0: 1.0, 1: 1.0}, plain(steps=2, retention=1.0))
+    at = ended.rows.tolist().index(3)
+    assert (ended.distance[at], ended.origin[at]) == (1, 0)
 
 
 def test_distance_counts_links_and_not_the_steps_that_a_node_took_to_wake():
     # Row 1 reaches epsilon in the third step only; row 2 is still two links away.
     graph = links(3, (0, 1, 0.25), (1, 2, 1.0))
-    found = spread(graph, {0: 1.0}, plain(steps=4, retention=1.0, epsilon=0.75))
-    assert dict(zip(found.rows.tolist(), found.distance.tolist(), strict=True)) == {0: 0, 1: 1, 2: 2}
+    ended = spread(graph, {0: 1.0}, plain(steps=4, retention=1.0, epsilon=0.75))
+    assert dict(zip(ended.rows.tolist(), ended.distance.tolist(), strict=True)) == {0: 0, 1: 1, 2: 2}
 
 
 def test_no_anchors_give_nothing():
     for anchors in ({}, {0: 0.0}, ([], [])):
-        found = spread(links(2, (0, 1, 0.5)), anchors, PRIMING, record_flow=True)
-        assert found.rows.tolist() == found.values.tolist() == found.distance.tolist() == []
-        assert found.flow.into(1) == ()
+        ended = spread(links(2, (0, 1, 0.5)), anchors, PRIMING, record_flow=True)
+        assert ended.rows.tolist() == ended.values.tolist() == ended.distance.tolist() == []
+        assert ended.flow.into(1) == ()
 
 
 def test_without_links_the_anchors_stay_as_retention_and_restart_leave_them():
@@ -335,10 +335,10 @@ def test_without_links_the_anchors_stay_as_retention_and_restart_leave_them():
 @pytest.mark.parametrize("params", TABLE)
 def test_without_steps_the_anchors_come_back(params):
     graph = links(3, (0, 1, 0.5), (0, 2, 0.5, "conflicts"))
-    found = spread(graph, {2: 0.5, 0: 0.25}, dataclasses.replace(params, steps=0))
-    assert by_row(found) == {2: 0.5, 0: 0.25}
-    assert found.distance.tolist() == [0, 0]
-    assert found.origin.tolist() == [2, 0]
+    ended = spread(graph, {2: 0.5, 0: 0.25}, dataclasses.replace(params, steps=0))
+    assert by_row(ended) == {2: 0.5, 0: 0.25}
+    assert ended.distance.tolist() == [0, 0]
+    assert ended.origin.tolist() == [2, 0]
 
 
 @pytest.mark.parametrize("params", TABLE)
@@ -350,9 +350,9 @@ def test_without_gain_no_row_but_the_anchors_is_reached(params):
 @pytest.mark.parametrize("params", TABLE)
 def test_cycles_end_after_the_given_steps(params):
     ring = links(3, (0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0))
-    found = spread(ring, {0: 1.0}, dataclasses.replace(params, steps=50))
-    assert np.isfinite(found.values).all()
-    assert set(found.rows.tolist()) == {0, 1, 2}
+    ended = spread(ring, {0: 1.0}, dataclasses.replace(params, steps=50))
+    assert np.isfinite(ended.values).all()
+    assert set(ended.rows.tolist()) == {0, 1, 2}
 
 
 def test_anchors_may_come_as_a_pair_of_arrays():
@@ -449,8 +449,8 @@ def carried(some_links, u, activation, params, gate, *, against):
     return [(far, amount) for far, amount in amounts if amount > 0]
 
 
-def same(one, other):
-    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=1e-300)
+def same(item, other):
+    return math.isclose(item, other, rel_tol=CLOSE, abs_tol=1e-300)
 
 
 def reference(some_links, anchors, params, gate):
@@ -516,26 +516,26 @@ def strongest_of(a, limit):
 @given(LINKS, ANCHORS, PARAMS, GATE)
 def test_it_equals_the_slow_reference_for_every_knob(some_links, anchors, params, gate):
     expected, came = reference(some_links, anchors, params, gate)
-    found = spread(links(ROWS, *some_links), anchors, params, gate=gate)
-    assert by_row(found) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    order = list(zip((-found.values).tolist(), found.rows.tolist(), strict=True))
+    ended = spread(links(ROWS, *some_links), anchors, params, gate=gate)
+    assert by_row(ended) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    order = list(zip((-ended.values).tolist(), ended.rows.tolist(), strict=True))
     assert order == sorted(order)
     for row, hops, origin in zip(
-        found.rows.tolist(), found.distance.tolist(), found.origin.tolist(), strict=True
+        ended.rows.tolist(), ended.distance.tolist(), ended.origin.tolist(), strict=True
     ):
         assert (hops, origin) in came[row]
 
 
 @given(LINKS, ANCHORS, PARAMS, GATE, st.randoms(use_true_random=False))
 def test_the_order_of_links_and_anchors_changes_no_bit(some_links, anchors, params, gate, random):
-    one = spread(links(ROWS, *some_links), anchors, params, gate=gate, record_flow=True)
+    item = spread(links(ROWS, *some_links), anchors, params, gate=gate, record_flow=True)
     shuffled = random.sample(some_links, len(some_links))
     mixed = dict(random.sample(list(anchors.items()), len(anchors)))
     other = spread(links(ROWS, *shuffled), mixed, params, gate=gate, record_flow=True)
     for field in ("rows", "values", "distance", "origin"):
-        assert np.array_equal(getattr(one, field), getattr(other, field))
+        assert np.array_equal(getattr(item, field), getattr(other, field))
     for row in range(ROWS):
-        assert one.flow.into(row) == other.flow.into(row)
+        assert item.flow.into(row) == other.flow.into(row)
 
 
 @given(
@@ -546,8 +546,8 @@ def test_the_order_of_links_and_anchors_changes_no_bit(some_links, anchors, para
 def test_share_with_restart_conserves_energy(some_links, anchors, alpha):
     ring = [(row, (row + 1) % ROWS, 0.5) for row in range(ROWS)]  # every row has somewhere to send it
     params = SpreadParams(steps=6, gain=alpha, restart=1 - alpha, normalise="share", epsilon=0.0)
-    found = spread(links(ROWS, *ring, *some_links), anchors, params)
-    assert found.values.sum() == pytest.approx(sum(anchors.values()), rel=1e-12)
+    ended = spread(links(ROWS, *ring, *some_links), anchors, params)
+    assert ended.values.sum() == pytest.approx(sum(anchors.values()), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -566,8 +566,8 @@ def test_run_to_its_end_the_conserving_form_is_personalised_pagerank(seed):
     google = nx.google_matrix(network, alpha=alpha, personalization=anchors, weight="weight")
     expected = np.linalg.matrix_power(google.T, 512)[:, 0]
     params = SpreadParams(steps=300, gain=alpha, restart=1 - alpha, normalise="share", epsilon=0.0)
-    found = spread(Graph.from_links(n, source, target, weight), anchors, params)
-    assert [by_row(found)[row] for row in range(n)] == pytest.approx(expected.tolist(), rel=1e-9)
+    ended = spread(Graph.from_links(n, source, target, weight), anchors, params)
+    assert [by_row(ended)[row] for row in range(n)] == pytest.approx(expected.tolist(), rel=1e-9)
 
 
 # ── cost ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -578,7 +578,7 @@ class Logged:
 
     def __init__(self, graph):
         self.graph = graph
-        self.asked = []
+        self.requested = []
 
     @property
     def n(self):
@@ -589,7 +589,7 @@ class Logged:
         return self.graph.relations
 
     def edges(self, rows: np.ndarray, *, both: bool) -> Edges:
-        self.asked.append((rows.tolist(), both))
+        self.requested.append((rows.tolist(), both))
         return self.graph.edges(rows, both=both)
 
 
@@ -597,20 +597,20 @@ def test_only_rows_that_emit_are_asked_for_their_links():
     chain = links(1000, *((i, i + 1, 0.5) for i in range(999)))
     logged = Logged(chain)
     spread(logged, {10: 1.0, 500: 0.1}, plain(steps=3, epsilon=0.2))
-    assert logged.asked == [([10], False), ([11], False), ([12], False)]
+    assert logged.requested == [([10], False), ([11], False), ([12], False)]
 
 
 def test_links_are_gathered_both_ways_only_where_that_matters():
     logged = Logged(links(3, (0, 1, 0.5), (1, 2, 0.5, "conflicts")))
     spread(logged, {0: 1.0}, plain())
     spread(logged, {0: 1.0}, plain(suppressing=("overrides",)))
-    assert [both for _, both in logged.asked] == [True, False]
+    assert [both for _, both in logged.requested] == [True, False]
 
 
 def test_nothing_is_asked_once_all_is_silent():
     logged = Logged(links(2, (0, 1, 0.5)))
     spread(logged, {0: 0.1}, plain(steps=3, epsilon=0.2))
-    assert [rows for rows, _ in logged.asked if rows] == []
+    assert [rows for rows, _ in logged.requested if rows] == []
 
 
 # ── told apart ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -619,8 +619,8 @@ def test_nothing_is_asked_once_all_is_silent():
 def test_what_came_from_an_anchor_is_told_apart_from_what_came_from_others():
     # 0 and 1 each hand half to 2; 2 hands .4 of the .75 on to 3, .4 · .5 of it from 0 and .4 · .25 from 1.
     graph = links(4, (0, 2, 0.5), (1, 2, 0.5), (2, 3, 0.4))
-    found = spread(graph, {0: 1.0, 1: 0.5}, plain(steps=2, retention=1.0), apart=np.array([1, 0]))
-    parts = dict(zip(found.rows.tolist(), found.apart.tolist(), strict=True))
+    ended = spread(graph, {0: 1.0, 1: 0.5}, plain(steps=2, retention=1.0), apart=np.array([1, 0]))
+    parts = dict(zip(ended.rows.tolist(), ended.apart.tolist(), strict=True))
     assert parts[2] == pytest.approx([2 * 0.25, 2 * 0.5])
     assert parts[3] == pytest.approx([0.4 * 0.25, 0.4 * 0.5])
     assert (parts[0], parts[1]) == ([0.0, 1.0], [0.5, 0.0])
@@ -629,8 +629,8 @@ def test_what_came_from_an_anchor_is_told_apart_from_what_came_from_others():
 def test_what_is_taken_from_a_row_is_taken_from_all_that_came_to_it_in_proportion():
     # .5 and .25 come to row 2, and row 3 takes .3 of the .75.
     graph = links(4, (0, 2, 0.5), (1, 2, 0.25), (3, 2, 0.3, "overrides"))
-    found = spread(graph, {0: 1.0, 1: 1.0, 3: 1.0}, plain(), apart=np.array([0, 1]))
-    assert dict(zip(found.rows.tolist(), found.apart.tolist(), strict=True))[2] == pytest.approx([0.3, 0.15])
+    ended = spread(graph, {0: 1.0, 1: 1.0, 3: 1.0}, plain(), apart=np.array([0, 1]))
+    assert dict(zip(ended.rows.tolist(), ended.apart.tolist(), strict=True))[2] == pytest.approx([0.3, 0.15])
 
 
 def test_unasked_nothing_is_told_apart():
@@ -641,12 +641,12 @@ def test_unasked_nothing_is_told_apart():
 def test_activation_told_apart_sums_to_the_whole(some_links, anchors, params, gate):
     params, graph = dataclasses.replace(params, combine="sum"), links(ROWS, *some_links)
     whole = spread(graph, anchors, params, gate=gate)
-    found = spread(graph, anchors, params, gate=gate, apart=np.arange(ROWS))
-    assert (found.rows.tolist(), found.values.tolist()) == (whole.rows.tolist(), whole.values.tolist())
-    assert (found.apart >= 0).all()
-    assert found.apart.sum(axis=1) == pytest.approx(found.values, rel=1e-9)
+    ended = spread(graph, anchors, params, gate=gate, apart=np.arange(ROWS))
+    assert (ended.rows.tolist(), ended.values.tolist()) == (whole.rows.tolist(), whole.values.tolist())
+    assert (ended.apart >= 0).all()
+    assert ended.apart.sum(axis=1) == pytest.approx(ended.values, rel=1e-9)
     silent = [row for row in range(ROWS) if not anchors.get(row)]
-    assert not found.apart[:, silent].any()
+    assert not ended.apart[:, silent].any()
 
 
 @given(LINKS, ANCHORS, PARAMS, GATE)
@@ -655,10 +655,10 @@ def test_where_nothing_is_taken_or_cut_each_part_is_what_that_anchor_brings_alon
 ):
     params = dataclasses.replace(params, combine="sum", suppressing=(), max_nodes=None, epsilon=0.0)
     graph, rows = links(ROWS, *some_links), np.array(sorted(anchors), np.int64)
-    found = spread(graph, anchors, params, gate=gate, apart=rows)
+    ended = spread(graph, anchors, params, gate=gate, apart=rows)
     for at, row in enumerate(rows.tolist()):
         alone = values(graph, {row: anchors[row]}, params, gate=gate)
-        parts = dict(zip(found.rows.tolist(), found.apart[:, at].tolist(), strict=True))
+        parts = dict(zip(ended.rows.tolist(), ended.apart[:, at].tolist(), strict=True))
         assert {key: value for key, value in parts.items() if value} == pytest.approx(alone, rel=1e-9)
 
 
@@ -706,9 +706,9 @@ def test_flow_accounts_for_every_value_step_by_step(some_links, anchors, params,
         assert [arrival.step for arrival in into] == sorted(arrival.step for arrival in into)
         for step in range(1, params.steps + 1):
             came = [arrival.amount for arrival in into if arrival.step == step]
-            kept = params.retention * flow.values(step - 1).get(row, 0.0)
+            rest = params.retention * flow.values(step - 1).get(row, 0.0)
             fed = params.restart * flow.values(0).get(row, 0.0)
-            total = max([kept, *came]) if params.combine == "max" else kept + fed + sum(came)
+            total = max([rest, *came]) if params.combine == "max" else rest + fed + sum(came)
             assert flow.values(step).get(row, 0.0) == pytest.approx(total, rel=1e-9, abs=1e-300)
 
 
@@ -775,5 +775,5 @@ def test_activation_beyond_the_largest_float_is_an_error_and_not_a_result():
 
 
 def test_vanishing_weights_share_without_overflow():
-    found = values(links(3, (0, 1, 5e-324), (0, 2, 1e-320)), {0: 1.0}, plain(normalise="share"))
-    assert all(math.isfinite(value) for value in found.values())
+    result = values(links(3, (0, 1, 5e-324), (0, 2, 1e-320)), {0: 1.0}, plain(normalise="share"))
+    assert all(math.isfinite(value) for value in result.values())

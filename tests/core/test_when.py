@@ -103,7 +103,7 @@ def test_a_hostile_pattern_ends_at_once():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("expected", "text"),
     [
         ("test", "Testing the parser"),
         ("testing", "add a test"),
@@ -114,18 +114,22 @@ def test_a_hostile_pattern_ends_at_once():
         ("CI", "ci"),
     ],
 )
-def test_a_task_or_environment_is_found_by_its_words(wanted, text):
-    assert CueValue(text).mention(wanted.casefold())
-    assert evaluate({"task": wanted, "environment": wanted}, {"task": text, "environment": text}) == (2, 0, 0)
+def test_a_task_or_environment_is_found_by_its_words(expected, text):
+    assert CueValue(text).mention(expected.casefold())
+    assert evaluate({"task": expected, "environment": expected}, {"task": text, "environment": text}) == (
+        2,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("expected", "text"),
     [("go", "google the error"), ("write tests", "write docs"), ("deploy", "refactor"), ("ci", "city")],
 )
-def test_short_or_missing_words_are_not_found(wanted, text):
-    assert not CueValue(text).mention(wanted.casefold())
-    assert evaluate({"task": wanted}, {"task": text}) == (0, 1, 0)
+def test_short_or_missing_words_are_not_found(expected, text):
+    assert not CueValue(text).mention(expected.casefold())
+    assert evaluate({"task": expected}, {"task": text}) == (0, 1, 0)
 
 
 @given(scopes, scopes)

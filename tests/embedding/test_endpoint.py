@@ -43,7 +43,7 @@ class Place:
 
     url: str = ""
     replies: list = field(default_factory=list)
-    asked: list = field(default_factory=list)
+    requests: list = field(default_factory=list)
     waits: list = field(default_factory=list)
     end: threading.Event = field(default_factory=threading.Event)
 
@@ -56,9 +56,9 @@ class Place:
     def failure(self, embedder, texts=("a",)):
         with pytest.raises(EmbedderError) as caught:
             embedder.embed(texts)
-        said, start = str(caught.value), f"the embedder 'm' at {self.url} "
-        assert said.startswith(start)
-        return said.removeprefix(start)
+        message, start = str(caught.value), f"the embedder 'm' at {self.url} "
+        assert message.startswith(start)
+        return message.removeprefix(start)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def place(monkeypatch):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            place.asked.append((self.path, headers, body))
+            place.requests.append((self.path, headers, body))
             reply = place.replies.pop(0) if place.replies else honest
             with suppress(ConnectionError):
                 self.reply(*(reply(body) if callable(reply) else reply))
@@ -101,14 +101,14 @@ def place(monkeypatch):
 def test_vectors_are_those_of_the_model_in_the_order_of_the_texts_at_length_one(place):
     embedder = place.embedder(batch=2)
     assert embedder.embed(TEXTS) == pytest.approx(LOCAL.embed(TEXTS), abs=1e-6)
-    assert [len(body["input"]) for _, _, body in place.asked] == [2, 2, 1]
+    assert [len(body["input"]) for _, _, body in place.requests] == [2, 2, 1]
     assert isinstance(embedder, Embedder)
     assert not isinstance(embedder, TokenEmbedder)
 
 
 def test_a_request_is_what_the_interface_says(place):
     place.embedder(key=KEY).embed(["a pear"])
-    ((path, headers, body),) = place.asked
+    ((path, headers, body),) = place.requests
     assert path == "/v1/embeddings"
     assert headers["authorization"] == f"Bearer {KEY}"
     assert body == {"model": "m", "input": ["a pear"], "encoding_format": "float", "dimensions": 16}
@@ -118,20 +118,20 @@ def test_without_dimensions_the_model_is_asked_how_many_it_has_once(place):
     embedder = place.embedder(dimensions=None)
     assert embedder.dimension == 16
     assert embedder.embed(["a"]).shape == (1, 16)
-    assert len(place.asked) == 2
-    assert "dimensions" not in place.asked[0][2]
+    assert len(place.requests) == 2
+    assert "dimensions" not in place.requests[0][2]
 
 
 def test_empty_texts_are_zeros_and_are_not_sent(place):
     rows = place.embedder().embed(["", "a pear", " \n"])
     assert rows.any(axis=1).tolist() == [False, True, False]
-    assert [body["input"] for _, _, body in place.asked] == [["a pear"]]
+    assert [body["input"] for _, _, body in place.requests] == [["a pear"]]
     assert place.embedder().embed([]).shape == (0, 16)
 
 
 def test_of_a_long_text_the_beginning_is_sent(place):
     place.embedder(characters=4).embed(["a pear", "a \ud83c"])
-    assert place.asked[0][2]["input"] == ["a pe", "a ?"]
+    assert place.requests[0][2]["input"] == ["a pe", "a ?"]
 
 
 def test_one_text_is_no_list_of_texts(place):
@@ -140,7 +140,7 @@ def test_one_text_is_no_list_of_texts(place):
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         (answer([[1.0] * 16]), "answered 2 texts with 1 vectors"),
         (answer([[1.0] * 16] * 2, [0, 0]), "does not say which vector is whose, from 0 to 1"),
@@ -165,8 +165,8 @@ def test_one_text_is_no_list_of_texts(place):
         ((404, {}, "no such model"), "answered with status 404: 'no such model'; see that URL, name and"),
     ],
 )
-def test_an_answer_that_is_no_use_is_refused_with_what_is_wrong(place, reply, said):
-    assert said in place.failure(place.embedder(reply), ["a", "b"])
+def test_an_answer_that_is_no_use_is_refused_with_what_is_wrong(place, reply, message):
+    assert message in place.failure(place.embedder(reply), ["a", "b"])
 
 
 def test_a_model_that_changes_its_dimension_is_caught(place):
@@ -190,10 +190,10 @@ def test_what_is_too_much_or_broken_now_is_sent_again(place):
 
 
 def test_what_is_broken_for_ever_is_given_up(place):
-    said = place.failure(place.embedder(*[DOWN] * 5, retries=2))
-    assert "answered with status 503: 'down'" in said
-    assert "PRIMING_EMBEDDER_KEY" in said
-    assert len(place.asked) == 3
+    message = place.failure(place.embedder(*[DOWN] * 5, retries=2))
+    assert "answered with status 503: 'down'" in message
+    assert "PRIMING_EMBEDDER_KEY" in message
+    assert len(place.requests) == 3
 
 
 def test_an_endpoint_that_takes_too_long_is_given_up(place):
@@ -205,8 +205,8 @@ def test_an_endpoint_that_takes_too_long_is_given_up(place):
 
 
 def test_an_endless_answer_is_cut_off(place):
-    said = place.failure(place.embedder((200, {}, "x" * 5000), output=1000))
-    assert "answered with more than 1,000 bytes" in said
+    message = place.failure(place.embedder((200, {}, "x" * 5000), output=1000))
+    assert "answered with more than 1,000 bytes" in message
 
 
 def test_nobody_at_home_is_an_error_of_the_embedder():
@@ -223,29 +223,29 @@ def test_the_key_is_in_no_message_and_no_representation(place):
     assert KEY not in repr(embedder)
     assert KEY not in embedder.stamp
     assert KEY not in embedder.generation
-    said = place.failure(embedder)
-    assert "Incorrect API key provided: …" in said
+    message = place.failure(embedder)
+    assert "Incorrect API key provided: …" in message
     with pytest.raises(ParamError) as caught:
         EndpointEmbedder(place.url, "m", f"{KEY}\nx")
     assert KEY not in str(caught.value)
 
 
 def test_a_redirect_is_not_followed(place):
-    said = place.failure(place.embedder((307, {"location": "http://127.0.0.1:1/v1"}, ""), key=KEY))
-    assert "answered with status 307" in said
+    message = place.failure(place.embedder((307, {"location": "http://127.0.0.1:1/v1"}, ""), key=KEY))
+    assert "answered with status 307" in message
 
 
 def test_another_address_model_or_length_is_another_generation(place):
-    one = place.embedder()
+    item = place.embedder()
     others = [
         EndpointEmbedder(f"{place.url}x", "m", dimensions=16),
         EndpointEmbedder(place.url, "n", dimensions=16),
         EndpointEmbedder(place.url, "m", dimensions=8),
         place.embedder(characters=9),
     ]
-    assert len({one.generation, *(other.generation for other in others)}) == 5
-    assert EndpointEmbedder(f"{place.url}/", "m", dimensions=16).generation == one.generation
-    assert one.generation.startswith("m/16/")
+    assert len({item.generation, *(other.generation for other in others)}) == 5
+    assert EndpointEmbedder(f"{place.url}/", "m", dimensions=16).generation == item.generation
+    assert item.generation.startswith("m/16/")
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,6 @@ def test_a_missing_extra_is_named(monkeypatch):
 def test_a_memory_works_with_it_by_name(place):
     with Memory.open("sqlite://", embedder=f"{place.url}?model=m&dimensions=16") as memory:
         memory.remember("A pear is a fruit.", key="pear")
-        found = memory.recall("which fruit?")
-        assert [hit.memory.key for hit in found.hits] == ["pear"]
-        assert "vectors" not in found.degraded
+        recall = memory.recall("which fruit?")
+        assert [hit.memory.key for hit in recall.hits] == ["pear"]
+        assert "vectors" not in recall.degraded

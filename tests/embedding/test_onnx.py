@@ -117,9 +117,9 @@ def test_a_folder_with_the_same_files_is_the_same_generation(folder):
 
 def test_another_tokenizer_or_length_is_another_generation(folder):
     tokenizer = folder / "tokenizer.json"
-    told = json.loads(tokenizer.read_text("utf-8"))
-    told["normalizer"]["lowercase"] = False
-    tokenizer.write_text(json.dumps(told), "utf-8")
+    document = json.loads(tokenizer.read_text("utf-8"))
+    document["normalizer"]["lowercase"] = False
+    tokenizer.write_text(json.dumps(document), "utf-8")
     names = {
         ONE.generation,
         OnnxEmbedder(folder).generation,

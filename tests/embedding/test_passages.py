@@ -80,9 +80,9 @@ def test_what_a_store_holds_is_unpacked_as_it_was(content):
 
 
 def test_a_vector_alone_is_stored_as_its_numbers():
-    one = np.array([0.6, 0.8], np.float32)
-    assert TextVectors(one, np.zeros((0, 2), np.float32)).packed() == one.tobytes()
-    assert unpacked(one.tobytes()).ends == ()
+    item = np.array([0.6, 0.8], np.float32)
+    assert TextVectors(item, np.zeros((0, 2), np.float32)).packed() == item.tobytes()
+    assert unpacked(item.tobytes()).ends == ()
 
 
 @pytest.mark.parametrize("last", [np.nan, np.inf, -np.inf, 1e30, 2.5, 3.0])

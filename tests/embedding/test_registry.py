@@ -48,9 +48,9 @@ def test_a_folder_may_follow(tmp_path):
 
 def test_an_address_names_its_model_and_may_name_dimensions(monkeypatch):
     monkeypatch.setenv("PRIMING_EMBEDDER_KEY", "sk-secret")
-    one = named("https://example.org/v1?model=big%2Fone&dimensions=256")
-    assert isinstance(one, EndpointEmbedder)
-    assert (one.url, one.model, one.key, one.dimension) == (
+    item = named("https://example.org/v1?model=big%2Fone&dimensions=256")
+    assert isinstance(item, EndpointEmbedder)
+    assert (item.url, item.model, item.key, item.dimension) == (
         "https://example.org/v1",
         "big/one",
         "sk-secret",

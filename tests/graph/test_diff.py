@@ -10,12 +10,12 @@ from priming.results import LinkMove, MemoryMove, RankMove
 DAY = timedelta(days=1)
 
 
-def moves(found):
-    return [(one.key, one.what) for one in found.memories]
+def moves(result):
+    return [(memory.key, memory.what) for memory in result.memories]
 
 
-def links(found, relation):
-    return [one for one in found.links if one.relation == relation]
+def links(result, relation):
+    return [link for link in result.links if link.relation == relation]
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def test_a_new_memory_is_known(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("terns nest on beaches", key="terns", kind="fact")
-    found = two.diff(start, clock.at)
-    assert found.memories == (MemoryMove("terns", "fact", "known", None, "terns nest on beaches", clock.at),)
-    assert (found.since, found.until, found.question, found.answers) == (start, clock.at, None, ())
+    diff = two.diff(start, clock.at)
+    assert diff.memories == (MemoryMove("terns", "fact", "known", None, "terns nest on beaches", clock.at),)
+    assert (diff.since, diff.until, diff.question, diff.answers) == (start, clock.at, None, ())
 
 
 def test_the_first_time_is_excluded_and_the_second_included(two, clock):
@@ -101,18 +101,18 @@ def test_a_memory_created_and_undone_within_the_span_is_no_difference(two, clock
     clock.at += DAY
     two.remember("terns nest on beaches", key="terns")
     two.undo(two.log()[0].id)
-    found = two.diff(start, clock.at)
-    assert (found.memories, found.links) == ((), ())
+    diff = two.diff(start, clock.at)
+    assert (diff.memories, diff.links) == ((), ())
 
 
 def test_names_found_by_rule_are_left_out_but_their_links_are_reported(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("We met Grace Hopper.", key="met")
-    found = two.diff(start, clock.at)
-    assert moves(found) == [("met", "known")]
-    made = [(one.source, one.target, one.what) for one in links(found, "mentions")]
-    assert ("met", "entity:grace-hopper", "made") in made
+    diff = two.diff(start, clock.at)
+    assert moves(diff) == [("met", "known")]
+    new = [(link.source, link.target, link.what) for link in links(diff, "mentions")]
+    assert ("met", "entity:grace-hopper", "made") in new
 
 
 def test_each_change_has_the_time_at_which_it_was_recorded(two, clock):
@@ -129,27 +129,27 @@ def test_each_change_has_the_time_at_which_it_was_recorded(two, clock):
         clock.at += DAY
         change()
         times.append(clock.at)
-    found = two.diff(start, clock.at)
-    assert [(move.what, move.at, move.valid_from) for move in found.memories if move.key == "terns"] == [
+    diff = two.diff(start, clock.at)
+    assert [(move.what, move.at, move.valid_from) for move in diff.memories if move.key == "terns"] == [
         ("known", times[0], None),
         ("forgotten", times[3], start + 60 * DAY),
         ("superseded", times[2], start + 60 * DAY),
     ]
-    assert [link.at for link in links(found, "requires")] == [times[5]]
+    assert [link.at for link in links(diff, "requires")] == [times[5]]
 
 
 def test_links_made_moved_and_removed(two, clock):
     start = clock.at
     clock.at += DAY
     two.link("gulls", "porridge", "requires", 0.3)
-    made, middle = clock.at, two.log()[0].id
-    assert links(two.diff(start, made), "requires") == [
-        LinkMove("gulls", "requires", "porridge", "made", None, 0.3, made)
+    new, middle = clock.at, two.log()[0].id
+    assert links(two.diff(start, new), "requires") == [
+        LinkMove("gulls", "requires", "porridge", "made", None, 0.3, new)
     ]
     clock.at += DAY
     two.set_strength("gulls", "porridge", 0.8, "requires")
     moved = two.log()[0].id
-    assert links(two.diff(made, clock.at), "requires") == [
+    assert links(two.diff(new, clock.at), "requires") == [
         LinkMove("gulls", "requires", "porridge", "moved", 0.3, 0.8, clock.at)
     ]
     assert links(two.diff(start, clock.at), "requires") == [
@@ -158,7 +158,7 @@ def test_links_made_moved_and_removed(two, clock):
     clock.at += DAY
     two.undo(moved)
     two.undo(middle)
-    assert links(two.diff(made, clock.at), "requires") == [
+    assert links(two.diff(new, clock.at), "requires") == [
         LinkMove("gulls", "requires", "porridge", "removed", 0.3, None, clock.at)
     ]
 
@@ -168,10 +168,10 @@ def test_links_of_a_removed_memory_are_named_by_its_key(two, clock):
     start = clock.at
     clock.at += DAY
     two.undo(two.log()[1].id)
-    found = two.diff(start, clock.at)
-    assert ("porridge", "gone") in moves(found)
+    diff = two.diff(start, clock.at)
+    assert ("porridge", "gone") in moves(diff)
     removed = LinkMove("gulls", "requires", "porridge", "removed", 0.3, None, clock.at)
-    assert links(found, "requires") == [removed]
+    assert links(diff, "requires") == [removed]
 
 
 GULLS, PORRIDGE = "gulls nest on cliffs", "porridge served in a nest on cliffs"
@@ -184,11 +184,11 @@ def test_the_answers_to_a_question_side_by_side(memory, clock):
     assert [hit.memory.key for hit in before.hits] == ["gulls", "porridge"]
     clock.at += DAY
     memory.forget("gulls")
-    found = memory.diff(start, clock.at, question="nest on cliffs")
+    diff = memory.diff(start, clock.at, question="nest on cliffs")
     (left,) = memory.recall("nest on cliffs").hits
     first, second = (hit.score for hit in before.hits)
-    assert found.question == "nest on cliffs"
-    assert found.answers == (
+    assert diff.question == "nest on cliffs"
+    assert diff.answers == (
         RankMove("porridge", "up", 2, 1, second, left.score, PORRIDGE, PORRIDGE),
         RankMove("gulls", "gone", 1, None, first, None, GULLS, None),
     )
@@ -199,11 +199,11 @@ def test_another_text_at_the_same_rank_is_restated(memory, clock):
     memory.remember("The office plays banjo.", key="banjo")
     memory.supersede("office", "The office is in Bergen.", valid_from=clock.at + 5 * DAY)
     clock.at += DAY
-    found = memory.diff(clock.at, clock.at + 9 * DAY, question="where is the office in?", limit=1)
-    assert (found.memories, found.links) == ((), ()), "nothing was done: it came true meanwhile"
-    (one,) = found.answers
-    assert (one.key, one.what, one.rank_before, one.rank_after) == ("office", "restated", 1, 1)
-    assert (one.before, one.after) == ("The office is in Oslo.", "The office is in Bergen.")
+    diff = memory.diff(clock.at, clock.at + 9 * DAY, question="where is the office in?", limit=1)
+    assert (diff.memories, diff.links) == ((), ()), "nothing was done: it came true meanwhile"
+    (item,) = diff.answers
+    assert (item.key, item.what, item.rank_before, item.rank_after) == ("office", "restated", 1, 1)
+    assert (item.before, item.after) == ("The office is in Oslo.", "The office is in Bergen.")
 
 
 def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
@@ -212,18 +212,18 @@ def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")
     question = "gulls and terns nest on cliffs"
-    found = memory.diff(start, clock.at, question=question)
-    assert [(one.key, one.what, one.rank_before, one.rank_after) for one in found.answers] == [
+    diff = memory.diff(start, clock.at, question=question)
+    assert [(answer.key, answer.what, answer.rank_before, answer.rank_after) for answer in diff.answers] == [
         ("gulls", "new", None, 1),
         ("porridge", "down", 1, 2),
     ]
     again = memory.diff(clock.at, clock.at, question=question)
-    assert {one.what for one in again.answers} == {"same"}
+    assert {answer.what for answer in again.answers} == {"same"}
 
 
 def test_a_question_is_asked_of_each_time(two, clock):
-    found = two.diff(clock.at - DAY, clock.at, question="gulls", limit=1)
-    assert [(one.key, one.what, one.rank_after) for one in found.answers] == [("gulls", "new", 1)]
+    diff = two.diff(clock.at - DAY, clock.at, question="gulls", limit=1)
+    assert [(answer.key, answer.what, answer.rank_after) for answer in diff.answers] == [("gulls", "new", 1)]
     assert two.stats().traces == 0
 
 

@@ -11,12 +11,12 @@ MEETING = "We meet on Tuesdays at ten in the long room."
 MOVED = "We meet on Wednesdays at nine in the long room."
 
 
-def keys(found):
-    return [hit.memory.key for hit in found.hits]
+def keys(result):
+    return [hit.memory.key for hit in result.hits]
 
 
-def texts(found):
-    return [hit.memory.content for hit in found.hits]
+def texts(result):
+    return [hit.memory.content for hit in result.hits]
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_version_that_was_undone_keeps_its_meaning_where_its_number_was_given_
 
 def test_before_anything_was_remembered_nothing_is(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
-    found = memory.recall("gulls", known_at=clock.at - DAY)
-    assert found.hits == ()
-    assert found.reason == "nothing was remembered at that time"
+    recall = memory.recall("gulls", known_at=clock.at - DAY)
+    assert recall.hits == ()
+    assert recall.reason == "nothing was remembered at that time"
 
 
 def test_the_future_knows_what_is_known_now(memory, clock):
@@ -142,15 +142,15 @@ def test_what_was_known_to_be_true_then(moved, clock, days, text):
 
 
 @pytest.mark.parametrize(
-    ("valid", "known", "text"),
+    ("valid", "seen", "text"),
     [(2, 10, MEETING), (3, 10, MOVED), (4, 10, MOVED), (4, 4, MEETING), (9, 4, MEETING)],
 )
-def test_what_was_true_at_one_time_as_known_at_another(moved, clock, valid, known, text):
+def test_what_was_true_at_one_time_as_known_at_another(moved, clock, valid, seen, text):
     start = clock.at - 10 * DAY
-    times = {"valid_at": start + valid * DAY, "known_at": start + known * DAY}
+    times = {"valid_at": start + valid * DAY, "known_at": start + seen * DAY}
     assert texts(moved.recall("when do we meet?", **times)) == [text]
     assert moved.as_of("meeting", **times).content == text
-    assert [one.content for one in moved.list(**times)] == [text]
+    assert [record.content for record in moved.list(**times)] == [text]
 
 
 def test_what_is_true_then_is_asked_of_what_is_known_now(moved, clock):
@@ -174,30 +174,30 @@ def test_a_superseded_version_never_comes_up_beside_its_correction(moved):
 
 
 def test_asked_for_it_comes_up_marked_below_its_correction(moved, clock):
-    found = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, tokens=1000)
-    assert texts(found) == [MOVED, MEETING]
-    now, old = found.hits
+    recall = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, tokens=1000)
+    assert texts(recall) == [MOVED, MEETING]
+    now, old = recall.hits
     assert (now.superseded_by, old.superseded_by) == (None, 2)
     assert (now.memory.key, old.memory.key) == ("meeting", "meeting")
     assert (now.memory.id, old.memory.version) == (old.memory.id, 1)
     assert old.memory.valid_to == clock.at - 7 * DAY
     assert old.score <= now.score
-    first, second = found.text.splitlines()[1:]
+    first, second = recall.text.splitlines()[1:]
     assert "superseded" not in first
     assert f"(superseded until {old.memory.valid_to:%Y-%m-%d})" in second
 
 
 def test_where_there_is_room_for_one_it_is_the_one_that_holds(moved):
-    found = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, limit=1)
-    assert texts(found) == [MOVED]
+    recall = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, limit=1)
+    assert texts(recall) == [MOVED]
 
 
 @pytest.mark.parametrize("valid", [0, 2])
 def test_it_has_when_it_was_told_and_closed_as_its_history_has(moved, clock, valid):
     moved.supersede("meeting", "We meet no more in the long room.")
     at = clock.at + valid * DAY
-    found = moved.recall("we meet in the long room", include_superseded=True, valid_at=at)
-    times = {hit.memory.version: (hit.memory.recorded_at, hit.memory.retired_at) for hit in found.hits}
+    recall = moved.recall("we meet in the long room", include_superseded=True, valid_at=at)
+    times = {hit.memory.version: (hit.memory.recorded_at, hit.memory.retired_at) for hit in recall.hits}
     history = moved.history("meeting")
     assert times == {version.version: (version.recorded_at, version.retired_at) for version in history}
     assert times[1] == (clock.at - 10 * DAY, clock.at - 5 * DAY)
@@ -205,23 +205,23 @@ def test_it_has_when_it_was_told_and_closed_as_its_history_has(moved, clock, val
 
 def test_a_filter_on_the_time_of_recording_means_when_the_version_was_told(moved, clock):
     moved.remember("We eat in the long room.", key="lunch")
-    told, changed = clock.at - 10 * DAY, clock.at - 5 * DAY
-    in_between = {"recorded_at": {"gte": told, "lt": changed}}
-    asked = {"text": "what do we do in the long room?", "filters": in_between}
-    assert texts(moved.recall(**asked)) == []
-    assert texts(moved.recall(**asked, include_superseded=True)) == [MEETING]
-    assert texts(moved.recall(**asked, known_at=told + DAY)) == [MEETING]
-    assert texts(moved.recall(**asked, valid_at=told + DAY)) == [MEETING]
-    assert texts(moved.recall(**{**asked, "filters": {"recorded_at": changed}})) == [MOVED]
+    answer, changed = clock.at - 10 * DAY, clock.at - 5 * DAY
+    in_between = {"recorded_at": {"gte": answer, "lt": changed}}
+    query = {"text": "what do we do in the long room?", "filters": in_between}
+    assert texts(moved.recall(**query)) == []
+    assert texts(moved.recall(**query, include_superseded=True)) == [MEETING]
+    assert texts(moved.recall(**query, known_at=answer + DAY)) == [MEETING]
+    assert texts(moved.recall(**query, valid_at=answer + DAY)) == [MEETING]
+    assert texts(moved.recall(**{**query, "filters": {"recorded_at": changed}})) == [MOVED]
 
 
 def test_what_sleep_changed_about_a_memory_leaves_the_time_at_which_it_was_told(memory, clock):
     for key in ("first", "second"):
         memory.remember("The mill grinds rye.", key=key, session=key)
-    told, before = clock.at, memory.get("first").recorded_at
+    answer, before = clock.at, memory.get("first").recorded_at
     clock.at += DAY
     memory.merge("second", "first")
-    recent = memory.recall("what does the mill grind", filters={"recorded_at": {"gt": told}})
+    recent = memory.recall("what does the mill grind", filters={"recorded_at": {"gt": answer}})
     assert (memory.get("first").recorded_at, recent.hits) == (before, ())
 
 
@@ -238,42 +238,42 @@ def test_what_sleep_changed_about_a_memory_leaves_the_time_at_which_it_was_told(
 )
 def test_a_filter_on_the_key_of_a_memory_admits_its_superseded_versions(moved, filters, versions):
     for each in (filters, {**filters, "id": moved.get("meeting").id}):
-        found = moved.recall("we meet in the long room", include_superseded=True, filters=each)
-        assert {hit.memory.version for hit in found.hits} == versions
+        recall = moved.recall("we meet in the long room", include_superseded=True, filters=each)
+        assert {hit.memory.version for hit in recall.hits} == versions
 
 
 def test_of_two_corrections_each_names_the_one_that_followed(moved):
     moved.supersede("meeting", "We meet no more in the long room.")
-    found = moved.recall("we meet in the long room", include_superseded=True)
-    marks = {hit.memory.version: hit.superseded_by for hit in found.hits}
+    recall = moved.recall("we meet in the long room", include_superseded=True)
+    marks = {hit.memory.version: hit.superseded_by for hit in recall.hits}
     assert marks == {1: 2, 2: 3, 3: None}
 
 
 def test_what_is_superseded_passes_filters_and_kinds_like_others(moved):
-    asked = {"text": "when do we meet?", "include_superseded": True}
-    assert texts(moved.recall(**asked, filters={"version": 1})) == [MEETING]
-    assert moved.recall(**asked, kinds=["fact"]).hits == ()
+    query = {"text": "when do we meet?", "include_superseded": True}
+    assert texts(moved.recall(**query, filters={"version": 1})) == [MEETING]
+    assert moved.recall(**query, kinds=["fact"]).hits == ()
     moved.forget("meeting")
-    assert moved.recall(**asked).hits == ()
+    assert moved.recall(**query).hits == ()
 
 
 def test_a_key_that_looks_like_a_version_stays_its_own(moved):
     moved.remember("The meeting room has a long table.", key="meeting@1")
-    found = moved.recall("the long room where we meet", include_superseded=True)
-    assert sorted((hit.memory.key, hit.superseded_by) for hit in found.hits if hit.superseded_by) == [
+    recall = moved.recall("the long room where we meet", include_superseded=True)
+    assert sorted((hit.memory.key, hit.superseded_by) for hit in recall.hits if hit.superseded_by) == [
         ("meeting", 2)
     ]
-    assert "meeting@1" in keys(found)
+    assert "meeting@1" in keys(recall)
 
 
 def test_a_question_about_another_time_is_not_kept_and_takes_no_verdict(moved, clock):
-    kept = moved.stats().traces
-    asked = ({"known_at": clock.at}, {"valid_at": clock.at}, {"include_superseded": True})
-    found = [moved.recall("when do we meet?", **one) for one in asked]
-    assert len({one.recall_id for one in found}) == 3
-    assert moved.stats().traces == kept
+    rest = moved.stats().traces
+    query = ({"known_at": clock.at}, {"valid_at": clock.at}, {"include_superseded": True})
+    result = [moved.recall("when do we meet?", **item) for item in query]
+    assert len({item.recall_id for item in result}) == 3
+    assert moved.stats().traces == rest
     with pytest.raises(NotFound, match="none that asked about another time"):
-        moved.feedback(found[0].recall_id, used=["meeting"])
+        moved.feedback(result[0].recall_id, used=["meeting"])
 
 
 def test_what_is_purged_is_not_in_any_past(open_memory, url, clock):
@@ -344,9 +344,9 @@ def test_predicates_and_sessions_are_those_of_then(memory, clock):
     memory.supersede("tabs", "Use tabs.", when={"language": "python"})
     from priming import Cue
 
-    asked = {"text": "tabs", "cue": Cue(language="go")}
-    assert keys(memory.recall(**asked, known_at=then)) == ["tabs"]
-    assert memory.recall(**asked).hits == ()
+    query = {"text": "tabs", "cue": Cue(language="go")}
+    assert keys(memory.recall(**query, known_at=then)) == ["tabs"]
+    assert memory.recall(**query).hits == ()
 
 
 def test_as_of_names_what_was_not_known_and_what_was_not_true(moved, clock):
@@ -377,8 +377,8 @@ def test_as_of_gives_state_and_use_as_they_were(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     then, before = clock.at, memory.get("gulls")
     clock.at += DAY
-    found = memory.recall("gulls")
-    memory.feedback(found.recall_id, used=["gulls"])
+    recall = memory.recall("gulls")
+    memory.feedback(recall.recall_id, used=["gulls"])
     memory.forget("gulls")
     assert memory.as_of("gulls", known_at=then) == before
     assert memory.as_of("gulls") == memory.get("gulls")
@@ -422,8 +422,8 @@ def test_an_imported_history_answers_as_where_it_was_made(moved, clock, open_mem
     other = open_memory(embedder=HashedEmbedder(256))
     other.import_(tmp_path / "all.jsonl")
     then = clock.at - 8 * DAY
-    asked = {"text": "when do we meet?", "known_at": then}
-    assert other.recall(**asked).hits == moved.recall(**asked).hits != ()
+    query = {"text": "when do we meet?", "known_at": then}
+    assert other.recall(**query).hits == moved.recall(**query).hits != ()
 
 
 def test_pages_of_another_time_follow_each_other(memory, clock):
@@ -434,38 +434,38 @@ def test_pages_of_another_time_follow_each_other(memory, clock):
     memory.undo(memory.log(key="b")[-1].id)
     first = memory.list(limit=2, known_at=then)
     rest = memory.list(limit=2, after=first[-1].id, known_at=then)
-    assert [one.key for one in (*first, *rest)] == ["a", "b", "c"]
-    assert [one.key for one in memory.list(matching="note b", known_at=then)] == ["b"]
+    assert [item.key for item in (*first, *rest)] == ["a", "b", "c"]
+    assert [record.key for record in memory.list(matching="note b", known_at=then)] == ["b"]
 
 
 def test_each_version_has_when_it_was_told_and_when_it_was_closed(memory, clock):
-    told, closed = clock.at, clock.at + timedelta(days=3)
+    answer, closed = clock.at, clock.at + timedelta(days=3)
     memory.remember("The ferry leaves at nine.", key="ferry")
     clock.at = closed
-    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=told + timedelta(days=1))
+    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=answer + timedelta(days=1))
     first, second = memory.history("ferry")
-    assert (first.recorded_at, first.retired_at) == (told, closed)
-    assert (first.valid_from, first.valid_to) == (None, told + timedelta(days=1))
+    assert (first.recorded_at, first.retired_at) == (answer, closed)
+    assert (first.valid_from, first.valid_to) == (None, answer + timedelta(days=1))
     assert (second.recorded_at, second.retired_at) == (closed, None)
     for before in (
-        memory.as_of("ferry", valid_at=told),
-        memory.list(valid_at=told)[0],
-        memory.recall("when does the ferry leave", valid_at=told).hits[0].memory,
+        memory.as_of("ferry", valid_at=answer),
+        memory.list(valid_at=answer)[0],
+        memory.recall("when does the ferry leave", valid_at=answer).hits[0].memory,
     ):
-        assert (before.content, before.recorded_at) == ("The ferry leaves at nine.", told)
+        assert (before.content, before.recorded_at) == ("The ferry leaves at nine.", answer)
         assert before.retired_at == closed
-    then = memory.as_of("ferry", known_at=told)
-    assert (then.recorded_at, then.retired_at, then.valid_to) == (told, None, None)
+    then = memory.as_of("ferry", known_at=answer)
+    assert (then.recorded_at, then.retired_at, then.valid_to) == (answer, None, None)
     assert (memory.get("ferry").recorded_at, memory.list()[0].retired_at) == (closed, None)
 
 
 def test_a_version_that_is_superseded_from_a_later_time_on_is_closed_already(memory, clock):
-    told = clock.at
+    answer = clock.at
     memory.remember("The ferry leaves at nine.", key="ferry")
     clock.at += timedelta(days=1)
-    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=told + timedelta(days=30))
+    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=answer + timedelta(days=30))
     present = memory.get("ferry")
     assert present.content == "The ferry leaves at nine."
-    assert (present.recorded_at, present.retired_at) == (told, clock.at)
+    assert (present.recorded_at, present.retired_at) == (answer, clock.at)
     memory.undo(memory.log(limit=1)[0].id)
-    assert (memory.get("ferry").recorded_at, memory.get("ferry").retired_at) == (told, None)
+    assert (memory.get("ferry").recorded_at, memory.get("ferry").retired_at) == (answer, None)

@@ -47,7 +47,7 @@ def test_a_verdict_that_is_undone_after_a_night_leaves_what_there_was_without_it
 
 def test_the_first_of_two_nights_undone_leaves_what_the_second_alone_would_have_left(orchard, clock):
     night(orchard, clock, 50)
-    (first,) = [one for one in orchard.log() if one.reason == "decay"]
+    (first,) = [entry for entry in orchard.log() if entry.reason == "decay"]
     night(orchard, clock, 20)
     assert weight(orchard) == pytest.approx(0.8 * 0.3)
     orchard.undo(first.id)

@@ -37,12 +37,12 @@ def test_a_new_version_takes_the_place_of_the_old(memory, clock):
         "The office is in Oslo.", key="office", kind="fact", tags=["place"], speaker="Ada"
     )
     clock.at += DAY
-    made = memory.supersede("office", "The office is in Bergen.")
-    assert (made.content, made.version, made.id) == ("The office is in Bergen.", 2, first.id)
-    assert (made.valid_from, made.recorded_at, made.valid_to) == (clock.at, clock.at, None)
-    assert (made.kind, made.tags, made.speaker, made.key) == ("fact", ("place",), "Ada", "office")
-    assert memory.get("office") == made
-    assert memory.list() == [made]
+    new = memory.supersede("office", "The office is in Bergen.")
+    assert (new.content, new.version, new.id) == ("The office is in Bergen.", 2, first.id)
+    assert (new.valid_from, new.recorded_at, new.valid_to) == (clock.at, clock.at, None)
+    assert (new.kind, new.tags, new.speaker, new.key) == ("fact", ("place",), "Ada", "office")
+    assert memory.get("office") == new
+    assert memory.list() == [new]
     assert memory.log()[0].kind == "supersede"
     assert memory.validate() == []
 
@@ -56,8 +56,8 @@ def test_only_the_present_version_is_recalled(memory):
 
 def test_what_is_named_changes_with_the_version(memory):
     memory.remember("It is in Oslo.", key="office", importance=0.2, session="a", heading="Office")
-    made = memory.supersede("office", "It is in Bergen.", importance=0.9, session=None, tags=["moved"])
-    assert (made.importance, made.session, made.tags, made.heading) == (0.9, None, ("moved",), "Office")
+    new = memory.supersede("office", "It is in Bergen.", importance=0.9, session=None, tags=["moved"])
+    assert (new.importance, new.session, new.tags, new.heading) == (0.9, None, ("moved",), "Office")
 
 
 def test_history_shows_each_version_once_with_the_time_that_it_held(memory, clock):
@@ -67,22 +67,22 @@ def test_history_shows_each_version_once_with_the_time_that_it_held(memory, cloc
         clock.at = start + i * DAY
         memory.supersede("office", f"It is in {place}.")
     first, second, third = memory.history("office")
-    assert [one.version for one in (first, second, third)] == [1, 2, 3]
-    assert [one.content for one in (first, second, third)] == [
+    assert [item.version for item in (first, second, third)] == [1, 2, 3]
+    assert [item.content for item in (first, second, third)] == [
         f"It is in {x}." for x in ("Oslo", "Bergen", "Bodø")
     ]
     assert (first.valid_from, first.valid_to) == (None, start + DAY)
     assert (second.valid_from, second.valid_to) == (start + DAY, start + 2 * DAY)
     assert (third.valid_from, third.valid_to) == (start + 2 * DAY, None)
-    assert [one.recorded_at for one in (first, second, third)] == [start, start + DAY, start + 2 * DAY]
-    assert [one.retired_at for one in (first, second, third)] == [start + DAY, start + 2 * DAY, None]
+    assert [item.recorded_at for item in (first, second, third)] == [start, start + DAY, start + 2 * DAY]
+    assert [item.retired_at for item in (first, second, third)] == [start + DAY, start + 2 * DAY, None]
 
 
 def test_a_memory_may_be_superseded_at_the_instant_that_it_was_remembered(memory):
     memory.remember("It is in Oslo.", key="office")
     for place in ("Bergen", "Bodø"):
         memory.supersede("office", f"It is in {place}.")
-    assert [one.content for one in memory.history("office")] == [
+    assert [version.content for version in memory.history("office")] == [
         "It is in Oslo.",
         "It is in Bergen.",
         "It is in Bodø.",
@@ -92,8 +92,8 @@ def test_a_memory_may_be_superseded_at_the_instant_that_it_was_remembered(memory
     assert memory.validate() == []
 
 
-@pytest.mark.parametrize("kept", ["open", "reopened"])
-def test_a_version_of_the_future_waits_for_its_day(open_memory, url, clock, kept):
+@pytest.mark.parametrize("rest", ["open", "reopened"])
+def test_a_version_of_the_future_waits_for_its_day(open_memory, url, clock, rest):
     memory = open_memory(url)
     memory.remember("The office is in Oslo.", key="office")
     memory.remember("A filler about the sea.")
@@ -101,10 +101,10 @@ def test_a_version_of_the_future_waits_for_its_day(open_memory, url, clock, kept
     memory.supersede("office", "The office is in Bergen.", valid_from=clock.at + 7 * DAY)
     for days, place in ((0, "Oslo"), (6.999, "Oslo"), (7, "Bergen"), (400, "Bergen")):
         clock.at = NOW + days * DAY
-        asked = memory if kept == "open" else open_memory(url)
-        assert contents(asked, "where is the office") == [f"The office is in {place}."]
-        assert asked.get("office").content == f"The office is in {place}."
-        assert asked.list()[0].content == f"The office is in {place}."
+        query = memory if rest == "open" else open_memory(url)
+        assert contents(query, "where is the office") == [f"The office is in {place}."]
+        assert query.get("office").content == f"The office is in {place}."
+        assert query.list()[0].content == f"The office is in {place}."
     assert len(memory.history("office")) == 2
 
 
@@ -198,16 +198,16 @@ def test_at_every_pair_of_times_one_version_is_visible_and_stays_so(embedder, st
             clock.at += timedelta(hours=wait)
             at = None if boundary is None else clock.at + timedelta(hours=boundary)
             try:
-                made = memory.supersede("x", f"Version at {clock.at} from {at}", valid_from=at)
+                new = memory.supersede("x", f"Version at {clock.at} from {at}", valid_from=at)
             except ParamError:
                 continue
-            rows = memory.store.rows("default", VersionRow, ids=[made.id])
-            for known in (hour for hour in hours if hour < clock.at):
+            rows = memory.store.rows("default", VersionRow, ids=[new.id])
+            for familiar in (hour for hour in hours if hour < clock.at):
                 for valid in hours:
-                    found = [one for one in rows if visible(one, valid_at=valid, known_at=known)]
-                    assert len(found) <= 1
-                    said = [one.content for one in found]
-                    assert seen.setdefault((valid, known), said) == said
+                    result = [row for row in rows if visible(row, valid_at=valid, known_at=familiar)]
+                    assert len(result) <= 1
+                    message = [item.content for item in result]
+                    assert seen.setdefault((valid, familiar), message) == message
 
 
 # Forget
@@ -220,8 +220,8 @@ def test_a_forgotten_memory_is_out_of_recall_and_lists_but_can_be_read(memory):
     assert operation.kind == "forget"
     assert contents(memory, "the office in Oslo") == []
     assert contents(memory, "garden") == ["It has a garden."]
-    assert [one.key for one in memory.list()] == ["garden"]
-    assert [one.key for one in memory.list(status="forgotten")] == ["office"]
+    assert [record.key for record in memory.list()] == ["garden"]
+    assert [record.key for record in memory.list(status="forgotten")] == ["office"]
     assert memory.get("office").status == "forgotten"
     assert memory.stats().memories["episode"] == {"active": 1, "forgotten": 1}
 
@@ -278,17 +278,19 @@ def test_a_purge_leaves_no_word_anywhere(open_memory, url, tmp_path):
     memory.supersede(SECRET[3], f"{SECRET[0]} of old")
     memory.undo(memory.forget(SECRET[3]).id)
     memory.close()
-    held = everything(tmp_path)
-    assert any(name.endswith(".snapshot") for name in held)
-    assert all(any(word.encode() in data for data in held.values()) for word in SECRET)
+    holder = everything(tmp_path)
+    assert any(name.endswith(".snapshot") for name in holder)
+    assert all(any(word.encode() in data for data in holder.values()) for word in SECRET)
     memory = open_memory(url)
     memory.recall(f"{SECRET[0]} of old")
     receipt = memory.purge(SECRET[3])
     memory.recall("the wide sea")
     memory.export(tmp_path / "export.jsonl")
     for _ in range(2):
-        held = everything(tmp_path)
-        assert [(word, name) for word in SECRET for name, data in held.items() if word.encode() in data] == []
+        holder = everything(tmp_path)
+        assert [
+            (word, name) for word in SECRET for name, data in holder.items() if word.encode() in data
+        ] == []
         memory.close()
     assert receipt.key == SECRET[3]
     assert receipt.erased["versions"] == 3 + 2 + len({"session"})
@@ -317,7 +319,7 @@ def test_names_and_sessions_that_others_share_stay(memory):
     memory.remember("Then Zed painted Oslo.", key="a", session="s")
     memory.remember("Here Zed slept.", key="b", session="s")
     memory.purge("a")
-    assert {one.key for one in memory.list(kinds=["entity"])} == {"entity:zed", "session:s"}
+    assert {record.key for record in memory.list(kinds=["entity"])} == {"entity:zed", "session:s"}
     assert [(x.source, x.relation, x.target) for x in memory.links("b")] == [
         ("b", "mentions", "entity:zed"),
         ("b", "part-of", "session:s"),
@@ -340,10 +342,10 @@ def test_what_an_undo_removed_can_still_be_purged_by_its_id(open_memory, url, tm
         memory.purge("zanzibar-and-quetzal-met")
     memory.purge(answer.id)
     memory.close()
-    held = everything(tmp_path)
+    holder = everything(tmp_path)
     assert not [
         name
-        for name, data in held.items()
+        for name, data in holder.items()
         if b"zanzibar" in data or b"quetzal" in data or b"marzipan" in data
     ]
 
@@ -540,7 +542,7 @@ def test_a_name_that_a_later_memory_mentions_outlives_the_operation_that_made_it
     first = memory.remember("Then Zed painted Oslo.", session="s")
     second = memory.remember("Here Zed slept.", session="s")
     memory.undo(first.operation)
-    assert {one.key for one in memory.list(kinds=["entity"])} == {"entity:zed", "session:s"}
+    assert {record.key for record in memory.list(kinds=["entity"])} == {"entity:zed", "session:s"}
     assert {(x.source, x.target) for x in memory.links()} == {
         (second.key, "entity:zed"),
         (second.key, "session:s"),
@@ -594,10 +596,10 @@ def test_the_log_is_newest_first_and_can_be_narrowed(memory, clock):
     memory.remember("We sing.", key="b")
     memory.link("a", "b")
     memory.forget("b")
-    assert [one.kind for one in memory.log()] == ["forget", "link", "remember", "remember"]
-    assert [one.kind for one in memory.log(key="a")] == ["link", "remember"]
-    assert [one.kind for one in memory.log(since=clock.at)] == ["forget", "link", "remember"]
-    assert [one.kind for one in memory.log(limit=1)] == ["forget"]
+    assert [entry.kind for entry in memory.log()] == ["forget", "link", "remember", "remember"]
+    assert [entry.kind for entry in memory.log(key="a")] == ["link", "remember"]
+    assert [entry.kind for entry in memory.log(since=clock.at)] == ["forget", "link", "remember"]
+    assert [entry.kind for entry in memory.log(limit=1)] == ["forget"]
     (forgotten, linked, *_) = memory.log()
     (change,) = forgotten.changes
     assert (change.table, change.key) == ("memories", "b")
@@ -617,18 +619,18 @@ def test_the_log_tells_the_source_and_is_narrowed_by_it_and_by_time(memory, cloc
     memory.set_strength("a", "b", 0.7)
     clock.at += DAY
     memory.undo(memory.log(limit=1)[0].id)
-    assert [(one.kind, one.source) for one in memory.log(limit=4)] == [
+    assert [(entry.kind, entry.source) for entry in memory.log(limit=4)] == [
         ("undo", None),
         ("set-strength", "manual"),
         ("link", None),
         ("link", "manual"),
     ]
-    assert [one.kind for one in memory.log(source="manual")] == ["set-strength", "link"]
+    assert [entry.kind for entry in memory.log(source="manual")] == ["set-strength", "link"]
     assert memory.log(source="automatic") == memory.log(source="conscious") == []
-    assert [one.kind for one in memory.log(since=NOW + DAY, until=NOW + 2 * DAY)] == ["set-strength"]
+    assert [entry.kind for entry in memory.log(since=NOW + DAY, until=NOW + 2 * DAY)] == ["set-strength"]
     assert len(memory.log(until=NOW + DAY)) == 4
     assert memory.log(until=NOW) == []
-    assert [one.kind for one in memory.log(key="b", source="manual", limit=1)] == ["set-strength"]
+    assert [entry.kind for entry in memory.log(key="b", source="manual", limit=1)] == ["set-strength"]
 
 
 def test_bad_arguments_of_the_log_are_named(memory):
@@ -670,7 +672,9 @@ class Life(RuleBasedStateMachine):
         memories = store.rows("default", MemoryRow)
         every = [*memories, *store.rows("default", LinkRow), *store.rows("default", VerdictRow)]
         every += store.rows("default", RelationRow)
-        every += [version for one in memories for version in store.rows("default", VersionRow, ids=[one.id])]
+        every += [
+            version for memory in memories for version in store.rows("default", VersionRow, ids=[memory.id])
+        ]
         return {identity(row): encode_row(row) for row in every}
 
     def do(self, verb, *args, **more):
@@ -685,7 +689,9 @@ class Life(RuleBasedStateMachine):
             self.before[self.memory.log(limit=1)[0].id] = before
 
     def key(self, which):
-        keys = [one.key for one in self.memory.list(kinds=["episode", "entity"], status=None, limit=1000)]
+        keys = [
+            record.key for record in self.memory.list(kinds=["episode", "entity"], status=None, limit=1000)
+        ]
         return keys[which % len(keys)] if keys else "nothing"
 
     texts = st.sampled_from(
@@ -803,7 +809,7 @@ def test_a_callers_operations_are_logged_under_its_name_and_session(memory):
     with calling(Caller("codex", "hook prompt", "s1")):
         memory.learn("Count the gulls.")
     memory.remember("Gulls nest.")
-    assert [(one.actor, one.via, one.session) for one in memory.log()] == [
+    assert [(entry.actor, entry.via, entry.session) for entry in memory.log()] == [
         ("user", "library", None),
         ("codex", "hook prompt", "s1"),
     ]
@@ -815,7 +821,9 @@ def test_who_and_by_what_survive_an_export(memory, open_memory, tmp_path):
     memory.export(tmp_path / "all.jsonl")
     other = open_memory("sqlite://")
     other.import_(tmp_path / "all.jsonl")
-    assert ("codex", "mcp remember", "s1") in [(one.actor, one.via, one.session) for one in other.log()]
+    assert ("codex", "mcp remember", "s1") in [
+        (entry.actor, entry.via, entry.session) for entry in other.log()
+    ]
 
 
 def test_what_is_changed_by_hand_may_have_a_reason(memory):

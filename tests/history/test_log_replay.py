@@ -15,9 +15,9 @@ DAY = timedelta(days=1)
 def test_every_operation_is_yielded_once_the_latest_first(memory, number):
     for i in range(number):
         memory.remember(f"number {i}")
-    found = [one.id for one in newest_first(memory)]
-    assert found == [one.id for one in memory.log(limit=1000)]
-    assert len(found) == number
+    result = [item.id for item in newest_first(memory)]
+    assert result == [entry.id for entry in memory.log(limit=1000)]
+    assert len(result) == number
 
 
 def test_reading_only_the_latest_operation_fetches_no_other(memory):
@@ -28,7 +28,7 @@ def test_reading_only_the_latest_operation_fetches_no_other(memory):
     latest = next(newest_first(memory))
     memory.store._db._sqlite.set_trace_callback(None)
     assert latest.id == memory.log(limit=1)[0].id
-    assert [limit for one in statements for limit in re.findall(r"LIMIT (\d+)", one)] == ["1"]
+    assert [limit for statement in statements for limit in re.findall(r"LIMIT (\d+)", statement)] == ["1"]
 
 
 def test_changes_since_a_time_end_at_the_first_earlier_operation(memory, clock):
@@ -36,9 +36,9 @@ def test_changes_since_a_time_end_at_the_first_earlier_operation(memory, clock):
     for days in (0, 5, 2, 3):
         clock.at = start + days * DAY
         memory.remember(f"on day {days}")
-    told = memory.log(limit=10)
-    assert [one.id for one in changes_since(memory, start + 2 * DAY)] == [told[0].id]
-    assert [one.id for one in changes_since(memory, start + 3 * DAY)] == []
+    operations = memory.log(limit=10)
+    assert [item.id for item in changes_since(memory, start + 2 * DAY)] == [operations[0].id]
+    assert [item.id for item in changes_since(memory, start + 3 * DAY)] == []
     assert len(list(changes_since(memory, start - DAY))) == 4
     assert not rows_at(memory, start + 3 * DAY).rows
 

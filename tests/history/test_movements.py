@@ -65,9 +65,9 @@ def test_links_between_memories_that_were_active_together_have_lines_of_their_ow
     for _ in range(3):
         message = judge(pair, used=["gulls"])
         clock.at += timedelta(hours=1)
-    made = next(link for link in pair.links("gulls") if link.relation == "co-activated")
+    new = next(link for link in pair.links("gulls") if link.relation == "co-activated")
     ends = {f"{a} – {b}" for a, b in (("signer", "gulls"), ("gulls", "signer"))}
-    assert any(f"useful together: {pair} new link, {made.weight:.2f}" in message for pair in ends)
+    assert any(f"useful together: {pair} new link, {new.weight:.2f}" in message for pair in ends)
 
 
 def test_a_run_says_how_far_its_links_moved(pair):

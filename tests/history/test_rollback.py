@@ -25,26 +25,26 @@ def two(memory, clock):
 
 def learn(memory, source, *weights):
     """Move the one link of the namespace, as operations of a source; their ids."""
-    made = []
+    new = []
     for weight in weights:
         with memory.writing() as now:
             (row,) = memory.store.rows(memory.namespace, LinkRow)
             moved = LinkRow(row.source, row.target, row.relation, weight, row.created_at, row.given)
-            made.append(memory.write("feedback", now, [RowChange(row, moved)], source=source).id)
-    return made
+            new.append(memory.write("feedback", now, [RowChange(row, moved)], source=source).id)
+    return new
 
 
 def rows(memory):
     """Everything that the namespace holds."""
     store = memory.store
     memories = store.rows("default", MemoryRow)
-    versions = [one for row in memories for one in store.rows("default", VersionRow, ids=[row.id])]
+    versions = [item for row in memories for item in store.rows("default", VersionRow, ids=[row.id])]
     return sorted(repr(encode_row(row)) for row in (*memories, *versions, *store.rows("default", LinkRow)))
 
 
 def marks(memory):
     """Which operations count as undone, and by which."""
-    return {one.id: one.undone_by for one in memory.log(limit=1000)}
+    return {entry.id: entry.undone_by for entry in memory.log(limit=1000)}
 
 
 def weight(memory):
@@ -54,7 +54,7 @@ def weight(memory):
 
 def test_all_operations_since_a_time_are_undone_as_one_operation(two, clock):
     before = rows(two)
-    made = [two.set_strength("a", "b", 0.7).id, two.set_strength("a", "b", 0.9).id]
+    new = [two.set_strength("a", "b", 0.7).id, two.set_strength("a", "b", 0.9).id]
     two.remember("bread rises slowly", key="c")
     two.forget("a")
     count = two.stats().operations
@@ -62,9 +62,9 @@ def test_all_operations_since_a_time_are_undone_as_one_operation(two, clock):
     assert (done.kind, done.message) == ("rollback", "rolled back 4 operations")
     assert rows(two) == before
     assert two.stats().operations == count + 1
-    assert [one.undone_by for one in two.log(limit=5)] == [None, *[done.id] * 4]
-    assert [one.undone_by for one in two.log()[5:]] == [None] * 3
-    assert {marks(two)[one] for one in made} == {done.id}
+    assert [entry.undone_by for entry in two.log(limit=5)] == [None, *[done.id] * 4]
+    assert [entry.undone_by for entry in two.log()[5:]] == [None] * 3
+    assert {marks(two)[item] for item in new} == {done.id}
     assert two.validate() == []
     assert [hit.memory.key for hit in two.recall("we paint walls", limit=1).hits] == ["a"]
 
@@ -134,7 +134,9 @@ def test_only_what_lies_before_until_is_rolled_back(two, clock):
         learn(two, "conscious", moved)
         clock.at += HOUR
     span = {"since": NOW + HOUR, "until": NOW + 3 * HOUR}
-    assert [one.message for one in (two.rollback(**span, dry_run=True),)] == ["would roll back 2 operations"]
+    assert [item.message for item in (two.rollback(**span, dry_run=True),)] == [
+        "would roll back 2 operations"
+    ]
     assert len(two.would_undo(**span)) == 2
     two.rollback(**span, source="conscious")
     assert weight(two) == pytest.approx(0.52)
@@ -156,27 +158,27 @@ def test_a_run_that_went_on_after_the_span_stays(two, clock):
     two.run_end(run.id)
     two.rollback(since=start, until=clock.at, source="automatic")
     assert weight(two) == 0.5
-    assert [one.id for one in two.run_list()] == [run.id]
+    assert [item.id for item in two.run_list()] == [run.id]
 
 
 def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
     with two.writing() as now:
-        a, b = (one.id for one in two.store.rows("default", MemoryRow))
+        a, b = (row.id for row in two.store.rows("default", MemoryRow))
         born = LinkRow(a, b, "co-activated", 0.1, now)
         two.write("feedback", now, [RowChange(None, born)], source="automatic")
     two.set_strength("a", "b", 0.9, relation="co-activated")
     (verdict, *_) = two.log()
     with pytest.raises(Conflict, match=f"operation {verdict.id} \\(set-strength\\)"):
         two.rollback(since=clock.at, source="automatic")
-    assert [one.weight for one in two.links("a", relation="co-activated")] == [0.9]
+    assert [link.weight for link in two.links("a", relation="co-activated")] == [0.9]
 
 
 def test_an_undone_operation_is_skipped_with_its_undo(two, clock):
     two.set_strength("a", "b", 0.6)
     wrong = two.set_strength("a", "b", 0.9)
     undo = two.undo(wrong.id)
-    kept = two.set_strength("a", "b", 0.7)
-    assert [one.id for one in two.would_undo(since=clock.at)] == [kept.id, two.log()[3].id]
+    rest = two.set_strength("a", "b", 0.7)
+    assert [item.id for item in two.would_undo(since=clock.at)] == [rest.id, two.log()[3].id]
     done = two.rollback(since=clock.at)
     assert done.message == "rolled back 2 operations"
     assert weight(two) == 0.5
@@ -186,7 +188,7 @@ def test_an_undone_operation_is_skipped_with_its_undo(two, clock):
 def test_a_redone_operation_is_rolled_back(two, clock):
     done = two.set_strength("a", "b", 0.9)
     redone = two.undo(two.undo(done.id).id)
-    assert [one.id for one in two.would_undo(since=clock.at)] == [done.id]
+    assert [item.id for item in two.would_undo(since=clock.at)] == [done.id]
     rolled = two.rollback(since=clock.at)
     assert weight(two) == 0.5
     assert marks(two)[done.id] == rolled.id
@@ -196,7 +198,7 @@ def test_a_redone_operation_is_rolled_back(two, clock):
 
 
 def test_an_undo_of_an_earlier_operation_is_rolled_back_too(two, clock):
-    (linked,) = [one for one in two.log() if one.kind == "link"]
+    (linked,) = [entry for entry in two.log() if entry.kind == "link"]
     two.undo(linked.id)
     assert two.links() == []
     two.rollback(since=clock.at)
@@ -234,7 +236,7 @@ def test_a_purge_cannot_be_rolled_back_and_is_named(two, clock):
 
 def test_a_key_that_another_memory_took_since_goes_back_with_it(two, clock):
     old = two.get("b").id
-    (second,) = [one for one in two.log(key="b") if one.kind == "remember"]
+    (second,) = [entry for entry in two.log(key="b") if entry.kind == "remember"]
     two.undo(second.id)
     two.remember("the sea is warm", key="b")
     two.rollback(since=clock.at)
@@ -270,12 +272,12 @@ def test_a_rollback_holds_after_reopening_and_in_an_export(open_memory, url, clo
     memory.export(tmp_path / "all.jsonl")
     other = open_memory()
     other.import_(tmp_path / "all.jsonl")
-    for one in (memory, other):
-        assert [row.key for row in one.list()] == ["a"]
-        assert one.log()[1].undone_by == done.id
-        one.undo(done.id)
-        assert [row.key for row in one.list()] == ["a", "b"]
-        assert one.log()[2].undone_by is None
+    for item in (memory, other):
+        assert [row.key for row in item.list()] == ["a"]
+        assert item.log()[1].undone_by == done.id
+        item.undo(done.id)
+        assert [row.key for row in item.list()] == ["a", "b"]
+        assert item.log()[2].undone_by is None
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,9 @@ def test_nothing_is_rolled_back_in_a_namespace_without_a_log(memory, open_memory
 
 def step(memory, deed, a, b, weight):
     """One deed of a random life; what is refused changes nothing."""
-    keys = [one.key for one in memory.list(kinds=["episode", "entity"], status=None, limit=1000)] or ["none"]
+    keys = [record.key for record in memory.list(kinds=["episode", "entity"], status=None, limit=1000)] or [
+        "none"
+    ]
     first, second = keys[a % len(keys)], keys[b % len(keys)]
     log = memory.log(limit=1000)
     deeds = {
@@ -348,7 +352,7 @@ def test_a_rollback_of_all_since_a_time_is_the_state_before_and_its_undo_the_sta
             return
         done = memory.rollback(since=at)
         assert rows(memory) == before
-        assert {one: by for one, by in marks(memory).items() if one in counted} == counted
+        assert {item: by for item, by in marks(memory).items() if item in counted} == counted
         undone = memory.undo(done.id)
         assert rows(memory) == after
         assert marks(memory) == {**last, done.id: undone.id, undone.id: None}
@@ -360,13 +364,13 @@ def test_verdicts_and_runs_are_rolled_back_each_by_its_source(memory, clock):
         memory.remember(text, key=key, session="s")
     clock.at += HOUR
     before = rows(memory)
-    found = memory.recall("Zed paints Oslo", floor=0)
-    memory.feedback(found.recall_id, used=["b"], not_relevant=["c"])
+    recall = memory.recall("Zed paints Oslo", floor=0)
+    memory.feedback(recall.recall_id, used=["b"], not_relevant=["c"])
     judged = rows(memory)
     run = memory.run_start("x")
     memory.recall("Zed sails", session="x", floor=0)
     memory.run_end(run.id, used=True)
-    assert {one.source for one in memory.events(since=clock.at)} == {"conscious", "automatic"}
+    assert {event.source for event in memory.events(since=clock.at)} == {"conscious", "automatic"}
     learnt = rows(memory)
     assert learnt != judged != before
     memory.rollback(since=clock.at, source="automatic")
@@ -377,5 +381,5 @@ def test_verdicts_and_runs_are_rolled_back_each_by_its_source(memory, clock):
     memory.undo(done.id)
     assert rows(memory) == judged
     # The verdicts stand again: said once more, they move nothing.
-    memory.feedback(found.recall_id, used=["b"], not_relevant=["c"])
+    memory.feedback(recall.recall_id, used=["b"], not_relevant=["c"])
     assert rows(memory) == judged

@@ -39,7 +39,7 @@ def verdict(memory, operation_id, key="paint"):
 
 
 def pair(memory, *times):
-    return PairRow(*ends(memory), tuple(stamp(one) for one in times))
+    return PairRow(*ends(memory), tuple(stamp(time) for time in times))
 
 
 def test_learning_is_undone_and_redone(two, clock):
@@ -48,7 +48,7 @@ def test_learning_is_undone_and_redone(two, clock):
     done = write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
     after = rows(two)
     undone = two.undo(done)
-    assert {one.table for one in undone.changes} == {"verdicts", "pairs", "runs"}
+    assert {change.table for change in undone.changes} == {"verdicts", "pairs", "runs"}
     assert rows(two) == before
     two.undo(undone.id)
     assert rows(two) == after
@@ -87,21 +87,21 @@ def test_a_run_changed_since_prevents_an_undo_and_a_pair_loses_only_its_own_time
 
 
 def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
-    remembered = next(one.id for one in two.log() if "sing" in {change.key for change in one.changes})
+    remembered = next(entry.id for entry in two.log() if "sing" in {change.key for change in entry.changes})
     run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
-    kept = verdict(two, "f", "paint")
-    write(two, "feedback", verdict(two, "f", "sing"), kept, pair(two, clock.at), run, operation_id="f")
+    rest = verdict(two, "f", "paint")
+    write(two, "feedback", verdict(two, "f", "sing"), rest, pair(two, clock.at), run, operation_id="f")
     before = rows(two), two.list()
     undone = two.undo(remembered)
-    assert rows(two)[1:] == [[kept], [], [run]]
-    assert [one.key for one in two.list()] == ["paint"]
+    assert rows(two)[1:] == [[rest], [], [run]]
+    assert [record.key for record in two.list()] == ["paint"]
     assert two.validate() == []
     two.undo(undone.id)
     assert (rows(two), two.list()) == before
 
 
 def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
-    (link,) = [one for one in two.store.rows("default", LinkRow) if one.relation == "next"]
+    (link,) = [row for row in two.store.rows("default", LinkRow) if row.relation == "next"]
     (row,) = two.store.rows("default", MemoryRow, ids=[two.get("paint").id])
     use, later = stamp(clock.at), stamp(clock.at + timedelta(hours=1))
     stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.03)
@@ -111,7 +111,7 @@ def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
     second = write(two, "feedback", RowChange(stronger, strongest), RowChange(heavier, heaviest))
     after = rows(two), two.get("paint")
     taken = two.undo(first)
-    (moved,) = [one for one in two.store.rows("default", LinkRow) if one.relation == "next"]
+    (moved,) = [row for row in two.store.rows("default", LinkRow) if row.relation == "next"]
     assert moved.weight == pytest.approx(link.weight + 0.02)
     (left,) = two.store.rows("default", MemoryRow, ids=[row.id])
     assert (left.weight, left.uses, left.helped, left.recent) == (
@@ -129,7 +129,7 @@ def test_a_link_to_a_removed_memory_is_not_restored(memory):
     first = memory.remember("We paint walls.", key="paint").operation
     rule = memory.learn("Use brushes for walls.")
     memory.deprecate("paint", by=rule.key)
-    (learnt,) = [one for one in memory.log() if one.kind == "learn"]
+    (learnt,) = [entry for entry in memory.log() if entry.kind == "learn"]
     taken_back = memory.undo(learnt.id)
     gone = memory.undo(first)
     before = rows(memory)
@@ -138,7 +138,7 @@ def test_a_link_to_a_removed_memory_is_not_restored(memory):
     assert rows(memory) == before
     memory.undo(gone.id)
     memory.undo(taken_back.id)
-    assert [one.target for one in memory.links("paint", relation="deprecated-to")] == [rule.key]
+    assert [link.target for link in memory.links("paint", relation="deprecated-to")] == [rule.key]
     assert memory.validate() == []
 
 
@@ -157,6 +157,6 @@ def test_the_log_names_learning_rows(two, clock):
     run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
     write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
     first, second = sorted(("paint", "sing"), key=lambda key: two.get(key).id)
-    changes = [(one.table, one.key) for one in two.log(limit=1)[0].changes]
+    changes = [(change.table, change.key) for change in two.log(limit=1)[0].changes]
     assert changes == [("verdicts", "paint"), ("pairs", f"{first} + {second}"), ("runs", "run")]
     assert two.log(key="sing", limit=1)[0].id == "f"

@@ -56,7 +56,7 @@ def test_every_move_of_a_link_is_an_event_with_its_reason_and_source(two, clock)
     clock.at += HOUR
     pull(two, "conscious", 0.5)
     (moved,) = two.log(limit=1)
-    event, made = two.events()
+    event, new = two.events()
     assert event == StrengthEvent(
         ts=clock.at,
         event="strength_adjust",
@@ -68,7 +68,7 @@ def test_every_move_of_a_link_is_an_event_with_its_reason_and_source(two, clock)
         reason="to 0.5",
         operation=moved.id,
     )
-    assert (made.event, made.source, made.old, made.new, made.delta) == (
+    assert (new.event, new.source, new.old, new.new, new.delta) == (
         "link_made",
         "manual",
         None,
@@ -79,11 +79,11 @@ def test_every_move_of_a_link_is_an_event_with_its_reason_and_source(two, clock)
 
 def test_what_is_undone_stays_in_the_events_beside_its_undo(two):
     two.link("a", "b", "requires", 0.4)
-    (made, *_) = two.log()
+    (new, *_) = two.log()
     done = two.set_strength("a", "b", 0.9)
     two.undo(done.id)
-    two.undo(made.id)
-    assert [(one.event, one.old, one.new, one.delta, one.source) for one in two.events()] == [
+    two.undo(new.id)
+    assert [(event.event, event.old, event.new, event.delta, event.source) for event in two.events()] == [
         ("link_removed", 0.4, None, -0.4, None),
         ("strength_adjust", 0.9, 0.4, 0.4 - 0.9, None),
         ("strength_adjust", 0.4, 0.9, 0.9 - 0.4, "manual"),
@@ -111,7 +111,7 @@ def test_an_operation_that_moves_no_weight_is_no_event(two):
     two.link("a", "b", "requires", 0.4)
     two.link("a", "b", "requires", 0.4)
     two.supersede("a", "We paint windows.")
-    assert [one.event for one in two.events()] == ["link_made"]
+    assert [event.event for event in two.events()] == ["link_made"]
 
 
 def test_events_are_narrowed_by_key_time_and_source(two, clock):
@@ -122,37 +122,37 @@ def test_events_are_narrowed_by_key_time_and_source(two, clock):
     clock.at += HOUR
     two.undo(two.log(limit=1)[0].id)
 
-    def told(**narrowed):
-        return [(one.event, one.edge[0]) for one in two.events(**narrowed)]
+    def answer(**narrowed):
+        return [(event.event, event.edge[0]) for event in two.events(**narrowed)]
 
-    assert told() == [("link_removed", "b"), ("link_made", "b"), ("link_made", "a")]
-    assert told(key="a") == [("link_made", "a")]
-    assert told(key="c") == [("link_removed", "b"), ("link_made", "b")]
-    assert told(since=NOW + HOUR) == [("link_removed", "b"), ("link_made", "b")]
-    assert told(until=NOW + HOUR) == [("link_made", "a")]
-    assert told(since=NOW + HOUR, until=NOW + 2 * HOUR) == [("link_made", "b")]
-    assert told(source="manual") == [("link_made", "b"), ("link_made", "a")]
-    assert told(limit=1) == [("link_removed", "b")]
-    assert told(source="automatic") == []
+    assert answer() == [("link_removed", "b"), ("link_made", "b"), ("link_made", "a")]
+    assert answer(key="a") == [("link_made", "a")]
+    assert answer(key="c") == [("link_removed", "b"), ("link_made", "b")]
+    assert answer(since=NOW + HOUR) == [("link_removed", "b"), ("link_made", "b")]
+    assert answer(until=NOW + HOUR) == [("link_made", "a")]
+    assert answer(since=NOW + HOUR, until=NOW + 2 * HOUR) == [("link_made", "b")]
+    assert answer(source="manual") == [("link_made", "b"), ("link_made", "a")]
+    assert answer(limit=1) == [("link_removed", "b")]
+    assert answer(source="automatic") == []
 
 
 def test_events_of_a_memory_are_only_those_of_its_own_links(memory):
     memory.remember_many([{"content": f"note {i}", "key": f"n{i}", "session": "s"} for i in range(4)])
     assert memory.events(key="n0")
-    assert all("n0" in one.edge for one in memory.events(key="n0"))
+    assert all("n0" in event.edge for event in memory.events(key="n0"))
 
 
 def test_events_of_a_memory_that_is_gone_still_name_it(two):
     third = two.remember("A third one.", key="c", session="s")
     two.undo(third.operation)
-    assert {one.edge for one in two.events()} == {("c", "part-of", "session:s")}
+    assert {event.edge for event in two.events()} == {("c", "part-of", "session:s")}
 
 
 def test_a_limit_is_kept_across_the_pages_of_a_long_log(two):
     two.link("a", "b", "requires", 0.1)
     pull(two, "conscious", *(0.1 + i / 1000 for i in range(1, 150)))
     assert len(two.events()) == 150
-    assert [one.new for one in two.events(limit=130)] == [0.1 + i / 1000 for i in range(149, 19, -1)]
+    assert [event.new for event in two.events(limit=130)] == [0.1 + i / 1000 for i in range(149, 19, -1)]
 
 
 class Counting(SqliteStore):
@@ -161,9 +161,9 @@ class Counting(SqliteStore):
     read = 0
 
     def operations(self, *args, **narrowed):
-        found = super().operations(*args, **narrowed)
-        self.read += len(found)
-        return found
+        result = super().operations(*args, **narrowed)
+        self.read += len(result)
+        return result
 
 
 def test_only_as_much_of_the_log_is_read_as_a_question_needs(embedder, clock):
@@ -212,18 +212,18 @@ def test_a_namespace_without_memories_has_no_weights(open_memory):
 
 
 def test_weights_are_counted_in_ten_bins_with_mean_and_median():
-    found = weights_over_time.distribution(NOW, [0.0, 0.05, 0.1, 0.3, 0.6, 0.99, 1.0])
-    assert found.bins == (2, 1, 0, 1, 0, 0, 1, 0, 0, 2)
-    assert found.links == 7
-    assert found.mean == pytest.approx(3.04 / 7)
-    assert found.median == 0.3
+    result = weights_over_time.distribution(NOW, [0.0, 0.05, 0.1, 0.3, 0.6, 0.99, 1.0])
+    assert result.bins == (2, 1, 0, 1, 0, 0, 1, 0, 0, 2)
+    assert result.links == 7
+    assert result.mean == pytest.approx(3.04 / 7)
+    assert result.median == 0.3
 
 
 @given(st.lists(st.floats(0, 1), max_size=30))
 def test_every_weight_is_in_one_bin(weights):
-    found = weights_over_time.distribution(NOW, weights)
-    assert (sum(found.bins), len(found.bins), found.links) == (len(weights), 10, len(weights))
-    assert (found.mean is None) == (found.median is None) == (not weights)
+    result = weights_over_time.distribution(NOW, weights)
+    assert (sum(result.bins), len(result.bins), result.links) == (len(weights), 10, len(weights))
+    assert (result.mean is None) == (result.median is None) == (not weights)
 
 
 def test_strengths_are_those_of_the_given_time(two, clock):
@@ -233,8 +233,8 @@ def test_strengths_are_those_of_the_given_time(two, clock):
     clock.at += HOUR
     two.link("b", "a", "mentions", 0.2)
 
-    def means(**asked):
-        return [(one.links, one.mean) for one in two.strengths(**asked)]
+    def means(**query):
+        return [(strength.links, strength.mean) for strength in two.strengths(**query)]
 
     assert means() == [(2, pytest.approx(0.55))]
     assert means(at=NOW) == [(1, 0.4)]
@@ -248,15 +248,15 @@ def test_strengths_are_those_of_the_given_time(two, clock):
 
 def test_the_times_are_equally_spaced_up_to_the_last(two, clock):
     clock.at += 4 * HOUR
-    found = two.strengths(over=5)
-    assert [one.at for one in found] == [NOW + i * HOUR for i in range(5)]
-    assert [one.at for one in two.strengths(over=2, at=NOW - HOUR)] == [NOW - HOUR, NOW - HOUR]
+    result = two.strengths(over=5)
+    assert [item.at for item in result] == [NOW + i * HOUR for i in range(5)]
+    assert [strength.at for strength in two.strengths(over=2, at=NOW - HOUR)] == [NOW - HOUR, NOW - HOUR]
 
 
 def test_an_empty_memory_has_no_strengths(memory):
-    (found,) = memory.strengths()
-    assert (found.links, found.mean, found.median, found.bins) == (0, None, None, (0,) * 10)
-    assert [one.links for one in memory.strengths(over=3)] == [0, 0, 0]
+    (result,) = memory.strengths()
+    assert (result.links, result.mean, result.median, result.bins) == (0, None, None, (0,) * 10)
+    assert [strength.links for strength in memory.strengths(over=3)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -281,23 +281,23 @@ def test_bad_arguments_of_the_strengths_are_named(two, arguments, rule):
 def test_a_link_moved_both_ways_oscillates(two):
     two.link("a", "b", "requires", 0.5)
     pull(two, "conscious", 0.6, 0.7, 0.4, 0.45)
-    (found,) = two.oscillating()
-    assert (found.source, found.relation, found.target) == ("a", "requires", "b")
-    assert (found.turns, found.moves, found.weight) == (2, 4, 0.45)
-    assert found.travelled == pytest.approx(0.1 + 0.1 + 0.3 + 0.05)
-    assert found.net == pytest.approx(-0.05)
+    (result,) = two.oscillating()
+    assert (result.source, result.relation, result.target) == ("a", "requires", "b")
+    assert (result.turns, result.moves, result.weight) == (2, 4, 0.45)
+    assert result.travelled == pytest.approx(0.1 + 0.1 + 0.3 + 0.05)
+    assert result.net == pytest.approx(-0.05)
     assert two.oscillating(turns=3) == []
 
 
 def test_undone_operations_do_not_count_as_turns(two):
     two.link("a", "b", "requires", 0.5)
     pull(two, "conscious", 0.6, 0.5, 0.6)
-    assert [one.turns for one in two.oscillating()] == [2]
+    assert [item.turns for item in two.oscillating()] == [2]
     undone = two.undo(two.log(limit=1)[0].id)
     assert two.oscillating() == []
-    assert [one.turns for one in two.oscillating(turns=1)] == [1]
+    assert [item.turns for item in two.oscillating(turns=1)] == [1]
     two.undo(undone.id)
-    assert [one.turns for one in two.oscillating()] == [2]
+    assert [item.turns for item in two.oscillating()] == [2]
 
 
 def test_links_with_most_turns_come_first_and_since_limits_the_log(memory, clock):
@@ -309,18 +309,18 @@ def test_links_with_most_turns_come_first_and_since_limits_the_log(memory, clock
     memory.link("b", "c", "requires", 0.5)
     for weight in (0.6, 0.5, 0.6, 0.5):
         memory.set_strength("c", "b", weight)
-    assert [(one.target, one.turns) for one in memory.oscillating()] == [("c", 3), ("b", 2)]
-    assert [one.target for one in memory.oscillating(limit=1)] == ["c"]
-    assert [one.target for one in memory.oscillating(since=clock.at)] == ["c"]
+    assert [(item.target, item.turns) for item in memory.oscillating()] == [("c", 3), ("b", 2)]
+    assert [item.target for item in memory.oscillating(limit=1)] == ["c"]
+    assert [item.target for item in memory.oscillating(since=clock.at)] == ["c"]
 
 
 def test_a_removed_link_may_have_oscillated(two):
     two.link("a", "b", "requires", 0.5)
-    (made, *_) = two.log()
+    (new, *_) = two.log()
     pull(two, "automatic", 0.6, 0.5, 0.6)
-    two.undo(made.id)
-    (found,) = two.oscillating()
-    assert (found.turns, found.weight) == (2, None)
+    two.undo(new.id)
+    (result,) = two.oscillating()
+    assert (result.turns, result.weight) == (2, None)
 
 
 @pytest.mark.parametrize("arguments", [{"turns": 0}, {"limit": 0}, {"since": datetime(2024, 5, 17)}])
@@ -339,7 +339,7 @@ def test_links_are_returned_as_they_were(two, clock):
     two.set_strength("a", "b", 0.9)
 
     def weights(at, *key, **narrowed):
-        return [one.weight for one in two.links(*key, known_at=at, **narrowed)]
+        return [link.weight for link in two.links(*key, known_at=at, **narrowed)]
 
     assert weights(NOW) == weights(NOW + HOUR - timedelta(microseconds=1)) == []
     assert weights(NOW + HOUR) == weights(NOW + HOUR, "a") == weights(NOW + HOUR, "b") == [0.4]
@@ -364,7 +364,7 @@ def test_a_memory_removed_by_an_undo_is_in_the_past_under_its_key(two, clock):
     clock.at += HOUR
     two.undo(third.operation)
     assert two.links() == []
-    assert {(one.source, one.target) for one in two.links(known_at=NOW)} == {
+    assert {(link.source, link.target) for link in two.links(known_at=NOW)} == {
         ("c", "session:s"),
         ("c", "entity:zed"),
     }
@@ -383,7 +383,7 @@ def test_a_clock_that_was_set_back_still_asks_for_a_state_that_was(two, clock):
     two.link("a", "b", "requires", 0.4)
     clock.at -= HOUR
     two.set_strength("a", "b", 0.9)
-    assert [one.weight for one in two.links(known_at=clock.at)] == [0.9]
+    assert [link.weight for link in two.links(known_at=clock.at)] == [0.9]
 
 
 def test_the_past_is_the_same_in_the_export_of_a_memory(two, clock, open_memory, tmp_path):
@@ -399,7 +399,9 @@ def test_the_past_is_the_same_in_the_export_of_a_memory(two, clock, open_memory,
 
 def step(memory, deed, a, b, weight):
     """One deed of a random life; what is refused changes nothing."""
-    keys = [one.key for one in memory.list(kinds=["episode", "entity"], status=None, limit=1000)] or ["none"]
+    keys = [record.key for record in memory.list(kinds=["episode", "entity"], status=None, limit=1000)] or [
+        "none"
+    ]
     first, second = keys[a % len(keys)], keys[b % len(keys)]
     log = memory.log(limit=1000)
     deeds = {
@@ -434,16 +436,16 @@ def test_the_links_of_every_past_instant_are_those_read_then(life):
             clock.at += hours * HOUR
             step(memory, deed, a, b, weight)
             then[clock.at] = memory.links(), memory.store.rows("default", LinkRow)
-        for at, (told, rows) in then.items():
-            assert by_name(memory.links(known_at=at)) == by_name(told)
+        for at, (answer, rows) in then.items():
+            assert by_name(memory.links(known_at=at)) == by_name(answer)
             assert by_name(links_at(memory, at)) == by_name(rows)
-            (found,) = memory.strengths(at=at)
-            assert found.links == len(told)
+            (result,) = memory.strengths(at=at)
+            assert result.links == len(answer)
         assert memory.links(known_at=NOW - HOUR) == []
 
 
 def by_name(links):
-    return sorted(links, key=lambda one: (one.source, one.relation, one.target))
+    return sorted(links, key=lambda link: (link.source, link.relation, link.target))
 
 
 # Normalising
@@ -464,19 +466,21 @@ def ring(memory):
     return memory
 
 
-def moves(found):
-    return {one.edge: (one.old, one.new) for one in found}
+def moves(result):
+    return {item.edge: (item.old, item.new) for item in result}
 
 
 def test_weights_follow_the_overlap_of_the_neighbourhoods(ring):
     # a: {b, c}; b: {a, c, d}; without a and b: {c} and {c, d}, so J = 1/2 and 3J > 1.
     # b: {a, c, d}; d: {b}; without b and d: {a, c} and nothing, so J = 0.
-    found = ring.normalize_strengths()
-    assert moves(found) == {
+    result = ring.normalize_strengths()
+    assert moves(result) == {
         ("a", "similar-to", "b"): (0.6, 1.0),
         ("b", "similar-to", "d"): (0.6, 0.1),
     }
-    assert {(one.event, one.source, one.operation) for one in found} == {("strength_adjust", "manual", None)}
+    assert {(item.event, item.source, item.operation) for item in result} == {
+        ("strength_adjust", "manual", None)
+    }
 
 
 def test_an_overlap_of_less_than_a_third_counts_three_times(memory):
@@ -493,8 +497,8 @@ def test_an_overlap_of_less_than_a_third_counts_three_times(memory):
     ):
         memory.link(source, target, "requires", 0.5)
     # {c, d, e} and {c, f, g, h}: 1 of 6.
-    (found,) = memory.normalize_strengths()
-    assert found.new == pytest.approx(0.5)
+    (result,) = memory.normalize_strengths()
+    assert result.new == pytest.approx(0.5)
 
 
 def test_a_dry_run_moves_nothing_and_applying_is_one_operation_that_can_be_undone(ring):
@@ -505,7 +509,7 @@ def test_a_dry_run_moves_nothing_and_applying_is_one_operation_that_can_be_undon
     (operation, *_) = ring.log()
     assert moves(done) == moves(proposed)
     assert (operation.kind, operation.source) == ("normalize-strengths", "manual")
-    assert {one.operation for one in done} == {operation.id}
+    assert {item.operation for item in done} == {operation.id}
     assert ring.events(limit=2) == done
     assert ring.normalize_strengths() == ring.normalize_strengths(apply=True) == []
     assert ring.stats().operations == head + 1
@@ -514,7 +518,7 @@ def test_a_dry_run_moves_nothing_and_applying_is_one_operation_that_can_be_undon
 
 
 def test_only_links_of_relatedness_move_unless_a_relation_is_named(ring):
-    assert {one.edge[1] for one in ring.normalize_strengths()} == {"similar-to"}
+    assert {normalize_strength.edge[1] for normalize_strength in ring.normalize_strengths()} == {"similar-to"}
     # a: {b, c}, c: {a, b}, without a and c: {b} and {b}.
     assert moves(ring.normalize_strengths(relation="requires")) == {("a", "requires", "c"): (0.6, 1.0)}
     # A link that suppresses makes no neighbours: a: {b, c}, e: {}.
@@ -537,5 +541,5 @@ def test_normalised_weights_are_in_range_and_found_again(links):
             if a != b:
                 memory.link(f"m{a}", f"m{b}", "similar-to" if alike else "requires", 0.5)
         memory.normalize_strengths(apply=True)
-        assert all(0.1 <= one.weight <= 1 for one in memory.links(relation="similar-to"))
+        assert all(0.1 <= link.weight <= 1 for link in memory.links(relation="similar-to"))
         assert memory.normalize_strengths() == []

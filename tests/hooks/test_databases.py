@@ -35,8 +35,8 @@ def hook(monkeypatch, capfd):
     """Runs a hook of the project whose store the environment names; its text and its standard error."""
 
     def call(event, session, prompt=""):
-        given = SimpleNamespace(buffer=io.BytesIO(payload(session, prompt)), isatty=lambda: False)
-        monkeypatch.setattr(sys, "stdin", given)
+        supplied = SimpleNamespace(buffer=io.BytesIO(payload(session, prompt)), isatty=lambda: False)
+        monkeypatch.setattr(sys, "stdin", supplied)
         run(event=event, agent="claude-code", server=False)
         printed = capfd.readouterr()
         text = json.loads(printed.out)["hookSpecificOutput"]["additionalContext"] if printed.out else ""
@@ -124,11 +124,11 @@ def test_what_a_team_knows_reaches_the_hooks_and_what_they_learn_the_team(url, h
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "told"), [("SHARE", True), ("ACCESS EXCLUSIVE", False)])
-def test_a_hook_that_a_database_holds_up_tells_what_it_can_read(url, postgres, mode, told):
+@pytest.mark.parametrize(("mode", "answer"), [("SHARE", True), ("ACCESS EXCLUSIVE", False)])
+def test_a_hook_that_a_database_holds_up_tells_what_it_can_read(url, postgres, mode, answer):
     with Memory.open(url, embedder=HashedEmbedder()) as team:
         team.learn("Never push to main")
-    rest = 59.0 if told else 0.1
+    rest = 59.0 if answer else 0.1
     hurried = COMMAND[-1].replace("patience=600.0", f"patience={rest + 2.0}, rest={rest}")
     with psycopg.connect(postgres) as other:
         tables = other.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [SCHEMA]).fetchall()
@@ -137,7 +137,7 @@ def test_a_hook_that_a_database_holds_up_tells_what_it_can_read(url, postgres, m
         arguments = [sys.executable, "-c", hurried, "hook", "session-start", "--agent", "opencode"]
         done = subprocess.run(arguments, input=payload("s"), capture_output=True, check=True, timeout=120)
     text = json.loads(done.stdout)["context"]
-    assert (text.startswith(NOTICE), "Never push to main" in text) == (True, told)
+    assert (text.startswith(NOTICE), "Never push to main" in text) == (True, answer)
     assert b"TimeoutError" in done.stderr
 
 

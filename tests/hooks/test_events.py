@@ -79,9 +79,9 @@ def test_a_command_brings_no_rules_of_a_language_that_its_program_is_not_for(pro
         memory.learn("Never mock the database", cue=Cue(language="rust", task="test"))
         memory.learn("Give each case of a table a name", cue=Cue(language="go", task="test"))
     project.text("session-start")
-    told = project.command("go test ./...")
-    assert "Give each case of a table a name" in told
-    assert "mock" not in told
+    answer = project.command("go test ./...")
+    assert "Give each case of a table a name" in answer
+    assert "mock" not in answer
     assert "mock" in project.command("cargo test --all")
 
 
@@ -213,9 +213,9 @@ def test_feedback_on_what_was_shown_is_asked_for_with_the_next_prompt_and_once(a
     assert len(attended.text("session-start").splitlines()) > HOOK.remind
     assert ASKED not in attended.text("prompt", prompt="Add a page about billing")
     assert attended.hook("stop") is None
-    asked = attended.text("prompt", prompt="Now translate that page")
-    assert ASKED in asked
-    assert "[never-push-to-main] (recall " in asked
+    query = attended.text("prompt", prompt="Now translate that page")
+    assert ASKED in query
+    assert "[never-push-to-main] (recall " in query
     assert attended.hook("stop") is None
     assert ASKED not in attended.text("prompt", prompt="Now print that page")
 
@@ -360,7 +360,9 @@ def test_what_a_hook_writes_is_logged_under_the_agent_the_event_and_the_session(
     project.text("prompt", prompt="no, use pnpm instead of npm")
     with project.memory() as memory:
         written = {
-            (one.actor, one.via, one.session) for one in memory.log() if (one.via or "").startswith("hook")
+            (entry.actor, entry.via, entry.session)
+            for entry in memory.log()
+            if (entry.via or "").startswith("hook")
         }
         assert written == {
             ("claude-code", "hook session-start", "s1"),

@@ -13,8 +13,8 @@ WORDS = ["schlüssel", "haustürschlüssel", "haus", "mond", "hausmeister", "woh
 
 
 def related(words, word, stem=None):
-    found = Compounds().related(word, stem or word, words, words)
-    return {words[code]: pytest.approx(share) for code, share in found.items()}
+    result = Compounds().related(word, stem or word, words, words)
+    return {words[code]: pytest.approx(share) for code, share in result.items()}
 
 
 def last(part, whole):
@@ -49,8 +49,8 @@ def test_short_words_and_other_forms_of_a_word_are_no_parts():
 
 
 def test_a_word_is_found_by_its_spelling_where_its_stem_is_another():
-    found = Compounds().related("prüfung", "prufung", ["führerscheinprüfung"], ["fuhrerscheinpruf"])
-    assert found == {0: pytest.approx(last(7, 19))}
+    result = Compounds().related("prüfung", "prufung", ["führerscheinprüfung"], ["fuhrerscheinpruf"])
+    assert result == {0: pytest.approx(last(7, 19))}
 
 
 def test_the_same_word_in_another_language_counts_wholly():
@@ -89,7 +89,7 @@ GERMAN = {
 
 
 @pytest.mark.parametrize(
-    ("cue", "found"),
+    ("cue", "result"),
     [
         ("Wie lange ist die Frist, um den Strom zu kündigen?", "power"),
         ("Wo ist der Schlüssel?", "key"),
@@ -99,11 +99,11 @@ GERMAN = {
         ("Wer hat den Vertrag über die Halle?", "lease"),
     ],
 )
-def test_a_memory_is_found_by_a_part_of_its_word(open_memory, cue, found):
+def test_a_memory_is_found_by_a_part_of_its_word(open_memory, cue, result):
     memory = open_memory(embedder=StaticEmbedder())
     for key, text in GERMAN.items():
         memory.remember(text, key=key)
-    assert memory.recall(cue).hits[0].memory.key == found
+    assert memory.recall(cue).hits[0].memory.key == result
 
 
 def test_a_part_that_is_not_the_thing_itself_makes_no_sure_answer(open_memory):

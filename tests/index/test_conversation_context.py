@@ -17,8 +17,10 @@ def evidence_by_key(memory, text):
     """The evidence for each living memory, by key."""
     working = memory.working(memory.now())
     evidence = Evidence(working, memory.embedder, text, PRIMING.recall, memory.now())
-    keys = {one.id: one.key for one in memory.list(limit=1000)}
-    document = {keys[one]: int(working.document[row]) for one, row in working.row_of.items() if one in keys}
+    keys = {record.id: record.key for record in memory.list(limit=1000)}
+    document = {
+        keys[item]: int(working.document[row]) for item, row in working.row_of.items() if item in keys
+    }
     living = {key: at for key, at in document.items() if at >= 0}
     figures = evidence.figures(np.array(list(living.values()), np.int64))
     return {
@@ -35,8 +37,8 @@ def change(memory, rng, step):
     elif keys and rng.random() < 0.3:
         memory.supersede(rng.choice(keys), f"{text} {step}")
     else:
-        said = {"session": rng.choice(["a", "b"]), "speaker": rng.choice(SPEAKERS)}
-        memory.remember(f"{text} {step}{rng.choice('.?')}", key=f"k{step}", **rng.choice([said, {}]))
+        message = {"session": rng.choice(["a", "b"]), "speaker": rng.choice(SPEAKERS)}
+        memory.remember(f"{text} {step}{rng.choice('.?')}", key=f"k{step}", **rng.choice([message, {}]))
 
 
 @pytest.mark.parametrize("seed", range(4))

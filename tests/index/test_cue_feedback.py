@@ -12,12 +12,12 @@ NOW = datetime(2024, 5, 17, tzinfo=UTC)
 ASKED = NOW.isoformat()
 
 
-def asked(text, at=NOW, language="english"):
+def query(text, at=NOW, language="english"):
     return AskedCue.of(text, at, language)
 
 
 def uses(feedback, word, cue=""):
-    return feedback.uses(*terms(word), asked(cue or word))
+    return feedback.uses(*terms(word), query(cue or word))
 
 
 def alike(_term):
@@ -29,7 +29,7 @@ WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "h
 
 
 def test_verdicts_add_up_to_the_same_in_whatever_order_they_came():
-    random, cue = Random(1), asked(" ".join(WORDS[:7]))
+    random, cue = Random(1), query(" ".join(WORDS[:7]))
     for _ in range(50):
         cues = {" ".join(random.sample(WORDS, random.randint(2, 9))) for _ in range(40)}
         verdicts = [
@@ -45,12 +45,12 @@ def test_a_verdict_for_a_memory_and_one_against_it_cancel_out():
         ("m", "used", "o1", "gulls nest", "conscious", ASKED),
         ("m", "not-relevant", "o2", "gulls nest", "conscious", ASKED),
     ]
-    assert CueFeedback(verdicts).balance(asked("gulls nest"), 0.5, alike) == {"m": 0.0}
+    assert CueFeedback(verdicts).balance(query("gulls nest"), 0.5, alike) == {"m": 0.0}
 
 
 def test_siblings_of_a_cue_never_say_more_than_the_most_alike_of_them():
     verdicts = [("m", "used", f"o{number}", f"tool {number}", "conscious", ASKED) for number in range(9)]
-    (balance,) = CueFeedback(verdicts).balance(asked("tool kestrel"), 0.1, alike).values()
+    (balance,) = CueFeedback(verdicts).balance(query("tool kestrel"), 0.1, alike).values()
     assert balance == pytest.approx((1 / 3 - 0.1) / 0.9)  # one of three words is shared
 
 
@@ -59,14 +59,14 @@ def test_the_cue_itself_says_it_whole():
         ("m", "used", "o1", "tool kestrel", "conscious", ASKED),
         ("m", "used", "o2", "tool osprey", "conscious", ASKED),
     ]
-    assert CueFeedback(verdicts).balance(asked("tool kestrel"), 0.1, alike) == {"m": 1.0}
+    assert CueFeedback(verdicts).balance(query("tool kestrel"), 0.1, alike) == {"m": 1.0}
 
 
 def test_the_first_verdict_counts_its_share_and_each_that_agrees_the_same_share_of_the_rest():
     shares = []
     for count in range(4):
         verdicts = [("m", "used", f"o{number}", "gulls nest", "conscious", ASKED) for number in range(count)]
-        balance = CueFeedback(verdicts).balance(asked("gulls nest"), 0.5, alike, first=0.6)
+        balance = CueFeedback(verdicts).balance(query("gulls nest"), 0.5, alike, first=0.6)
         shares.append(balance.get("m", 0.0))
     assert shares == pytest.approx([0.0, 0.6, 0.6 + 0.6 * 0.4, 0.6 + 0.6 * 0.4 + 0.6 * 0.16])
 
@@ -74,17 +74,17 @@ def test_the_first_verdict_counts_its_share_and_each_that_agrees_the_same_share_
 def test_ten_verdicts_that_nobody_gave_count_as_one_that_somebody_gave():
     automatic = [("m", "confirmed", f"o{number}", "gulls nest", "automatic", ASKED) for number in range(10)]
     conscious = [("m", "confirmed", "o", "gulls nest", "conscious", ASKED)]
-    tenth, one = (
-        CueFeedback(verdicts).balance(asked("gulls nest"), 0.5, alike, first=0.6)["m"]
+    tenth, item = (
+        CueFeedback(verdicts).balance(query("gulls nest"), 0.5, alike, first=0.6)["m"]
         for verdicts in (automatic, conscious)
     )
-    assert tenth == pytest.approx(one) == pytest.approx(0.6)
+    assert tenth == pytest.approx(item) == pytest.approx(0.6)
 
 
 def test_cues_that_name_different_things_are_unlike():
     weights = dict.fromkeys(terms("deployment tool"), 1.0)
     verdicts = [("m", "used", "o1", "deployment tool of Osprey", "conscious", ASKED)]
-    cue = asked("deployment tool of Kestrel")
+    cue = query("deployment tool of Kestrel")
     # 2 of 4 terms are shared, and the names weigh 3: 2 / (2 + 3 + 3)
     assert CueFeedback(verdicts).balance(cue, 0.0, lambda term: weights.get(term, 3.0)) == {"m": 0.25}
     assert CueFeedback(verdicts).balance(cue, 0.5, lambda term: weights.get(term, 3.0)) == {}
@@ -93,7 +93,7 @@ def test_cues_that_name_different_things_are_unlike():
 def test_a_verdict_that_nobody_gave_counts_a_tenth():
     verdicts = [("m", "confirmed", "o1", "gulls nest", "automatic", ASKED)]
     feedback = CueFeedback(verdicts)
-    assert feedback.balance(asked("gulls nest"), 0.5, alike) == {"m": AUTOMATIC}
+    assert feedback.balance(query("gulls nest"), 0.5, alike) == {"m": AUTOMATIC}
     assert uses(feedback, "gulls") == {"m": AUTOMATIC}
 
 
@@ -128,13 +128,13 @@ def test_the_same_cue_is_the_same_whatever_of_it_a_recall_leaves_out():
         ("Spülmaschinen", "german"),
     ]:
         feedback = CueFeedback([("m", "used", "o1", text, "conscious", ASKED)], language)
-        assert feedback.balance(asked(text, language=language), 0.5, alike) == {"m": 1.0}
+        assert feedback.balance(query(text, language=language), 0.5, alike) == {"m": 1.0}
 
 
 def test_a_cue_whose_words_tell_no_language_is_read_in_that_of_the_namespace():
     feedback = CueFeedback([("m", "used", "o1", "Spülmaschinen", "conscious", ASKED)])
     (stem,) = terms("Spülmaschine", "german")
-    german = asked("Spülmaschine", language="german")
+    german = query("Spülmaschine", language="german")
     assert feedback.uses(stem, german) == {}
     feedback.read_in("german")
     assert feedback.uses(stem, german) == {"m": 1.0}
@@ -151,8 +151,8 @@ def test_a_verdict_on_what_was_asked_of_one_day_says_nothing_of_another():
         ("what broke on Tuesday?", NOW, {}),
         ("what broke on Monday?", week_later, {}),
     ]:
-        assert feedback.balance(asked(text, at), 0.5, alike) == expected, (text, at)
-        assert feedback.uses(*terms("broke"), asked(text, at)) == expected
+        assert feedback.balance(query(text, at), 0.5, alike) == expected, (text, at)
+        assert feedback.uses(*terms("broke"), query(text, at)) == expected
 
 
 def test_a_cue_was_asked_when_its_recall_was_made_or_for_the_time_that_it_names():
@@ -163,4 +163,4 @@ def test_a_cue_was_asked_when_its_recall_was_made_or_for_the_time_that_it_names(
     ]:
         feedback = CueFeedback()
         feedback.put(VerdictRow("m", "used", "o1", recall, NOW, "conscious", None, cue))
-        assert feedback.balance(asked("what broke on 13 May 2024?"), 0.5, alike) == {"m": 1.0}
+        assert feedback.balance(query("what broke on 13 May 2024?"), 0.5, alike) == {"m": 1.0}

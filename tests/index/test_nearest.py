@@ -29,9 +29,9 @@ def column(vectors, base):
     """A column of which the first rows are a read-only base, as of a mapped file."""
     mapped = vectors[:base].copy()
     mapped.flags.writeable = False
-    made = VectorColumn(vectors.shape[1], mapped)
-    made.extend(vectors[base:])
-    return made
+    new = VectorColumn(vectors.shape[1], mapped)
+    new.extend(vectors[base:])
+    return new
 
 
 def by_search_of_all(vectors, query, count, pool=None):

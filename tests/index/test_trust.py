@@ -88,9 +88,9 @@ def test_few_pairs_count_as_much_less_than_400_expected_ones():
     terms = [np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([4, 5]), np.array([4, 6])]
     angles = np.radians([0.0, 60.0, 180.0, 190.0])
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    found = trust(vectors, terms, np.ones(7), english=False)
+    result = trust(vectors, terms, np.ones(7), english=False)
     shrunk = (2 * -1.0 + 400 * 0.2) / 402
-    assert found == pytest.approx((shrunk - 0.1) / 0.25, abs=2e-3)
+    assert result == pytest.approx((shrunk - 0.1) / 0.25, abs=2e-3)
 
 
 def test_a_text_without_terms_and_a_vector_of_zeros_are_no_evidence():

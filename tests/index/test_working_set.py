@@ -140,6 +140,6 @@ def test_memories_that_one_operation_brings_back_stand_as_in_the_store(open_memo
     memory.undo(gone.id)
     with open_memory(url) as other:
         assert memory.recall(words).hits == other.recall(words).hits
-        rows = [[one._working.row_of[memory.get(key).id] for key in "ab"] for one in (memory, other)]
+        rows = [[item._working.row_of[memory.get(key).id] for key in "ab"] for item in (memory, other)]
     assert rows[0] == sorted(rows[0])
     assert rows[1] == sorted(rows[1])

@@ -24,7 +24,7 @@ ASKED = (
 )
 
 
-def dialogue(name="one", asked=ASKED):
+def dialogue(name="one", query=ASKED):
     """A dialogue of two sessions, in the form of LoCoMo."""
     turns = [{"speaker": who, "dia_id": key, "text": text} for key, (who, text) in SAID.items()]
     turns[0]["blip_caption"] = "a photo of a grey cat"
@@ -38,7 +38,7 @@ def dialogue(name="one", asked=ASKED):
             "session_2_date_time": "9:05 am on 25 May, 2023",
             "session_2": turns[3:],
         },
-        "qa": [{"question": text, "evidence": gold, "category": kind} for text, gold, kind in asked],
+        "qa": [{"question": text, "evidence": gold, "category": kind} for text, gold, kind in query],
     }
 
 
@@ -70,7 +70,7 @@ def hotpot(tmp_path):
         "Analytical Engine": ["A machine by Charles Babbage."],
         "Tuna": ["A fish."],
     }
-    asked = [
+    query = [
         {
             "_id": "a",
             "type": "bridge",
@@ -86,7 +86,7 @@ def hotpot(tmp_path):
     ]
     (tmp_path / "hotpot_small_corpus.json").write_text(json.dumps(corpus), "utf-8")
     path = tmp_path / "hotpot_small.json"
-    path.write_text(json.dumps(asked), "utf-8")
+    path.write_text(json.dumps(query), "utf-8")
     return path
 
 
@@ -103,8 +103,8 @@ def musique(tmp_path):
         {"title": "Somerset", "is_supporting": True},
         {"title": "Tuna", "is_supporting": False},
     ]
-    asked = [{"id": "3hop1__1_2_3", "question": "Where is Bath?", "paragraphs": paragraphs}]
+    query = [{"id": "3hop1__1_2_3", "question": "Where is Bath?", "paragraphs": paragraphs}]
     (tmp_path / "musique_small_corpus.json").write_text(json.dumps(corpus), "utf-8")
     path = tmp_path / "musique_small.json"
-    path.write_text(json.dumps(asked), "utf-8")
+    path.write_text(json.dumps(query), "utf-8")
     return path

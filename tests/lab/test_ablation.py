@@ -30,17 +30,17 @@ def words(number):
     return [f"{stem}{ending}" for stem in ("oak", "elm", "fig", "yew")]
 
 
-def judge(memory, clock, text, gold, **given):
+def judge(memory, clock, text, gold, **supplied):
     """Ask, and say of a memory that it was what was meant."""
     clock.at += MINUTES
-    found = memory.recall(text, limit=100, floor=0.0, **given)
+    recall = memory.recall(text, limit=100, floor=0.0, **supplied)
     clock.at += MINUTES
-    memory.feedback(found.recall_id, used=[gold])
-    return [hit.memory.key for hit in found.hits]
+    memory.feedback(recall.recall_id, used=[gold])
+    return [hit.memory.key for hit in recall.hits]
 
 
 def by_term(ablation):
-    return {one.term: one for one in ablation.terms}
+    return {term.term: term for term in ablation.terms}
 
 
 def dated(memory, number):
@@ -56,17 +56,17 @@ def dated(memory, number):
 def told_and_near(memory, number=CUES):
     """For each cue a text that is nearer to it, and one told for its task: the context does not decide yet."""
     for i in range(number):
-        one, two, three, _ = words(i)
-        memory.remember(f"{one} {two} {three} stood by day", key=f"near-{i}")
-        memory.remember(f"{one} {two} grew there tall and green", when={"task": f"t{i}"}, key=f"told-{i}")
+        item, two, three, _ = words(i)
+        memory.remember(f"{item} {two} {three} stood by day", key=f"near-{i}")
+        memory.remember(f"{item} {two} grew there tall and green", when={"task": f"t{i}"}, key=f"told-{i}")
 
 
 def told_or_near(memory, number):
     """For each cue a text that is a little nearer to it, and one that was told for its task: its context decides."""
     for i in range(number):
-        one, two, three, _ = words(i)
-        memory.remember(f"{one} {two} {three} stood by day and by night too", key=f"near-{i}")
-        memory.remember(f"{one} {two} grew", when={"task": f"t{i}"}, key=f"told-{i}")
+        item, two, three, _ = words(i)
+        memory.remember(f"{item} {two} {three} stood by day and by night too", key=f"near-{i}")
+        memory.remember(f"{item} {two} grew", when={"task": f"t{i}"}, key=f"told-{i}")
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +111,10 @@ def applied(weighed, tmp_path):
     return f"sqlite:///{tmp_path}/store/memory.db", ablation
 
 
-def first(memory, **given):
+def first(memory, **supplied):
     """What comes up first for a cue that nobody judged."""
-    found = memory.recall(" ".join(words(CUES)), cue=Cue(task=f"t{CUES}"), **given)
-    return found.hits[0].memory.key
+    recall = memory.recall(" ".join(words(CUES)), cue=Cue(task=f"t{CUES}"), **supplied)
+    return recall.hits[0].memory.key
 
 
 NEAR, TOLD = f"near-{CUES}", f"told-{CUES}"
@@ -128,13 +128,13 @@ def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clo
     write_weights(memory, memory.profile, dict.fromkeys(taught, 0.0), before, clock.at)
     for i, cue in enumerate(dated(memory, 12)):
         judge(memory, clock, cue, f"day-{i}")
-    found = memory.ablate(propose=False)
-    assert (found.recalls, found.cues, found.quality, found.left_out) == (12, 12, 1.0, {})
-    without = 1.0 - by_term(found)["date"].worth
-    worth = by_term(found)["date"]
+    result = memory.ablate(propose=False)
+    assert (result.recalls, result.cues, result.quality, result.left_out) == (12, 12, 1.0, {})
+    without = 1.0 - by_term(result)["date"].worth
+    worth = by_term(result)["date"]
     assert worth.low > 0.0
     assert worth.worse == 0
-    assert {one.term for one in found.terms if one.low > 0.0} <= {"date"}
+    assert {term.term for term in result.terms if term.low > 0.0} <= {"date"}
     # Without the date the memories are alike, and what is first has nothing to do with the cue: about each of the
     # places once, of which ten are measured.
     assert without == pytest.approx(sum(1.0 / (i + 1) for i in range(10)) / 12, abs=0.05)
@@ -143,9 +143,9 @@ def test_a_term_that_alone_tells_right_from_wrong_is_worth_just_that(memory, clo
 def test_a_term_that_does_nothing_has_an_interval_around_nothing(memory, clock):
     for i, cue in enumerate(dated(memory, 8)):
         judge(memory, clock, cue, f"day-{i}")
-    (found,) = memory.ablate(["information"], propose=False).terms
-    assert (found.worth, found.low, found.high, found.better, found.worse) == (0.0, 0.0, 0.0, 0, 0)
-    assert found.weights == {"information": RecallParams().information}
+    (result,) = memory.ablate(["information"], propose=False).terms
+    assert (result.worth, result.low, result.high, result.better, result.worse) == (0.0, 0.0, 0.0, 0, 0)
+    assert result.weights == {"information": RecallParams().information}
 
 
 @pytest.mark.parametrize(("drawn", "is_nothing"), [(["told"], False), (["told", "near"], True)])
@@ -183,17 +183,17 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
             judge(memory, clock, cue, f"day-{11 - i}")
     # What is used for a cue tells as much by its use.
     write_weights(memory, memory.profile, {"use": 0.0}, {"use": RecallParams().use}, clock.at)
-    found = memory.ablate(["feedback"], propose=False)
-    assert (found.recalls, found.cues) == (12, 6)
-    assert by_term(found)["feedback"].better == 6
-    assert by_term(found)["feedback"].low > 0.0
+    result = memory.ablate(["feedback"], propose=False)
+    assert (result.recalls, result.cues) == (12, 6)
+    assert by_term(result)["feedback"].better == 6
+    assert by_term(result)["feedback"].low > 0.0
 
 
 def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
     for i in range(12):
         memory.remember("The barges were loaded.", occurred_at=START - timedelta(days=i + 1), key=f"day-{i}")
-    found = memory.recall("barges kestrel", limit=100, floor=0.0)
-    memory.feedback(found.recall_id, used=["day-11"])
+    recall = memory.recall("barges kestrel", limit=100, floor=0.0)
+    memory.feedback(recall.recall_id, used=["day-11"])
     (worth,) = memory.ablate(["feedback"], propose=False).terms
     assert worth.worth == 0.0
 
@@ -201,11 +201,11 @@ def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
 def test_links_that_verdicts_moved_are_replayed_as_they_were(memory, clock):
     memory.remember("Kestrel signs the builds.", key="signs", session="monday")
     memory.remember("Gulls nest upon the cliff.", key="gulls", session="monday")
-    before = {(one.source, one.target): one.weight for one in memory.links()}
+    before = {(link.source, link.target): link.weight for link in memory.links()}
     for _ in range(4):
         clock.at += timedelta(days=2)
         judge(memory, clock, "Kestrel builds", "gulls")
-    assert {(one.source, one.target): one.weight for one in memory.links()} != before
+    assert {(link.source, link.target): link.weight for link in memory.links()} != before
     present = memory.recall("Kestrel builds").hits
     memory.ablate(["spread"], propose=False)
     again = memory.recall("Kestrel builds").hits
@@ -231,24 +231,24 @@ def test_cues_that_are_alike_are_one(memory, clock):
     for i in range(4):
         for text in (" ".join(words(i)), f"{' '.join(words(i))}?", f"the {' '.join(words(i))}"):
             judge(memory, clock, text, f"told-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["words"], propose=False)
-    assert (found.recalls, found.cues) == (12, 4)
+    result = memory.ablate(["words"], propose=False)
+    assert (result.recalls, result.cues) == (12, 4)
 
 
 def test_too_few_judged_cues_propose_nothing_and_say_how_many_there_are(memory, clock):
     told_and_near(memory, 3)
     for i in range(3):
         judge(memory, clock, " ".join(words(i)), f"told-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["context"], apply=True)
-    assert (found.proposal, found.operation) == (None, None)
-    assert "3 judged cues" in found.reason
-    assert f"from {LEAST} on" in found.reason
+    result = memory.ablate(["context"], apply=True)
+    assert (result.proposal, result.operation) == (None, None)
+    assert "3 judged cues" in result.reason
+    assert f"from {LEAST} on" in result.reason
 
 
 def test_nothing_judged_is_said_and_is_no_error(memory):
-    found = memory.ablate()
-    assert (found.recalls, found.quality, found.terms, found.proposal) == (0, None, (), None)
-    assert "0 judged cues" in found.reason
+    result = memory.ablate()
+    assert (result.recalls, result.quality, result.terms, result.proposal) == (0, None, (), None)
+    assert "0 judged cues" in result.reason
 
 
 def test_what_cannot_be_replayed_is_counted(memory, clock):
@@ -259,9 +259,9 @@ def test_what_cannot_be_replayed_is_counted(memory, clock):
     clock.at += MINUTES
     memory.feedback(memory.recall(" ".join(words(2))).recall_id, not_relevant=["near-2"])
     judge(memory, clock, " ".join(words(3)), "near-3", profile="ethos")
-    found = memory.ablate(["words"], propose=False)
-    assert found.recalls == 1
-    assert found.left_out == {
+    result = memory.ablate(["words"], propose=False)
+    assert result.recalls == 1
+    assert result.left_out == {
         "by another profile": 1,
         "nothing was relevant": 1,
         "relevant memories are gone": 1,
@@ -272,8 +272,8 @@ def test_only_the_latest_recalls_are_replayed_up_to_the_limit(memory, clock):
     told_and_near(memory, 4)
     for i in range(4):
         judge(memory, clock, " ".join(words(i)), f"told-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["words"], limit=3, propose=False)
-    assert (found.recalls, found.left_out) == (3, {"before the latest 3": 1})
+    result = memory.ablate(["words"], limit=3, propose=False)
+    assert (result.recalls, result.left_out) == (3, {"before the latest 3": 1})
 
 
 @pytest.mark.parametrize(
@@ -290,36 +290,36 @@ def test_it_moves_nothing_and_keeps_no_recall(place, tmp_path, clock, options):
 
 
 def test_weights_that_stand_are_proposed_and_applied_and_taken_back(applied, place, open_memory):
-    url, found = applied
+    url, result = applied
     own = RecallParams()
-    assert found.proposal.stands
-    assert found.proposal.weights["context"] > own.context
-    assert found.proposal.low > 0.0
-    assert found.proposal.worst <= MARGIN
-    assert found.proposal.before == {name: getattr(own, name) for name in found.proposal.weights}
-    assert all(value != getattr(own, name) for name, value in found.proposal.weights.items())
+    assert result.proposal.stands
+    assert result.proposal.weights["context"] > own.context
+    assert result.proposal.low > 0.0
+    assert result.proposal.worst <= MARGIN
+    assert result.proposal.before == {name: getattr(own, name) for name in result.proposal.weights}
+    assert all(value != getattr(own, name) for name, value in result.proposal.weights.items())
     assert first(open_memory(place)) == NEAR
     memory = open_memory(url)
-    assert memory.stats().weights == {"priming": found.proposal.weights}
+    assert memory.stats().weights == {"priming": result.proposal.weights}
     assert first(memory) == TOLD
-    assert memory.log(limit=1)[0].id == found.operation
-    (said,) = (one for one in memory.why("told-3").reasons if "instead of" in one)
-    for name, value in found.proposal.weights.items():
-        assert f"{name} {value:g} instead of {getattr(own, name):g}" in said
-    memory.undo(found.operation)
+    assert memory.log(limit=1)[0].id == result.operation
+    (message,) = (reason for reason in memory.why("told-3").reasons if "instead of" in reason)
+    for name, value in result.proposal.weights.items():
+        assert f"{name} {value:g} instead of {getattr(own, name):g}" in message
+    memory.undo(result.operation)
     assert (memory.stats().weights, first(memory)) == ({}, NEAR)
-    assert not any("instead of" in one for one in memory.why("told-3").reasons)
+    assert not any("instead of" in reason for reason in memory.why("told-3").reasons)
 
 
 def test_weights_hold_in_every_process_and_after_reopening(applied, open_memory):
-    url, found = applied
-    one, other = open_memory(url), open_memory(url)
+    url, result = applied
+    item, other = open_memory(url), open_memory(url)
     assert first(other) == TOLD
-    one.undo(found.operation)
+    item.undo(result.operation)
     assert first(other) == NEAR
-    one.undo(one.log(limit=1)[0].id)
+    item.undo(item.log(limit=1)[0].id)
     assert first(other) == TOLD
-    one.close()
+    item.close()
     other.close()
     assert first(open_memory(url)) == TOLD
 
@@ -333,24 +333,24 @@ def test_weights_are_those_of_one_namespace_and_one_profile(applied, open_memory
 
 
 def test_weights_go_with_an_export_and_come_back_with_the_import(applied, tmp_path, open_memory):
-    url, found = applied
+    url, result = applied
     open_memory(url).export(tmp_path / "all.jsonl")
     other = open_memory()
     other.import_(tmp_path / "all.jsonl")
-    assert other.stats().weights == {"priming": found.proposal.weights}
+    assert other.stats().weights == {"priming": result.proposal.weights}
     assert first(other) == TOLD
     again = open_memory()
     open_memory(url).export(tmp_path / "again.jsonl")
     again.import_(tmp_path / "again.jsonl")
-    again.undo(found.operation)
+    again.undo(result.operation)
     assert first(again) == NEAR
 
 
 def test_weights_go_with_a_backup_and_come_back_with_it(applied, tmp_path, open_memory):
-    url, found = applied
+    url, result = applied
     memory = open_memory(url)
     memory.backup(tmp_path / "kept.db")
-    memory.undo(found.operation)
+    memory.undo(result.operation)
     memory.restore_backup(tmp_path / "kept.db")
     assert first(memory) == TOLD
 
@@ -363,24 +363,24 @@ def test_a_recall_of_another_time_is_weighed_as_it_was_then(applied, open_memory
 
 
 def test_weights_that_were_changed_meanwhile_are_not_overwritten(applied, open_memory):
-    url, found = applied
+    url, result = applied
     opened = open_memory(url)
     with (
         opened.writing() as now,
         pytest.raises(Conflict, match=r"by now, where .* was measured: ablate again"),
     ):
-        write_weights(opened, opened.profile, found.proposal.weights, found.proposal.before, now)
+        write_weights(opened, opened.profile, result.proposal.weights, result.proposal.before, now)
 
 
 def test_an_undo_that_a_later_change_forbids_names_the_weights(applied, open_memory):
-    url, found = applied
+    url, result = applied
     memory = open_memory(url)
-    own = found.proposal.weights
+    own = result.proposal.weights
     with memory.writing() as now:
         write_weights(memory, memory.profile, {"date": 0.5}, {"date": memory.profile.recall.date}, now)
     assert memory.stats().weights == {"priming": {**own, "date": 0.5}}
     with pytest.raises(Conflict, match=r"\(ablate\) changed the same weights since: undo that first"):
-        memory.undo(found.operation)
+        memory.undo(result.operation)
 
 
 @pytest.mark.slow
@@ -389,9 +389,9 @@ def test_what_helps_half_of_the_cues_and_harms_the_others_is_refused(memory, clo
     for i in range(CUES):
         gold = "told" if i % 2 else "near"
         judge(memory, clock, " ".join(words(i)), f"{gold}-{i}", cue=Cue(task=f"t{i}"))
-    found = memory.ablate(["context"], apply=True)
-    assert found.operation is None
-    assert found.proposal is None or not found.proposal.stands
+    result = memory.ablate(["context"], apply=True)
+    assert result.operation is None
+    assert result.proposal is None or not result.proposal.stands
     assert memory.stats().weights == {}
 
 
@@ -404,8 +404,8 @@ def test_no_cue_pays_more_than_the_margin_for_the_others(helped, harmed, stands)
         return np.array([0.5 + moved] * helped + [0.5 - moved] * harmed)
 
     offer = propose_weights(WeightSearch(own, own, quality))
-    found = {} if offer is None else offer.weights
-    assert (found.get("date") == 2.0 * own.date) == stands
+    result = {} if offer is None else offer.weights
+    assert (result.get("date") == 2.0 * own.date) == stands
     assert offer is None or offer.worst <= MARGIN
 
 
@@ -422,7 +422,7 @@ def test_what_was_fitted_to_noise_does_not_stand():
 
 
 def test_terms_and_weights_are_those_of_recall():
-    names = {name for some in WEIGHTS.values() for name in some}
+    names = {name for weight in WEIGHTS.values() for name in weight}
     assert set(WEIGHTS) <= set(TERMS)
     assert names <= set(RecallParams.__dataclass_fields__)
     for term in TERMS:
@@ -430,7 +430,7 @@ def test_terms_and_weights_are_those_of_recall():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("supplied", "message"),
     [
         ({"terms": ["luck"]}, "terms = 'luck': must be one of words"),
         ({"terms": []}, r"terms = \[\]: must be some of words"),
@@ -444,9 +444,9 @@ def test_terms_and_weights_are_those_of_recall():
         ({"apply": True, "propose": False}, "apply = True: needs propose"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_rule(memory, given, said):
-    with pytest.raises(ParamError, match=said):
-        memory.ablate(**given)
+def test_what_is_wrong_is_said_with_its_rule(memory, supplied, message):
+    with pytest.raises(ParamError, match=message):
+        memory.ablate(**supplied)
 
 
 def test_an_import_with_weights_that_cannot_be_is_refused(memory, tmp_path):
@@ -472,8 +472,8 @@ def test_progress_counts_the_replays(memory, clock):
 
 def test_average_precision_is_the_reciprocal_rank_of_a_single_one():
     ranked = list("abcdefghij")
-    for place, one in enumerate(ranked, 1):
-        assert math.isclose(average_precision({one}, ranked), 1.0 / place)
+    for place, item in enumerate(ranked, 1):
+        assert math.isclose(average_precision({item}, ranked), 1.0 / place)
     assert average_precision({"a", "z"}, ranked) == 0.5
     assert average_precision(set("ab"), ranked) == 1.0
     assert average_precision({"z"}, ranked) == 0.0

@@ -63,16 +63,16 @@ def test_each_part_has_its_own_documents_and_one_without_questions_is_left_out(w
         [{**FACT, "part": "north"}, {**FACT, "part": "south"}, {**FACT, "part": "west"}],
         [{**QUESTION, "part": "south", "category": 2}, {**QUESTION, "part": "north"}],
     )
-    found = load_genre(folder)
-    assert [(part.name, len(part.items), part.queries[0].category) for part in found.parts] == [
+    result = load_genre(folder)
+    assert [(part.name, len(part.items), part.queries[0].category) for part in result.parts] == [
         ("north", 1, "all"),
         ("south", 1, "2"),
     ]
-    assert (found.name, found.ks, found.questions) == (folder.name, (5, 10), 2)
+    assert (result.name, result.ks, result.questions) == (folder.name, (5, 10), 2)
 
 
 @pytest.mark.parametrize(
-    ("documents", "questions", "said"),
+    ("documents", "questions", "message"),
     [
         ([FACT, "{"], [QUESTION], "documents.jsonl, line 2 = '{': must be JSON"),
         ([FACT, "[1]"], [QUESTION], "documents.jsonl, line 2 = '[1]': must be a JSON object such as {\"id\""),
@@ -108,21 +108,21 @@ def test_each_part_has_its_own_documents_and_one_without_questions_is_left_out(w
         ([FACT], [" "], "questions.jsonl': is empty: each line must be a JSON object such as"),
     ],
 )
-def test_a_bad_line_is_named_by_its_file_its_number_and_its_rule(write, documents, questions, said):
+def test_a_bad_line_is_named_by_its_file_its_number_and_its_rule(write, documents, questions, message):
     folder = write(documents, questions)
     with pytest.raises(ParamError) as raised:
         load_genre(folder)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert str(folder) in str(raised.value)
 
 
 def test_a_question_that_nothing_answers_counts_for_how_sure_an_answer_is_and_for_nothing_else(write):
     more = {"id": "d2", "text": "The boiler was mended by Ada."}
     unasked = {"text": "Who mended the roof of the barn?", "gold": [], "category": "2"}
-    found = load_genre(write([FACT, more], [QUESTION, unasked]))
-    assert [query.category for query in found.parts[0].queries] == ["all", "unanswerable"]
+    result = load_genre(write([FACT, more], [QUESTION, unasked]))
+    assert [query.category for query in result.parts[0].queries] == ["all", "unanswerable"]
     plan = BenchPlan(params=replace(BENCH, search_seconds=600.0))
-    (row,) = run(found, StaticEmbedder(), plan, lambda _what: nullcontext(lambda _done, _total: None)).rows
+    (row,) = run(result, StaticEmbedder(), plan, lambda _what: nullcontext(lambda _done, _total: None)).rows
     assert (row.summary.headline.questions, row.summary.auc) == (1, 1.0)
     assert set(row.summary.by_category) == {"all"}
 
@@ -140,6 +140,6 @@ def test_a_folder_without_one_of_the_files_is_told_which(tmp_path):
 
 
 def test_the_story_that_is_shipped_is_a_set():
-    found = load_genre(STORY)
-    assert 20 <= found.memories <= 40
-    assert found.questions >= 10
+    result = load_genre(STORY)
+    assert 20 <= result.memories <= 40
+    assert result.questions >= 10

@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def found(small, embedder):
+def result(small, embedder):
     """A run with everything that can be drawn."""
     params = replace(BENCH, hits=3, deep=6)
     plan = BenchPlan(ablate=["spread"], baselines=["bm25"], token_costs=True, params=params)
@@ -25,11 +25,11 @@ def found(small, embedder):
 
 def words(path):
     """The texts of a drawing, which must be XML."""
-    return [one.text for one in ElementTree.fromstring(path.read_bytes()).iter(f"{SVG}text")]
+    return [item.text for item in ElementTree.fromstring(path.read_bytes()).iter(f"{SVG}text")]
 
 
-def test_every_figure_is_an_svg_with_named_axes_and_a_line_a_contestant(found, tmp_path):
-    by_k, by_tokens, ablations = plots.write_figures(found, tmp_path / "made")
+def test_every_figure_is_an_svg_with_named_axes_and_a_line_a_contestant(result, tmp_path):
+    by_k, by_tokens, ablations = plots.write_figures(result, tmp_path / "made")
     assert [path.name for path in (by_k, by_tokens, ablations)] == [
         "locomo-quality-by-k.svg",
         "locomo-quality-by-tokens.svg",
@@ -41,20 +41,20 @@ def test_every_figure_is_an_svg_with_named_axes_and_a_line_a_contestant(found, t
     assert "without spread" in words(ablations)
 
 
-def test_the_same_figures_give_the_same_bytes(found, tmp_path):
-    one, other = (plots.write_figures(found, tmp_path / name) for name in "ab")
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
+def test_the_same_figures_give_the_same_bytes(result, tmp_path):
+    item, other = (plots.write_figures(result, tmp_path / name) for name in "ab")
+    assert [path.read_bytes() for path in item] == [path.read_bytes() for path in other]
 
 
-def test_no_figure_has_a_ground_of_its_own_or_black_ink(found, tmp_path):
-    for path in plots.write_figures(found, tmp_path):
+def test_no_figure_has_a_ground_of_its_own_or_black_ink(result, tmp_path):
+    for path in plots.write_figures(result, tmp_path):
         drawn = path.read_text("utf-8")
         assert "fill: #ffffff" not in drawn
         assert "stroke: #000000" not in drawn
 
 
-def test_what_was_not_measured_is_not_drawn(found, tmp_path):
-    bare = replace(found, rows=[replace(found.rows[0], curve=())])
+def test_what_was_not_measured_is_not_drawn(result, tmp_path):
+    bare = replace(result, rows=[replace(result.rows[0], curve=())])
     assert [path.name for path in plots.write_figures(bare, tmp_path)] == ["locomo-quality-by-k.svg"]
 
 
@@ -68,7 +68,7 @@ def test_of_many_lines_the_highest_are_named_and_the_others_counted(tmp_path):
     curves = [plots.Curve(f"line {i}", [(1, 0.0), (2, i / 10)]) for i in range(9)]
     drawn = plots.lines(curves, "many", "k", "share", params=plots.FigureParams(named=3))
     (path,) = plots.save_figures({"many.svg": drawn}, tmp_path)
-    assert [one for one in words(path) if one.startswith(("line", "6"))] == [
+    assert [word for word in words(path) if word.startswith(("line", "6"))] == [
         "line 8",
         "line 7",
         "line 6",
@@ -82,7 +82,7 @@ def test_tens_on_an_axis_are_written_out(tmp_path):
     assert {"100", "200", "500", "1,000", "10,000"} <= set(words(path))
 
 
-def test_without_matplotlib_the_extra_is_named(found, monkeypatch):
+def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra, match="figures of a benchmark needs the extra 'lab'"):
-        plots.by_k(found)
+        plots.by_k(result)

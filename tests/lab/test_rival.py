@@ -42,35 +42,35 @@ def ask(small, embedder, cache):
 
 @pytest.mark.slow
 def test_a_rival_answers_over_the_pipe_in_the_order_that_it_ranks(tmp_path, ask, small):
-    found = ask(rival(tmp_path, "toy"))
-    assert found.error is None
-    assert (found.name, found.what, found.versions) == ("toy", "A toy.", {"toy": "1.2"})
-    assert len(found.answers) == small.questions
+    result = ask(rival(tmp_path, "toy"))
+    assert result.error is None
+    assert (result.name, result.what, result.versions) == ("toy", "A toy.", {"toy": "1.2"})
+    assert len(result.answers) == small.questions
     # "What does the cat of Ada eat?": what, does, the and cat stand in D1:2, more than in any other turn.
-    (asked,) = [one for one in found.answers if one.part == "one" and one.category == "1"]
-    assert asked.keys[0] == "D1:2"
-    assert len(asked.keys) == 3
+    (query,) = [answer for answer in result.answers if answer.part == "one" and answer.category == "1"]
+    assert query.keys[0] == "D1:2"
+    assert len(query.keys) == 3
 
 
 @pytest.mark.slow
 def test_a_rival_gets_texts_titles_and_dates_and_each_part_in_a_new_store(tmp_path, small, embedder, cache):
     note = """open("seen.jsonl", "a").write(json.dumps(asked) + "\\n")"""
-    kept = tmp_path / "kept.jsonl"
+    rest = tmp_path / "kept.jsonl"
     folder = rival(
-        tmp_path, "noting", before=note.replace("seen.jsonl", str(kept)), search='{"ok": True, "keys": []}'
+        tmp_path, "noting", before=note.replace("seen.jsonl", str(rest)), search='{"ok": True, "keys": []}'
     )
     measure(Rival(folder, cache, PATIENT), prepare(small, embedder), 3, silent)
-    said = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
-    assert [one["op"] for one in said if one["op"] != "search"] == ["hello", "load", "load", "close"]
-    assert said[1]["memories"][3] == {
+    message = [json.loads(line) for line in rest.read_text("utf-8").splitlines()]
+    assert [item["op"] for item in message if item["op"] != "search"] == ["hello", "load", "load", "close"]
+    assert message[1]["memories"][3] == {
         "key": "D2:1",
         "text": "My bicycle was stolen from the station.",
         "heading": "Ben",
         "session": "session_2",
         "occurred_at": "2023-05-25T09:05:00+00:00",
     }
-    assert said[1]["vectors"] is None
-    assert said[2] == {
+    assert message[1]["vectors"] is None
+    assert message[2] == {
         "op": "search",
         "text": "What is the name of Ada's cat?",
         "vector": None,
@@ -80,8 +80,8 @@ def test_a_rival_gets_texts_titles_and_dates_and_each_part_in_a_new_store(tmp_pa
 
 @pytest.mark.slow
 def test_a_rival_that_wants_vectors_gets_those_of_the_embedder(tmp_path, small, embedder, cache):
-    kept = tmp_path / "kept"
-    note = f"""asked["op"] == "load" and __import__("shutil").copy(asked["vectors"], {str(kept)!r})"""
+    rest = tmp_path / "kept"
+    note = f"""asked["op"] == "load" and __import__("shutil").copy(asked["vectors"], {str(rest)!r})"""
     folder = rival(
         tmp_path,
         "near",
@@ -91,27 +91,29 @@ def test_a_rival_that_wants_vectors_gets_those_of_the_embedder(tmp_path, small, 
     )
     measure(Rival(folder, cache, PATIENT), prepare(small, embedder), 3, silent)
     texts = [item.indexed for item in small.parts[1].items]
-    assert np.array_equal(np.load(kept), embedder.embed(texts))
+    assert np.array_equal(np.load(rest), embedder.embed(texts))
 
 
 @pytest.mark.slow
 def test_the_time_that_a_rival_says_it_took_stands_before_what_the_pipe_took(tmp_path, ask):
-    found = ask(rival(tmp_path, "timed", search="""{"ok": True, "keys": [], "ms": 4321.5}"""))
-    assert {one.ms for one in found.answers} == {4321.5}
+    result = ask(rival(tmp_path, "timed", search="""{"ok": True, "keys": [], "ms": 4321.5}"""))
+    assert {answer.ms for answer in result.answers} == {4321.5}
 
 
 @pytest.mark.slow
 def test_the_time_of_the_cues_vector_counts_for_who_uses_it(tmp_path, small, embedder, cache):
     parts = prepare(small, embedder)
-    found = {}
+    result = {}
     for vectors in (False, True):
         folder = rival(
             tmp_path, f"v{vectors}", vectors=vectors, search="""{"ok": True, "keys": [], "ms": 1}"""
         )
-        found[vectors] = [one.ms for one in measure(Rival(folder, cache, PATIENT), parts, 3, silent).answers]
-    more = [ms for one in parts for ms in one.cue_ms]
-    assert found[True] == [1.0 + ms for ms in more]
-    assert set(found[False]) == {1.0}
+        result[vectors] = [
+            answer.ms for answer in measure(Rival(folder, cache, PATIENT), parts, 3, silent).answers
+        ]
+    more = [ms for part in parts for ms in part.cue_ms]
+    assert result[True] == [1.0 + ms for ms in more]
+    assert set(result[False]) == {1.0}
 
 
 CRASH = """asked["op"] == "search" and (print("the disk is on fire", file=sys.stderr), sys.exit(3))"""
@@ -126,7 +128,7 @@ sys.exit(4)"""
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("made", "problem"),
+    ("new", "problem"),
     [
         ({"before": CRASH}, r"ended at search with status 3; on stderr it said: the disk is on fire"),
         (
@@ -148,17 +150,17 @@ sys.exit(4)"""
         ({"adapter": "syntax error"}, r"ended at hello with status 1; on stderr it said: .*SyntaxError"),
         ({"requirements": "no requirement at all !!"}, r"could not be installed: "),
     ],
-    ids=lambda one: None if isinstance(one, str) else next(iter(one)),
+    ids=lambda item: None if isinstance(item, str) else next(iter(item)),
 )
-def test_what_goes_wrong_with_a_rival_is_told_and_ends_only_its_own_run(tmp_path, ask, made, problem):
+def test_what_goes_wrong_with_a_rival_is_told_and_ends_only_its_own_run(tmp_path, ask, new, problem):
     # Only who never answers is given up after a short time: another may take long on a busy machine.
     hasty = {DEAF: {"hello_seconds": 1.0}, HANG: {"search_seconds": 0.5}}
-    limits = hasty.get(made.get("adapter", made.get("before")), {})
-    found = ask(rival(tmp_path, "broken", **made), replace(HASTY, **limits))
-    assert found.answers == ()
-    assert found.error is not None
+    limits = hasty.get(new.get("adapter", new.get("before")), {})
+    result = ask(rival(tmp_path, "broken", **new), replace(HASTY, **limits))
+    assert result.answers == ()
+    assert result.error is not None
     with pytest.raises(BenchError, match=problem):
-        raise BenchError(found.error)
+        raise BenchError(result.error)
 
 
 def test_a_rival_without_its_papers_is_an_error_of_that_rival(tmp_path, cache):
@@ -175,10 +177,10 @@ def test_a_rival_without_its_papers_is_an_error_of_that_rival(tmp_path, cache):
 def test_an_environment_is_made_once_and_anew_for_other_requirements(tmp_path, cache, ask):
     folder = rival(tmp_path, "kept")
     ask(folder)
-    (made,) = cache.glob("kept-*")
-    (made / "sign").touch()
+    (new,) = cache.glob("kept-*")
+    (new / "sign").touch()
     ask(folder)
-    assert (made / "sign").exists()
+    assert (new / "sign").exists()
     (folder / "requirements.txt").write_text("# nothing, in other words\n", "utf-8")
     ask(folder)
     assert len(list(cache.glob("kept-*"))) == 2
@@ -207,10 +209,10 @@ for line in sys.stdin:
     print(json.dumps({"ok": True, "versions": {"word": onlyword.WORD}}), flush=True)
 """
     folder = rival(tmp_path, "needy", adapter=adapter, requirements=f"{wheel(tmp_path)}\n")
-    one = Rival(folder, tmp_path / "cache", PATIENT)
-    one.begin()
-    one.close()
-    assert one.versions == {"word": "heliotrope"}
+    item = Rival(folder, tmp_path / "cache", PATIENT)
+    item.begin()
+    item.close()
+    assert item.versions == {"word": "heliotrope"}
     assert find_spec("onlyword") is None
 
 
@@ -218,11 +220,11 @@ for line in sys.stdin:
 def test_an_environment_that_was_left_half_made_is_made_again(tmp_path, cache, ask):
     folder = rival(tmp_path, "half")
     ask(folder)
-    (made,) = cache.glob("half-*")
-    (made / ".ready").unlink()
-    (made / "sign").touch()
+    (new,) = cache.glob("half-*")
+    (new / ".ready").unlink()
+    (new / "sign").touch()
     assert ask(folder).error is None
-    assert not (made / "sign").exists()
+    assert not (new / "sign").exists()
 
 
 @pytest.mark.slow
@@ -233,10 +235,10 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print(json.dumps({"ok": True, "versions": {"pid": os.getpid()}}), flush=True)
 __import__("threading").Event().wait()
 """
-    one = Rival(rival(tmp_path, "stubborn", adapter=adapter), cache, HASTY)
-    one.begin()
-    process, pid = one._running(), int(one.versions["pid"])
-    one.close()
+    item = Rival(rival(tmp_path, "stubborn", adapter=adapter), cache, HASTY)
+    item.begin()
+    process, pid = item._running(), int(item.versions["pid"])
+    item.close()
     assert not process.folder.exists()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -252,10 +254,10 @@ for line in sys.stdin:
         break
     print(json.dumps({"ok": True, "versions": {"child": child.pid}}), flush=True)
 """
-    one = Rival(rival(tmp_path, "parent", adapter=adapter), cache, PATIENT)
-    one.begin()
-    child = int(one.versions["child"])
-    one.close()
+    item = Rival(rival(tmp_path, "parent", adapter=adapter), cache, PATIENT)
+    item.begin()
+    child = int(item.versions["child"])
+    item.close()
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
@@ -263,17 +265,17 @@ for line in sys.stdin:
 @pytest.mark.slow
 def test_a_rival_that_talks_without_being_asked_is_stopped_and_leaves_no_thread(tmp_path, cache, small):
     before = {thread.ident for thread in threading.enumerate()}
-    one = Rival(rival(tmp_path, "babbling", adapter=BABBLE), cache, HASTY)
-    one.begin()
+    item = Rival(rival(tmp_path, "babbling", adapter=BABBLE), cache, HASTY)
+    item.begin()
     part, none = small.parts[0], np.zeros((6, 1), np.float32)
 
     def often():
         while True:  # each answer was there before its question, though it may be read later
-            one.load(part, none)
+            item.load(part, none)
 
     with pytest.raises(BenchError, match="babbling spoke before load was asked"):
         often()
-    one.close()
+    item.close()
     assert {thread.ident for thread in threading.enumerate()} <= before
 
 
@@ -294,7 +296,7 @@ def test_the_folders_of_rivals_are_those_with_an_adapter_by_name(tmp_path):
         rival(tmp_path / "all", name)
     (tmp_path / "all" / "notes").mkdir()
     own = rival(tmp_path, "own")
-    assert [one.name for one in rivals([own], [tmp_path / "all"])] == ["own", "a", "b"]
+    assert [item.name for item in rivals([own], [tmp_path / "all"])] == ["own", "a", "b"]
 
 
 @pytest.mark.parametrize("what", ["rival", "rivals"])

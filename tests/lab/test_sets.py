@@ -44,8 +44,8 @@ def test_a_set_has_the_digest_of_its_files(locomo, small):
 
 
 def test_passages_are_facts_under_their_titles_and_gold_are_titles(hotpot):
-    found = sets.load("hotpot", hotpot)
-    (part,) = found.parts
+    result = sets.load("hotpot", hotpot)
+    (part,) = result.parts
     assert part.items[0].arguments() == {
         "content": "Ada Lovelace wrote notes. They are on the Engine.",
         "key": "hotpot_small-0",
@@ -111,8 +111,8 @@ def test_a_set_of_another_name_is_refused(tmp_path):
 
 
 def test_fewer_questions_are_taken_evenly_from_all_parts(small):
-    some = small.first(2)
-    assert [(part.name, [query.text for query in part.queries]) for part in some.parts] == [
+    several = small.first(2)
+    assert [(part.name, [query.text for query in part.queries]) for part in several.parts] == [
         ("one", [small.parts[0].queries[0].text]),
         ("two", [small.parts[1].queries[0].text]),
     ]
@@ -126,11 +126,11 @@ def test_a_part_that_no_question_is_left_for_is_dropped(small):
 
 
 def test_shuffling_deals_the_same_gold_to_other_questions_of_the_part(tmp_path):
-    asked = [{"question": f"q{i}", "evidence": [f"D1:{i % 3 + 1}"], "category": 1} for i in range(12)]
+    question = [{"question": f"q{i}", "evidence": [f"D1:{i % 3 + 1}"], "category": 1} for i in range(12)]
     turns = [{"speaker": "Ada", "dia_id": f"D1:{i}", "text": str(i)} for i in (1, 2, 3)]
-    one = {"sample_id": "one", "conversation": {"session_1": turns}, "qa": asked}
+    item = {"sample_id": "one", "conversation": {"session_1": turns}, "qa": question}
     path = tmp_path / "locomo.json"
-    path.write_text(json.dumps([one]), "utf-8")
+    path.write_text(json.dumps([item]), "utf-8")
     before = sets.load("locomo", path)
     after = before.shuffled(np.random.default_rng(1))
     old, new = before.parts[0].queries, after.parts[0].queries

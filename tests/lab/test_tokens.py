@@ -9,12 +9,12 @@ from priming_lab.scoring import ScoredAnswer
 SIZES = {"p": {"a": 10, "b": 20, "c": 30, "d": 40}}
 
 
-def one(gold, keys):
+def entry(gold, keys):
     return ScoredAnswer("p", 0, "1", frozenset(gold), keys, keys, None, None, 1.0)
 
 
 # The first holds half at 10 tokens and all at 60, the second all at 20: means .25, .75, 1.
-ANSWERS = [one("ac", ("a", "b", "c")), one("b", ("b", "d"))]
+ANSWERS = [entry("ac", ("a", "b", "c")), entry("b", ("b", "d"))]
 
 
 def test_the_smallest_budget_and_the_fewest_hits_that_hold_a_share_are_found():
@@ -25,12 +25,12 @@ def test_the_smallest_budget_and_the_fewest_hits_that_hold_a_share_are_found():
 
 
 def test_what_the_ranking_never_holds_has_no_cost():
-    (found,) = scoring.costs([one("ad", ("a", "b"))], SIZES, (0.8,))
-    assert (found.budget, found.k, found.tokens, found.saved) == (None, None, None, None)
+    (result,) = scoring.costs([entry("ad", ("a", "b"))], SIZES, (0.8,))
+    assert (result.budget, result.k, result.tokens, result.saved) == (None, None, None, None)
 
 
 def test_thirds_of_three_questions_make_a_whole():
-    answers = [one("abc", ("a", "b", "c"))] * 3
+    answers = [entry("abc", ("a", "b", "c"))] * 3
     assert scoring.costs(answers, SIZES, (1.0,))[0].k == 3
 
 
@@ -45,10 +45,10 @@ def test_an_item_is_as_long_as_recall_packs_it(name, request, embedder):
     (part, *_) = sets.load(name, request.getfixturevalue(name)).parts
     with Memory.open("sqlite://", embedder=embedder) as memory:
         memory.remember_many([item.arguments() for item in part.items])
-        found = memory.recall("Ada", limit=1)
-    (hit,) = found.hits
+        recall = memory.recall("Ada", limit=1)
+    (hit,) = recall.hits
     (item,) = [item for item in part.items if item.key == hit.memory.key]
-    assert scoring.length(item) == estimate_tokens(found.text.removeprefix(HEADER) + "\n")
+    assert scoring.length(item) == estimate_tokens(recall.text.removeprefix(HEADER) + "\n")
 
 
 def test_the_whole_is_all_memories_of_the_part(small):

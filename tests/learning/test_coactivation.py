@@ -33,13 +33,13 @@ def hub(memory):
 
 def learnt(memory):
     """The links that were learnt, by their ends in order of key."""
-    found = memory.links(relation="co-activated")
-    return {tuple(sorted((one.source, one.target))): one.weight for one in found}
+    links = memory.links(relation="co-activated")
+    return {tuple(sorted((item.source, item.target))): item.weight for item in links}
 
 
-def use(memory, clock, *keys, after=timedelta(hours=1), **asked):
+def use(memory, clock, *keys, after=timedelta(hours=1), **query):
     clock.at += after
-    recall = memory.recall(CUE, **asked, floor=0)
+    recall = memory.recall(CUE, **query, floor=0)
     return memory.feedback(recall.recall_id, used=keys)
 
 

@@ -30,11 +30,11 @@ def chain(memory):
 
 
 def weights(memory):
-    return {(one.source, one.relation, one.target): one.weight for one in memory.links()}
+    return {(link.source, link.relation, link.target): link.weight for link in memory.links()}
 
 
 def nodes(memory):
-    return {one.key: one.weight for one in memory.list(kinds=["episode"])}
+    return {record.key: record.weight for record in memory.list(kinds=["episode"])}
 
 
 def moved(before, after):
@@ -180,8 +180,8 @@ def test_credit_is_for_the_graph_that_was_walked_not_for_the_one_that_there_is(c
 
 def test_a_link_that_is_gone_is_passed_over(chain):
     recall = chain.recall(CUE, floor=0)
-    made = [one for one in chain.log(key="b") if one.kind == "link" and "hit" in str(one.changes)]
-    chain.undo(made[0].id)
+    new = [entry for entry in chain.log(key="b") if entry.kind == "link" and "hit" in str(entry.changes)]
+    chain.undo(new[0].id)
     before = weights(chain)
     chain.feedback(recall.recall_id, not_relevant=["hit"])
     assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01}, rel=1e-3)
@@ -224,11 +224,11 @@ def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
 
 @pytest.mark.parametrize("verdict", ["overridden", "not_relevant", "not_useful"])
 def test_silence_takes_nothing_back_that_was_said_in_the_session(chain, verdict):
-    said = chain.feedback(chain.recall(CUE, floor=0, session="s").recall_id, **{verdict: ["hit"]})
+    operation = chain.feedback(chain.recall(CUE, floor=0, session="s").recall_id, **{verdict: ["hit"]})
     again = chain.feedback(
         chain.recall(CUE, floor=0, session="s").recall_id, confirmed=["hit"], tier="automatic"
     )
-    assert again.id == said.id
+    assert again.id == operation.id
     assert verdict.replace("_", "-") in again.message
     assert chain.get("hit").use.followed == 0
     chain.feedback(chain.recall(CUE, floor=0, session="t").recall_id, confirmed=["hit"], tier="automatic")
@@ -262,10 +262,10 @@ def test_praise_does_not_lower_a_link_of_full_weight(memory):
     assert weights(memory)["a", "similar-to", "b"] == 1.0
 
 
-@pytest.mark.parametrize("asked", [{"spread": False}, {"ablate": ["spread"]}])
+@pytest.mark.parametrize("query", [{"spread": False}, {"ablate": ["spread"]}])
 @pytest.mark.parametrize("profile", ["priming", "floop", "synapse", "ethos", "poc"])
-def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile, asked):
-    recall = chain.recall(CUE, floor=0, profile=profile, limit=100, **asked)
+def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile, query):
+    recall = chain.recall(CUE, floor=0, profile=profile, limit=100, **query)
     assert [hit.memory.key for hit in recall.hits if hit.path] == []
     before = weights(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=[recall.hits[0].memory.key])
@@ -290,7 +290,7 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "said"),
+    ("wrong", "error", "message"),
     [
         ({}, ParamError, "at least one key"),
         ({"used": "hit"}, ParamError, "must be a list of keys"),
@@ -304,10 +304,10 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
         ({"used": [3]}, ParamError, "text"),
     ],
 )
-def test_what_is_wrong_with_a_verdict_is_said_and_nothing_changes(chain, wrong, error, said):
+def test_what_is_wrong_with_a_verdict_is_said_and_nothing_changes(chain, wrong, error, message):
     recall = chain.recall(CUE, floor=0)
     before, operations = weights(chain), chain.stats().operations
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         chain.feedback(recall.recall_id, **wrong)
     assert (weights(chain), chain.stats().operations) == (before, operations)
 
@@ -356,9 +356,9 @@ def test_a_verdict_that_was_imported_is_not_given_again(open_memory, tmp_path):
 
 def test_links_that_are_all_gone_are_said(chain):
     recall = chain.recall(CUE, floor=0)
-    for one in chain.log():
-        if one.kind == "link":
-            chain.undo(one.id)
+    for entry in chain.log():
+        if entry.kind == "link":
+            chain.undo(entry.id)
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
     assert operation.message == "not-relevant hit: the links that led to it no longer exist, so none moved"
 
@@ -397,9 +397,9 @@ def test_a_purged_memory_is_not_found(chain):
 
 
 def test_a_memory_whose_remember_was_undone_is_not_found(chain):
-    made = chain.remember("Owls hoot at the builds by night.", key="owl")
+    stored = chain.remember("Owls hoot at the builds by night.", key="owl")
     recall = chain.recall("owls hoot")
-    chain.undo(made.operation)
+    chain.undo(stored.operation)
     with pytest.raises(NotFound, match="owl"):
         chain.feedback(recall.recall_id, used=["owl"])
 

@@ -63,22 +63,22 @@ def test_auc_turned_round_is_what_is_left_of_one(positives, negatives):
     assert auc(positives, negatives) + auc(negatives, positives) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("one", [([], [1.0]), ([1.0], []), ([math.nan], [1.0]), ([1.0], [math.nan])])
-def test_auc_refuses_nothing_and_nan(one):
+@pytest.mark.parametrize("item", [([], [1.0]), ([1.0], []), ([math.nan], [1.0]), ([1.0], [math.nan])])
+def test_auc_refuses_nothing_and_nan(item):
     with pytest.raises(ParamError):
-        auc(*one)
+        auc(*item)
 
 
 # d = 1, 0, 0, -1, 1: mean .2, Σ(d − .2)² = .64 + .04 + .04 + 1.44 + .64 = 2.8, s² = .7, s/√5 = √.14.
 def test_a_paired_difference_has_the_error_of_its_mean():
-    found = paired_difference([1, 1, 0, 0, 1], [0, 1, 0, 1, 0], np.random.default_rng(1))
-    assert found.mean == pytest.approx(0.2)
-    assert found.error == pytest.approx(math.sqrt(0.14))
+    result = paired_difference([1, 1, 0, 0, 1], [0, 1, 0, 1, 0], np.random.default_rng(1))
+    assert result.mean == pytest.approx(0.2)
+    assert result.error == pytest.approx(math.sqrt(0.14))
 
 
 def test_rankings_that_are_equal_differ_by_nothing_for_sure():
-    found = paired_difference([0.3, 0.7], [0.3, 0.7], np.random.default_rng(1))
-    assert (found.mean, found.error, found.low, found.high) == (0.0, 0.0, 0.0, 0.0)
+    result = paired_difference([0.3, 0.7], [0.3, 0.7], np.random.default_rng(1))
+    assert (result.mean, result.error, result.low, result.high) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_one_question_has_no_error_to_speak_of():
@@ -89,9 +89,9 @@ def test_one_question_has_no_error_to_speak_of():
 def test_the_interval_of_many_questions_is_the_normal_one():
     draws = np.random.default_rng(5)
     ours = draws.normal(0.3, 1.0, 2_000)
-    found = paired_difference(ours, np.zeros(2_000), np.random.default_rng(6))
-    assert found.low == pytest.approx(found.mean - 1.96 * found.error, abs=0.2 * found.error)
-    assert found.high == pytest.approx(found.mean + 1.96 * found.error, abs=0.2 * found.error)
+    result = paired_difference(ours, np.zeros(2_000), np.random.default_rng(6))
+    assert result.low == pytest.approx(result.mean - 1.96 * result.error, abs=0.2 * result.error)
+    assert result.high == pytest.approx(result.mean + 1.96 * result.error, abs=0.2 * result.error)
 
 
 def test_a_lower_level_makes_a_narrower_interval():
@@ -104,8 +104,8 @@ def test_a_lower_level_makes_a_narrower_interval():
 
 
 def test_the_same_rng_gives_the_same_interval():
-    one, other = (paired_difference([1, 0, 1], [0, 0, 1], np.random.default_rng(3)) for _ in range(2))
-    assert one == other
+    item, other = (paired_difference([1, 0, 1], [0, 0, 1], np.random.default_rng(3)) for _ in range(2))
+    assert item == other
 
 
 def test_different_numbers_of_questions_cannot_be_compared():

@@ -9,7 +9,7 @@ CUE = "how do I free space on the build host"
 
 
 @pytest.fixture
-def told(memory):
+def answer(memory):
     memory.remember(
         "To free space on the build host, delete builds older than a week.",
         key="free-space",
@@ -21,81 +21,81 @@ def told(memory):
 
 
 def weights(memory):
-    return {(one.source, one.relation, one.target): one.weight for one in memory.links()}
+    return {(link.source, link.relation, link.target): link.weight for link in memory.links()}
 
 
-def test_an_execution_that_worked_is_counted_and_reviews_the_procedure(told, clock):
-    operation = told.done("free-space")
-    one = told.get("free-space")
-    assert (one.use.uses, one.use.helped, one.use.failed, one.use.last_used_at) == (1, 1, 0, clock.at)
-    assert (one.retention.stability, one.retention.reviewed_at) == (2.3065, clock.at)
+def test_an_execution_that_worked_is_counted_and_reviews_the_procedure(answer, clock):
+    operation = answer.done("free-space")
+    item = answer.get("free-space")
+    assert (item.use.uses, item.use.helped, item.use.failed, item.use.last_used_at) == (1, 1, 0, clock.at)
+    assert (item.retention.stability, item.retention.reviewed_at) == (2.3065, clock.at)
     assert (operation.kind, operation.source) == ("done", "conscious")
     assert operation.message == "1 of 1 execution succeeded"
-    assert one.metadata == {"steps": STEPS, "trigger": "the disk is full"}
+    assert item.metadata == {"steps": STEPS, "trigger": "the disk is full"}
 
 
-def test_an_execution_that_failed_is_one_too(told):
-    told.done("free-space")
-    operation = told.done("free-space", success=False, reason="no rights")
-    one = told.get("free-space")
-    assert (one.use.uses, one.use.helped, one.use.failed) == (2, 1, 1)
-    assert one.retention.endurance == pytest.approx(0.8)  # 1 · (1 + .1 · 0) · .8: no time went by
+def test_an_execution_that_failed_is_one_too(answer):
+    answer.done("free-space")
+    operation = answer.done("free-space", success=False, reason="no rights")
+    item = answer.get("free-space")
+    assert (item.use.uses, item.use.helped, item.use.failed) == (2, 1, 1)
+    assert item.retention.endurance == pytest.approx(0.8)  # 1 · (1 + .1 · 0) · .8: no time went by
     assert (operation.reason, operation.message) == ("no rights", "1 of 2 executions succeeded")
 
 
-def test_without_a_recall_no_weight_moves(told):
-    before = weights(told)
-    told.done("free-space")
-    assert weights(told) == before
-    assert told.get("free-space").weight == 0.5
+def test_without_a_recall_no_weight_moves(answer):
+    before = weights(answer)
+    answer.done("free-space")
+    assert weights(answer) == before
+    assert answer.get("free-space").weight == 0.5
 
 
-def test_an_execution_is_undone_and_done_again(told):
-    before = told.get("free-space")
-    done = told.done("free-space", recall_id=told.recall(CUE).recall_id)
-    after = told.get("free-space")
-    undone = told.undo(done.id)
-    assert told.get("free-space") == before
-    told.undo(undone.id)
-    assert told.get("free-space") == after
-    assert told.validate() == []
+def test_an_execution_is_undone_and_done_again(answer):
+    before = answer.get("free-space")
+    done = answer.done("free-space", recall_id=answer.recall(CUE).recall_id)
+    after = answer.get("free-space")
+    undone = answer.undo(done.id)
+    assert answer.get("free-space") == before
+    answer.undo(undone.id)
+    assert answer.get("free-space") == after
+    assert answer.validate() == []
 
 
-def test_the_recall_that_brought_it_up_over_a_link_is_credited_once(told):
-    told.link("zebras", "free-space")
-    recall = told.recall("who gallops across plains", profile="poc")
-    before = weights(told)
+def test_the_recall_that_brought_it_up_over_a_link_is_credited_once(answer):
+    answer.link("zebras", "free-space")
+    recall = answer.recall("who gallops across plains", profile="poc")
+    before = weights(answer)
     link = ("zebras", "similar-to", "free-space")
-    told.done("free-space", recall_id=recall.recall_id)
-    assert weights(told)[link] - before[link] == pytest.approx(0.01)
-    again = told.done("free-space", recall_id=recall.recall_id)
-    assert weights(told)[link] - before[link] == pytest.approx(0.01)
+    answer.done("free-space", recall_id=recall.recall_id)
+    assert weights(answer)[link] - before[link] == pytest.approx(0.01)
+    again = answer.done("free-space", recall_id=recall.recall_id)
+    assert weights(answer)[link] - before[link] == pytest.approx(0.01)
     assert "has this verdict already" in again.message
-    assert told.get("free-space").use.helped == 2
+    assert answer.get("free-space").use.helped == 2
 
 
-def test_a_failure_blames_no_link_and_speaks_against_the_procedure_on_such_a_cue(told):
-    recall = told.recall(CUE)
-    before = weights(told)
-    told.done("free-space", success=False, recall_id=recall.recall_id)
-    assert weights(told) == before
-    assert told.recall(CUE).hits[0].components["feedback"] < 0.0
+def test_a_failure_blames_no_link_and_speaks_against_the_procedure_on_such_a_cue(answer):
+    recall = answer.recall(CUE)
+    before = weights(answer)
+    answer.done("free-space", success=False, recall_id=recall.recall_id)
+    assert weights(answer) == before
+    assert answer.recall(CUE).hits[0].components["feedback"] < 0.0
 
 
-def test_world_weaver_scores_a_procedure_by_how_often_it_worked(told, clock):
+def test_world_weaver_scores_a_procedure_by_how_often_it_worked(answer, clock):
     for success in (True, True, True, False):
-        told.done("free-space", success=success)
-    told.feedback(told.recall(CUE).recall_id, confirmed=["free-space"])
+        answer.done("free-space", success=success)
+    answer.feedback(answer.recall(CUE).recall_id, confirmed=["free-space"])
     clock.at += timedelta(days=1)
-    (hit,) = [x for x in told.recall(CUE, profile="world-weaver").hits if x.memory.key == "free-space"]
+    (hit,) = [x for x in answer.recall(CUE, profile="world-weaver").hits if x.memory.key == "free-space"]
     assert hit.components["success_rate"] == 0.75
     assert hit.components["recency"] == pytest.approx(2.718281828**-0.1)
-    wanted = 0.5 * hit.components["semantic"] + 0.3 * 0.75 + 0.2 * hit.components["recency"]
-    assert hit.score == pytest.approx(wanted)
+    expected = 0.5 * hit.components["semantic"] + 0.3 * 0.75 + 0.2 * hit.components["recency"]
+    assert hit.score == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("key", "more", "error", "said"),
+    ("key", "more", "error", "message"),
     [
         (
             "zebras",
@@ -110,22 +110,22 @@ def test_world_weaver_scores_a_procedure_by_how_often_it_worked(told, clock):
         ("free-space", {"reason": "two\nlines"}, ParamError, "one printable line"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_execution_is_said_and_nothing_changes(told, key, more, error, said):
-    before = told.stats().operations
-    with pytest.raises(error, match=said):
-        told.done(key, **more)
-    assert told.stats().operations == before
+def test_what_is_wrong_with_an_execution_is_said_and_nothing_changes(answer, key, more, error, message):
+    before = answer.stats().operations
+    with pytest.raises(error, match=message):
+        answer.done(key, **more)
+    assert answer.stats().operations == before
 
 
-def test_a_recall_that_did_not_bring_it_up_is_refused(told):
-    recall = told.recall("who gallops across plains", limit=1)
+def test_a_recall_that_did_not_bring_it_up_is_refused(answer):
+    recall = answer.recall("who gallops across plains", limit=1)
     with pytest.raises(ParamError, match="must be a memory that recall"):
-        told.done("free-space", recall_id=recall.recall_id)
-    assert told.get("free-space").use.uses == 0
+        answer.done("free-space", recall_id=recall.recall_id)
+    assert answer.get("free-space").use.uses == 0
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"),
+    ("metadata", "message"),
     [
         ({"steps": "stop"}, "metadata.steps = 'stop': must be a list of texts"),
         ({"steps": ["stop", 7]}, "must be a list of texts"),
@@ -134,8 +134,8 @@ def test_a_recall_that_did_not_bring_it_up_is_refused(told):
         ({"trigger": ""}, "must be a text that says when"),
     ],
 )
-def test_steps_and_trigger_of_a_procedure_are_texts(memory, metadata, said):
-    with pytest.raises(ParamError, match=said):
+def test_steps_and_trigger_of_a_procedure_are_texts(memory, metadata, message):
+    with pytest.raises(ParamError, match=message):
         memory.remember("Delete builds.", kind="procedure", metadata=metadata)
     assert memory.list() == []
     memory.remember("Delete builds.", kind="fact", metadata=metadata)

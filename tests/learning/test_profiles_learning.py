@@ -165,13 +165,13 @@ def test_a_pair_counts_once_a_recall_however_its_verdicts_are_told(pair, clock):
     recall = pair.recall("where are invoices kept and printed?")
     pair.feedback(recall.recall_id, used=["kept"])
     assert strength(pair, "kept", "printed") == 0.5
-    told = pair.feedback(recall.recall_id, used=["printed"])
+    operation = pair.feedback(recall.recall_id, used=["printed"])
     assert strength(pair, "kept", "printed") == pytest.approx(0.55)
-    assert "kept – printed 0.50 → 0.55" in told.message
+    assert "kept – printed 0.50 → 0.55" in operation.message
     again = pair.feedback(recall.recall_id, confirmed=["printed", "kept"])
     assert strength(pair, "kept", "printed") == pytest.approx(0.55)
     pair.undo(again.id)
-    pair.undo(told.id)
+    pair.undo(operation.id)
     assert strength(pair, "kept", "printed") == 0.5
 
 

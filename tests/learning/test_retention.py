@@ -32,7 +32,7 @@ def reviewed(row, now, *, recalled):
 
 
 def test_the_first_review_by_hand():
-    good, again = (review(NEW, START, START + DAY, recalled=one) for one in (True, False))
+    good, again = (review(NEW, START, START + DAY, recalled=item) for item in (True, False))
     # FSRS-6: w2 and w0. World Weaver, a day after it was told: R = 1.9^(−½), S · (1 + .1 · (1 − R)) and S · .8.
     assert (good.stability, again.stability) == (2.3065, 0.212)
     assert good.endurance == pytest.approx(1 + 0.1 * (1 - 1.9**-0.5))
@@ -138,7 +138,7 @@ CUE = "who signs the builds"
 
 
 @pytest.fixture
-def told(memory, clock):
+def reply(memory, clock):
     """Two facts of the same text, which match every cue alike."""
     for key, days in (("kestrel", 2), ("heron", 1)):
         memory.remember("Kestrel signs the builds.", key=key, kind="fact", occurred_at=clock.at - days * DAY)
@@ -150,22 +150,22 @@ def judge(memory, **verdicts):
 
 
 @pytest.mark.parametrize("verdict", ["used", "confirmed"])
-def test_praise_is_a_successful_recall(told, clock, verdict):
+def test_praise_is_a_successful_recall(reply, clock, verdict):
     clock.at += DAY
-    judge(told, **{verdict: ["kestrel"]})
-    one = told.get("kestrel")
-    assert one.retention.stability == 2.3065
-    assert one.retention.endurance == pytest.approx(1 + 0.1 * (1 - 1.9**-0.5))
-    assert one.retention.reviewed_at == one.use.first_used_at == clock.at
-    assert one.use.recent == (clock.at,)
+    judge(reply, **{verdict: ["kestrel"]})
+    item = reply.get("kestrel")
+    assert item.retention.stability == 2.3065
+    assert item.retention.endurance == pytest.approx(1 + 0.1 * (1 - 1.9**-0.5))
+    assert item.retention.reviewed_at == item.use.first_used_at == clock.at
+    assert item.use.recent == (clock.at,)
 
 
 @pytest.mark.parametrize("verdict", ["not_useful", "overridden"])
-def test_blame_is_a_failed_recall(told, clock, verdict):
-    judge(told, **{verdict: ["kestrel"]})
-    one = told.get("kestrel")
-    assert (one.retention.stability, one.retention.endurance) == (0.212, 0.8)
-    assert (one.use.recent, one.use.first_used_at, one.retention.reviewed_at) == ((), None, clock.at)
+def test_blame_is_a_failed_recall(reply, clock, verdict):
+    judge(reply, **{verdict: ["kestrel"]})
+    item = reply.get("kestrel")
+    assert (item.retention.stability, item.retention.endurance) == (0.212, 0.8)
+    assert (item.use.recent, item.use.first_used_at, item.retention.reviewed_at) == ((), None, clock.at)
 
 
 @settings(max_examples=settings.default.max_examples // 4)
@@ -184,67 +184,69 @@ def test_verdicts_at_whole_days_leave_what_the_reference_of_fsrs_leaves(history)
         assert (left.stability, left.difficulty) == pytest.approx((card.stability, card.difficulty))
 
 
-def test_what_is_not_relevant_was_not_reviewed(told):
-    judge(told, not_relevant=["kestrel"])
-    assert told.get("kestrel").retention == Retention()
+def test_what_is_not_relevant_was_not_reviewed(reply):
+    judge(reply, not_relevant=["kestrel"])
+    assert reply.get("kestrel").retention == Retention()
 
 
-def test_verdicts_given_together_are_one_review_that_failed_if_any_did(told):
-    judge(told, used=["kestrel"], confirmed=["kestrel"], overridden=["heron"])
-    assert told.get("kestrel").retention.stability == 2.3065
-    judge(told, confirmed=["kestrel"], not_useful=["kestrel"])
-    assert told.get("kestrel").retention.stability < 2.3065
-    assert told.get("kestrel").use.uses == 3
+def test_verdicts_given_together_are_one_review_that_failed_if_any_did(reply):
+    judge(reply, used=["kestrel"], confirmed=["kestrel"], overridden=["heron"])
+    assert reply.get("kestrel").retention.stability == 2.3065
+    judge(reply, confirmed=["kestrel"], not_useful=["kestrel"])
+    assert reply.get("kestrel").retention.stability < 2.3065
+    assert reply.get("kestrel").use.uses == 3
 
 
-def test_automatic_verdicts_of_a_day_are_one_review_and_each_is_a_use(told, clock):
-    judge(told, used=["kestrel"])
+def test_automatic_verdicts_of_a_day_are_one_review_and_each_is_a_use(reply, clock):
+    judge(reply, used=["kestrel"])
     for hours in (5, 23):
         clock.at += timedelta(hours=hours)
-        told.feedback(told.recall(CUE).recall_id, used=["kestrel"], tier="automatic")
-    one = told.get("kestrel")
-    assert (one.use.uses, one.use.last_used_at) == (3, clock.at)
+        reply.feedback(reply.recall(CUE).recall_id, used=["kestrel"], tier="automatic")
+    item = reply.get("kestrel")
+    assert (item.use.uses, item.use.last_used_at) == (3, clock.at)
     # That of 5 hours was no review, that of 28 hours was.
-    assert one.retention.reviewed_at == clock.at
+    assert item.retention.reviewed_at == clock.at
     first = review(NEW, START, START, recalled=True)
     row = with_retention(MemoryRow("a", "a", "fact"), first)
-    assert one.retention.stability == review(row, START, START + timedelta(hours=28), recalled=True).stability
+    assert (
+        item.retention.stability == review(row, START, START + timedelta(hours=28), recalled=True).stability
+    )
 
 
-def test_a_review_is_undone_with_its_verdict_and_done_again(told):
-    judge(told, used=["kestrel"])
-    before = told.get("kestrel")
-    done = judge(told, not_useful=["kestrel"])
-    after = told.get("kestrel")
+def test_a_review_is_undone_with_its_verdict_and_done_again(reply):
+    judge(reply, used=["kestrel"])
+    before = reply.get("kestrel")
+    done = judge(reply, not_useful=["kestrel"])
+    after = reply.get("kestrel")
     assert after.retention != before.retention
-    undone = told.undo(done.id)
-    assert told.get("kestrel") == before
-    told.undo(undone.id)
-    assert told.get("kestrel") == after
+    undone = reply.undo(done.id)
+    assert reply.get("kestrel") == before
+    reply.undo(undone.id)
+    assert reply.get("kestrel") == after
 
 
-def test_a_merge_adds_the_uses_up_and_keeps_what_is_retained_better(told, clock):
-    judge(told, used=["kestrel"])
+def test_a_merge_adds_the_uses_up_and_keeps_what_is_retained_better(reply, clock):
+    judge(reply, used=["kestrel"])
     clock.at += DAY
-    judge(told, used=["heron"])
+    judge(reply, used=["heron"])
     clock.at += DAY
-    judge(told, used=["heron"])
-    heron = told.get("heron")
-    told.merge("heron", "kestrel")
-    one = told.get("kestrel")
-    assert one.retention == heron.retention
-    assert one.use.recent == (clock.at, clock.at - DAY, clock.at - 2 * DAY)
-    assert (one.use.uses, one.use.first_used_at) == (3, clock.at - 2 * DAY)
+    judge(reply, used=["heron"])
+    heron = reply.get("heron")
+    reply.merge("heron", "kestrel")
+    item = reply.get("kestrel")
+    assert item.retention == heron.retention
+    assert item.use.recent == (clock.at, clock.at - DAY, clock.at - 2 * DAY)
+    assert (item.use.uses, item.use.first_used_at) == (3, clock.at - 2 * DAY)
 
 
-def test_what_is_retained_travels(told, open_memory, tmp_path):
-    judge(told, used=["kestrel"], not_useful=["heron"])
-    told.export(tmp_path / "all.jsonl")
+def test_what_is_retained_travels(reply, open_memory, tmp_path):
+    judge(reply, used=["kestrel"], not_useful=["heron"])
+    reply.export(tmp_path / "all.jsonl")
     copy = open_memory(namespace="copy")
     copy.import_(tmp_path / "all.jsonl")
     for key in ("kestrel", "heron"):
-        assert copy.get(key).retention == told.get(key).retention
-        assert copy.get(key).use == told.get(key).use
+        assert copy.get(key).retention == reply.get(key).retention
+        assert copy.get(key).use == reply.get(key).use
 
 
 # Forgetting that is felt
@@ -262,10 +264,10 @@ def order(memory, profile, cue=CUE):
 
 
 @pytest.mark.parametrize("profile", ["priming", "world-weaver", "arc", "floop", "poc", "ethos", "synapse"])
-def test_without_verdicts_nothing_is_known_to_be_forgotten(told, clock, profile):
+def test_without_verdicts_nothing_is_known_to_be_forgotten(reply, clock, profile):
     clock.at += 300 * DAY
-    whole = told.recall(CUE, profile=profile)
-    less = told.recall(CUE, profile=profile, ablate=["retention", "base"])
+    whole = reply.recall(CUE, profile=profile)
+    less = reply.recall(CUE, profile=profile, ablate=["retention", "base"])
     assert whole.hits == less.hits
     assert whole.hits
     shown = {name for hit in whole.hits for name in hit.components}
@@ -273,76 +275,76 @@ def test_without_verdicts_nothing_is_known_to_be_forgotten(told, clock, profile)
     assert profile == "floop" or "base" not in shown
 
 
-def test_a_verdict_on_one_memory_leaves_the_scores_of_the_others(told, clock):
-    told.remember("Gulls nest upon tall cliffs.", key="gulls")
-    before = components(told, ablate=["positive_feedback", "negative_feedback"])
-    told.feedback(told.recall("gulls nest").recall_id, used=["gulls"])
+def test_a_verdict_on_one_memory_leaves_the_scores_of_the_others(reply, clock):
+    reply.remember("Gulls nest upon tall cliffs.", key="gulls")
+    before = components(reply, ablate=["positive_feedback", "negative_feedback"])
+    reply.feedback(reply.recall("gulls nest").recall_id, used=["gulls"])
     clock.at += 30 * DAY
-    after = components(told, ablate=["positive_feedback", "negative_feedback"])
+    after = components(reply, ablate=["positive_feedback", "negative_feedback"])
     for key in ("kestrel", "heron"):
         own = [
-            {name: part for name, part in found[key][1].items() if name != "rivals"}
-            for found in (before, after)
+            {name: part for name, part in result[key][1].items() if name != "rivals"}
+            for result in (before, after)
         ]
         assert {name: own[1][name] for name in own[0]} == pytest.approx(own[0], abs=1e-3)
         assert "use" not in own[0] or own[0]["use"] == 0
 
 
-def test_in_the_default_profile_what_is_nearly_forgotten_yields_to_its_equal(told, clock):
-    judge(told, used=["kestrel"])
+def test_in_the_default_profile_what_is_nearly_forgotten_yields_to_its_equal(reply, clock):
+    judge(reply, used=["kestrel"])
     clock.at += 2 * 365 * DAY
-    on = components(told)
+    on = components(reply)
     left = (1 + (0.9 ** (-1 / 0.1542) - 1) * 730 / 2.3065) ** -0.1542
     base = 1 / (1 + math.exp(-1 + 0.5 * math.log(730 * 24)))
     assert on["kestrel"][1]["use"] == pytest.approx(0.3 * (base + left - 1.0))
     assert on["kestrel"][1]["use"] < 0.0 == on["heron"][1].get("use", 0.0)
 
 
-def test_in_the_default_profile_what_was_used_lately_comes_first(told, clock):
-    judge(told, used=["heron"])
+def test_in_the_default_profile_what_was_used_lately_comes_first(reply, clock):
+    judge(reply, used=["heron"])
     clock.at += timedelta(hours=1)
-    assert list(components(told, ablate=["positive_feedback", "negative_feedback"])) == ["heron", "kestrel"]
+    assert list(components(reply, ablate=["positive_feedback", "negative_feedback"])) == ["heron", "kestrel"]
 
 
 def test_in_arc_a_memory_loses_half_of_its_recency_in_a_week_and_its_rank_with_it(memory, clock):
     memory.remember("Kestrel signs the builds.", key="old")
     clock.at += 7 * DAY
     memory.remember("Heron signs the builds.", key="new")
-    found = components(memory, "arc")
-    assert (found["old"][1]["recency"], found["new"][1]["recency"]) == (0.5, 1.0)
+    result = components(memory, "arc")
+    assert (result["old"][1]["recency"], result["new"][1]["recency"]) == (0.5, 1.0)
     # What the likeness gives the old one over the new is less than the .1 that its recency lost.
-    assert abs(found["old"][1]["relevance"] - found["new"][1]["relevance"]) < 0.2
+    assert abs(result["old"][1]["relevance"] - result["new"][1]["relevance"]) < 0.2
     assert order(memory, "arc") == ["new", "old"]
     judge(memory, confirmed=["old"])
     assert components(memory, "arc")["old"][1]["recency"] == 1.0
 
 
-def test_in_world_weaver_a_fact_that_failed_falls_below_one_that_was_recalled(told, clock):
+def test_in_world_weaver_a_fact_that_failed_falls_below_one_that_was_recalled(reply, clock):
     clock.at += DAY
-    judge(told, used=["heron"], not_useful=["kestrel"])
+    judge(reply, used=["heron"], not_useful=["kestrel"])
     clock.at += 3 * DAY
-    found = components(told, "world-weaver")
-    assert order(told, "world-weaver") == ["heron", "kestrel"]
+    result = components(reply, "world-weaver")
+    assert order(reply, "world-weaver") == ["heron", "kestrel"]
     praised = 1 + 0.1 * (1 - 1.9**-0.5)
-    assert found["heron"][1]["retrievability"] == pytest.approx((1 + 0.9 * 3 / praised) ** -0.5)
-    assert found["kestrel"][1]["retrievability"] == pytest.approx((1 + 0.9 * 4 / 0.8) ** -0.5)
+    assert result["heron"][1]["retrievability"] == pytest.approx((1 + 0.9 * 3 / praised) ** -0.5)
+    assert result["kestrel"][1]["retrievability"] == pytest.approx((1 + 0.9 * 4 / 0.8) ** -0.5)
 
 
-def test_in_world_weaver_a_failed_recall_is_felt_at_once(told, clock):
+def test_in_world_weaver_a_failed_recall_is_felt_at_once(reply, clock):
     clock.at += 10 * DAY
-    before = components(told, "world-weaver")["kestrel"][1]["retrievability"]
-    judge(told, not_useful=["kestrel"])
-    assert components(told, "world-weaver")["kestrel"][1]["retrievability"] < before
+    before = components(reply, "world-weaver")["kestrel"][1]["retrievability"]
+    judge(reply, not_useful=["kestrel"])
+    assert components(reply, "world-weaver")["kestrel"][1]["retrievability"] < before
 
 
-def test_in_world_weaver_uses_raise_the_activation_of_a_fact(told, clock):
+def test_in_world_weaver_uses_raise_the_activation_of_a_fact(reply, clock):
     clock.at += 10 * DAY
-    before = components(told, "world-weaver")["kestrel"][1]["activation"]
-    judge(told, used=["kestrel"])
+    before = components(reply, "world-weaver")["kestrel"][1]["activation"]
+    judge(reply, used=["kestrel"])
     clock.at += 10 * DAY
-    judge(told, used=["kestrel"])
+    judge(reply, used=["kestrel"])
     clock.at += 10 * DAY
-    after = components(told, "world-weaver")["kestrel"][1]["activation"]
+    after = components(reply, "world-weaver")["kestrel"][1]["activation"]
     # ln 2 more at the same age, give or take noise of sigma .1 on both: three of its deviations are .43.
     assert math.log(after / (1 - after)) - math.log(before / (1 - before)) > math.log(2) - 0.43
 
@@ -352,18 +354,18 @@ def test_a_conflict_takes_no_part_in_the_association_of_names(open_memory):
         memory.remember("Kestrel signs the builds.", key="fact", kind="fact")
         before = components(memory, "world-weaver")
         memory.link("entity:kestrel", "fact", "conflicts", 1.0)
-        asked = Cue("What does Kestrel do?")
-        assert order(memory, "world-weaver", asked.text) == ["fact"]
+        query = Cue("What does Kestrel do?")
+        assert order(memory, "world-weaver", query.text) == ["fact"]
         assert components(memory, "world-weaver") == before
 
 
-def test_floop_counts_the_age_of_a_memory_from_its_first_use(told, clock):
-    judge(told, used=["kestrel"])
+def test_floop_counts_the_age_of_a_memory_from_its_first_use(reply, clock):
+    judge(reply, used=["kestrel"])
     clock.at += DAY
-    judge(told, used=["kestrel"])
+    judge(reply, used=["kestrel"])
     # LAWS §3, two uses, the first a day ago: ln(2 · 24^(−.5) / .5); 1 / (1 + e^(−(B + 1))).
     level = math.log(2 * 24**-0.5 / 0.5)
-    assert components(told, "floop")["kestrel"][1]["base"] == pytest.approx(1 / (1 + math.exp(-(level + 1))))
+    assert components(reply, "floop")["kestrel"][1]["base"] == pytest.approx(1 / (1 + math.exp(-(level + 1))))
 
 
 def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_memory, url, clock):
@@ -372,16 +374,16 @@ def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_me
     key = memory.recall("build 7", floor=0).hits[0].memory.key
     memory.feedback(memory.recall("build 7", floor=0).recall_id, used=[key])
     clock.at += 20 * DAY
-    held = dict(memory.working(clock.at).practice)
+    holder = dict(memory.working(clock.at).practice)
     answer = memory.recall("build 7 host").hits
     memory.close()
     again = open_memory(url)
     assert again.recall("build 7 host").hits == answer
     assert again._working.snapshot_rows
-    assert again._working.practice == held
+    assert again._working.practice == holder
     again.drop_snapshot()
     assert again.recall("build 7 host").hits == answer
-    assert again._working.practice == held
+    assert again._working.practice == holder
 
 
 def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url, clock):
@@ -401,12 +403,12 @@ def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url
     assert "use" in memory.recall(CUE).hits[0].components
 
 
-def test_a_memory_that_is_gone_is_no_longer_practised(told):
-    done = judge(told, used=["kestrel"])
-    working = told.working
-    assert set(working(START).practice) == {told.get("kestrel").id}
-    told.undo(done.id)
+def test_a_memory_that_is_gone_is_no_longer_practised(reply):
+    done = judge(reply, used=["kestrel"])
+    working = reply.working
+    assert set(working(START).practice) == {reply.get("kestrel").id}
+    reply.undo(done.id)
     assert working(START).practice == {}
-    judge(told, used=["kestrel"])
-    told.purge("kestrel")
+    judge(reply, used=["kestrel"])
+    reply.purge("kestrel")
     assert working(START).practice == {}

@@ -20,7 +20,7 @@ def work(memory):
 
 
 def weights(memory):
-    return {(one.source, one.target): one.weight for one in memory.links(relation="similar-to")}
+    return {(link.source, link.target): link.weight for link in memory.links(relation="similar-to")}
 
 
 def test_links_among_what_a_run_was_shown_rise_when_its_output_is_used(work, clock):
@@ -41,7 +41,7 @@ def test_links_among_what_a_run_was_shown_rise_when_its_output_is_used(work, clo
     assert run.id in operation.reason
     work.undo(operation.id)
     assert weights(work) == {("a", "b"): 0.5, ("b", "c"): 0.2}
-    assert [one.settled for one in work.run_list()] == [None]
+    assert [item.settled for item in work.run_list()] == [None]
 
 
 def test_they_sink_when_it_ends_in_nothing(work):
@@ -94,7 +94,7 @@ def test_a_used_run_counts_the_co_activations_of_its_recalls(work, clock):
         run = work.run_start()
         work.recall(CUE, session=run.session, floor=0)
         work.run_used(run.id)
-    pairs = {tuple(sorted((one.source, one.target))) for one in work.links(relation="co-activated")}
+    pairs = {tuple(sorted((link.source, link.target))) for link in work.links(relation="co-activated")}
     assert ("a", "b") in pairs
 
 

@@ -23,7 +23,7 @@ def store(memory):
     return memory
 
 
-def found(memory, cue=OTHER_WORDS, ablate=(), **arguments):
+def result(memory, cue=OTHER_WORDS, ablate=(), **arguments):
     """What is found by words alone."""
     hits = memory.recall(cue, ablate=["meaning", *ablate], floor=0, **arguments).hits
     return [hit.memory.key for hit in hits if hit.components.get("words", 0.0) > 0]
@@ -47,25 +47,25 @@ def teach(memory, **verdicts):
 
 
 def test_a_memory_is_found_by_words_that_only_a_judged_cue_has(store):
-    assert found(store) == []
+    assert result(store) == []
     teach(store, used=["pool"])
-    assert found(store) == ["pool"]
-    assert found(store, ablate=["useful", "base"]) == []
+    assert result(store) == ["pool"]
+    assert result(store, ablate=["useful", "base"]) == []
 
 
 def test_undo_takes_the_words_back_and_redo_gives_them_again(store):
     operation = teach(store, used=["pool"])
     undone = store.undo(operation.id)
-    assert found(store) == []
+    assert result(store) == []
     store.undo(undone.id)
-    assert found(store) == ["pool"]
+    assert result(store) == ["pool"]
 
 
 def test_roll_back_takes_the_words_back(store, clock):
     clock.at += timedelta(minutes=1)
     teach(store, used=["pool"])
     store.rollback(since=clock.at)
-    assert found(store) == []
+    assert result(store) == []
 
 
 def test_a_past_time_has_the_words_of_that_time(store, clock):
@@ -75,7 +75,7 @@ def test_a_past_time_has_the_words_of_that_time(store, clock):
     between = clock.at
     clock.at += timedelta(days=1)
     store.undo(operation.id)
-    answers = {when: found(store, known_at=when) for when in (early, between, clock.at)}
+    answers = {when: result(store, known_at=when) for when in (early, between, clock.at)}
     assert answers == {early: [], between: ["pool"], clock.at: []}
 
 
@@ -85,9 +85,9 @@ def test_words_last_over_a_restart_and_go_with_what_is_purged(open_memory, url):
     teach(first, used=["pool"])
     first.close()
     again = open_memory(url)
-    assert found(again) == ["pool"]
+    assert result(again) == ["pool"]
     again.purge("pool")
-    assert found(again) == []
+    assert result(again) == []
 
 
 def test_words_are_exported_and_imported(store, open_memory, tmp_path):
@@ -95,7 +95,7 @@ def test_words_are_exported_and_imported(store, open_memory, tmp_path):
     store.export(tmp_path / "all.jsonl")
     other = open_memory()
     other.import_(tmp_path / "all.jsonl")
-    assert found(other) == ["pool"]
+    assert result(other) == ["pool"]
 
 
 def test_a_verdict_against_a_memory_takes_off_the_words_of_its_cue(store):
@@ -118,7 +118,7 @@ def test_an_automatic_verdict_counts_less(open_memory):
 def test_what_matches_the_cue_best_stays_first(store):
     for cue in ("host with a full limit", "which host broke the connection", "third limit of a host"):
         judge(store, cue, used=["pool"])
-    assert found(store, "How much space has the third host left?")[0] == "disk"
+    assert result(store, "How much space has the third host left?")[0] == "disk"
 
 
 def test_a_use_for_another_cue_raises_a_memory_above_its_equals_alone(memory):
@@ -126,8 +126,8 @@ def test_a_use_for_another_cue_raises_a_memory_above_its_equals_alone(memory):
     memory.remember("They paint walls.", key="used")
     memory.remember("We paint big walls.", key="better")
     memory.feedback(memory.recall("which walls are blue").recall_id, used=["used"])
-    assert found(memory, "who can paint")[:2] == ["used", "older"]
-    assert found(memory, "who can paint big ones")[0] == "better"
+    assert result(memory, "who can paint")[:2] == ["used", "older"]
+    assert result(memory, "who can paint big ones")[0] == "better"
 
 
 FACTS = {

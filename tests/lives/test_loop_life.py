@@ -30,22 +30,22 @@ def loop():
 @pytest.fixture(scope="module")
 def lived(loop, tmp_path_factory):
     """Three kinds four times each, with the near misses and traps; without memory the three kinds only."""
-    objectives = [one for one in loop.objectives.OBJECTIVES if one.kind in KINDS]
-    plain = [one for one in objectives if one.kind in KINDS[:3]]
+    objectives = [objective for objective in loop.objectives.OBJECTIVES if objective.kind in KINDS]
+    plain = [objective for objective in objectives if objective.kind in KINDS[:3]]
     return (
         loop.pursuit.live(objectives, tmp_path_factory.mktemp("on"), memory=True),
         loop.pursuit.live(plain, tmp_path_factory.mktemp("off"), memory=False),
     )
 
 
-def found(loop, on, off):
+def result(loop, on, off):
     return {check.name: check.holds for check in loop.measures.checks(on, off, loop.measures.Expected())}
 
 
 @pytest.mark.slow
 def test_practice_saves_attempts_and_nobody_is_told_or_blamed_wrongly(loop, lived):
-    held = found(loop, *lived)
-    assert [name for name, holds in held.items() if not holds] == []
+    holder = result(loop, *lived)
+    assert [name for name, holds in holder.items() if not holds] == []
     on, off = lived
     # Two rules of each kind come out one at a time: three attempts, and one once they are known.
     assert [loop.measures.attempts(on, turn) for turn in range(4)] == [[3] * 3, [1] * 3, [1] * 3, [1] * 3]
@@ -55,7 +55,7 @@ def test_practice_saves_attempts_and_nobody_is_told_or_blamed_wrongly(loop, live
 @pytest.mark.slow
 def test_every_check_fails_where_it_should(loop, lived):
     on, off = lived
-    forgetful, learned = found(loop, off, off), found(loop, on, on)
+    forgetful, learned = result(loop, off, off), result(loop, on, on)
     for name in (
         "calls fall with practice",
         "attempts fall with practice",
@@ -63,9 +63,9 @@ def test_every_check_fails_where_it_should(loop, lived):
     ):
         assert not forgetful[name]
     assert not learned["without memory nothing is learnt"]
-    assert not found(loop, replace(on, failed={"a-lesson": 1}), off)["no innocent memory is blamed"]
-    assert not found(loop, replace(on, taught={}), off)["lessons are told where they apply"]
+    assert not result(loop, replace(on, failed={"a-lesson": 1}), off)["no innocent memory is blamed"]
+    assert not result(loop, replace(on, taught={}), off)["lessons are told where they apply"]
     lie = [replace(on.pursued[0], passed=False), *on.pursued[1:]]
-    assert not found(loop, replace(on, pursued=lie), off)["totals are true"]
-    trap = [replace(one, acts=2) if one.objective.kind == "sandbox" else one for one in on.pursued]
-    assert not found(loop, replace(on, pursued=trap), off)["no trap is stepped into"]
+    assert not result(loop, replace(on, pursued=lie), off)["totals are true"]
+    trap = [replace(item, acts=2) if item.objective.kind == "sandbox" else item for item in on.pursued]
+    assert not result(loop, replace(on, pursued=trap), off)["no trap is stepped into"]

@@ -49,8 +49,8 @@ def state(memory: Memory) -> Mapping:
     rows += [*store.rows("default", PairRow), *store.rows("default", RunRow)]
     rows += [
         version
-        for one in store.rows("default", MemoryRow)
-        for version in store.rows("default", VersionRow, ids=[one.id])
+        for row in store.rows("default", MemoryRow)
+        for version in store.rows("default", VersionRow, ids=[row.id])
     ]
     return {identity(row): row for row in rows}
 
@@ -71,8 +71,8 @@ def replayed(memory: Memory) -> Mapping:
 def answer(recall) -> Mapping:
     """What came up with which score, and what verdicts had to do with it."""
     names = ("positive_feedback", "negative_feedback")
-    told = {(hit.memory.key, name): hit.components.get(name, 0.0) for hit in recall.hits for name in names}
-    return told | {(hit.memory.key, "score"): hit.score for hit in recall.hits}
+    reply = {(hit.memory.key, name): hit.components.get(name, 0.0) for hit in recall.hits for name in names}
+    return reply | {(hit.memory.key, "score"): hit.score for hit in recall.hits}
 
 
 class Life(RuleBasedStateMachine):
@@ -100,19 +100,19 @@ class Life(RuleBasedStateMachine):
     def do(self, act):
         """Do something that may write, and note the state that its operation began from."""
         self.clock.at += timedelta(hours=7)
-        before, known = state(self.memory), {one.id for one in self.memory.log(limit=1000)}
+        before, seen = state(self.memory), {entry.id for entry in self.memory.log(limit=1000)}
         self.past[self.clock.at] = before
         try:
             act()
         except Conflict:
             assert state(self.memory) == before
             return
-        fresh = [one for one in self.memory.log(limit=1000) if one.id not in known]
+        fresh = [entry for entry in self.memory.log(limit=1000) if entry.id not in seen]
         if len(fresh) == 1 and fresh[0].changes:
             self.before[fresh[0].id] = before
 
     def key(self, data, status="active"):
-        keys = [one.key for one in self.memory.list(status=status, limit=1000)]
+        keys = [record.key for record in self.memory.list(status=status, limit=1000)]
         return data.draw(st.sampled_from(keys)) if keys else None
 
     @rule(text=texts, session=st.sampled_from([None, "s", "t"]))
@@ -135,14 +135,14 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data(), verdict=st.sampled_from(VERDICTS), tier=st.sampled_from(["conscious", "automatic"]))
     def judge(self, data, verdict, tier):
-        chosen = [one for one in self.recalls if one.hits]
+        chosen = [recall for recall in self.recalls if recall.hits]
         if chosen:
             recall = data.draw(st.sampled_from(chosen))
-            there = {one.id for one in self.memory.list(status=None, limit=1000)}
-            ids = [hit.memory.id for hit in recall.hits if hit.memory.id in there]
+            present = {record.id for record in self.memory.list(status=None, limit=1000)}
+            ids = [hit.memory.id for hit in recall.hits if hit.memory.id in present]
             if ids:
-                given = {verdict: [data.draw(st.sampled_from(ids))]}
-                self.do(lambda: self.memory.feedback(recall.recall_id, tier=tier, **given))
+                supplied = {verdict: [data.draw(st.sampled_from(ids))]}
+                self.do(lambda: self.memory.feedback(recall.recall_id, tier=tier, **supplied))
 
     @rule(data=st.data(), text=texts)
     def supersede(self, data, text):
@@ -179,7 +179,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data(), weight=st.sampled_from([0.0, 0.2, 0.95, 1.0]))
     def set_strength(self, data, weight):
-        linked = [(one.source, one.target) for one in self.memory.links()]
+        linked = [(link.source, link.target) for link in self.memory.links()]
         if linked:
             source, target = data.draw(st.sampled_from(linked))
             self.do(lambda: self.memory.set_strength(source, target, weight))
@@ -190,7 +190,7 @@ class Life(RuleBasedStateMachine):
         """Without a source, everything is as it was before the first operation that is taken back."""
         since = data.draw(st.sampled_from(sorted(self.past)))
         self.do(lambda: self.memory.rollback(since=since, source=source))
-        if self.run and self.run.id not in {one.id for one in self.memory.run_list() if not one.ended_at}:
+        if self.run and self.run.id not in {item.id for item in self.memory.run_list() if not item.ended_at}:
             self.run = None
         (newest,) = self.memory.log(limit=1)
         if source is None and newest.kind == "rollback" and newest.at == self.clock.at:
@@ -223,12 +223,12 @@ class Life(RuleBasedStateMachine):
     @rule(text=texts)
     def reopen(self, text):
         """What is asked after it is answered as before."""
-        before, asked = state(self.memory), self.memory.recall(text)
+        before, query = state(self.memory), self.memory.recall(text)
         self.memory.close()
         self.memory = self.opened()
         assert state(self.memory) == before
         # Floats that are added up in another order, or beside other rows, come to the same but for the last digits.
-        assert answer(self.memory.recall(text)) == pytest.approx(answer(asked), abs=1e-5)
+        assert answer(self.memory.recall(text)) == pytest.approx(answer(query), abs=1e-5)
 
     @invariant()
     def look(self):

@@ -57,8 +57,8 @@ def differences(then, now):
     """In what two answers differ, in numbers beyond 1e-9."""
     if (then.reason, then.degraded, then.text) != (now.reason, now.degraded, now.text):
         return [then.reason, now.reason, then.degraded, now.degraded, then.text, now.text]
-    if [one.memory for one in then.hits] != [one.memory for one in now.hits]:
-        return [[hit.memory.key for hit in one.hits] for one in (then, now)]
+    if [hit.memory for hit in then.hits] != [hit.memory for hit in now.hits]:
+        return [[hit.memory.key for hit in item.hits] for item in (then, now)]
     return [
         (a.memory.key, set(numbers(a).items()) ^ set(numbers(b).items()))
         for a, b in zip(then.hits, now.hits, strict=True)
@@ -68,7 +68,7 @@ def differences(then, now):
 
 def numbers(hit):
     """The evidence of a hit as numbers by name."""
-    steps = {(i, one.source, one.relation, one.target): one.amount for i, one in enumerate(hit.path)}
+    steps = {(i, item.source, item.relation, item.target): item.amount for i, item in enumerate(hit.path)}
     return {"score": hit.score, "distance": hit.distance, **hit.components, **steps}
 
 
@@ -80,7 +80,7 @@ class Life(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
         self.memory = self.opened()
-        self.asked, self.times = [], [self.clock.at]
+        self.requested, self.times = [], [self.clock.at]
 
     def opened(self):
         return Memory.open(f"sqlite:///{self.folder}/life.db", embedder=EMBEDDER, clock=self.clock)
@@ -101,13 +101,13 @@ class Life(RuleBasedStateMachine):
             return
 
     def key(self, data, status="active"):
-        keys = [one.key for one in self.memory.list(status=status, limit=1000)]
+        keys = [record.key for record in self.memory.list(status=status, limit=1000)]
         return data.draw(st.sampled_from(keys)) if keys else None
 
     @rule(question=questions)
     def ask(self, question):
         self.clock.at += timedelta(minutes=5)
-        self.asked.append((self.clock.at, question, self.memory.recall(**question)))
+        self.requested.append((self.clock.at, question, self.memory.recall(**question)))
 
     @rule(
         text=texts,
@@ -118,12 +118,14 @@ class Life(RuleBasedStateMachine):
         heading=st.sampled_from([None, "Ada", "The nest"]),
         when=st.sampled_from([None, {"language": "python"}, {"language": "go"}]),
     )
-    def remember(self, **given):
-        self.do(lambda: self.memory.remember(given.pop("text"), **given))
+    def remember(self, **supplied):
+        self.do(lambda: self.memory.remember(supplied.pop("text"), **supplied))
 
-    @rule(some=st.lists(texts, min_size=2, max_size=4), session=st.sampled_from([None, "s"]))
-    def remember_many(self, some, session):
-        self.do(lambda: self.memory.remember_many([{"content": one, "session": session} for one in some]))
+    @rule(several=st.lists(texts, min_size=2, max_size=4), session=st.sampled_from([None, "s"]))
+    def remember_many(self, several, session):
+        self.do(
+            lambda: self.memory.remember_many([{"content": item, "session": session} for item in several])
+        )
 
     @rule(text=st.sampled_from(SAID), kind=st.sampled_from(["episode", "fact"]))
     def say(self, text, kind):
@@ -133,14 +135,14 @@ class Life(RuleBasedStateMachine):
     def tell_again(self, data, times):
         """What somebody tells under another key is a memory of its own, and a duplicate at night."""
         if key := self.key(data):
-            there = self.memory.get(key)
+            record = self.memory.get(key)
             for _ in range(times):
                 name = f"again-{len(self.times)}"
-                self.do(lambda name=name: self.memory.remember(there.content, kind=there.kind, key=name))
+                self.do(lambda name=name: self.memory.remember(record.content, kind=record.kind, key=name))
 
     @rule(data=st.data(), success=st.booleans())
     def done(self, data, success):
-        keys = [one.key for one in self.memory.list(kinds=["procedure"], limit=1000)]
+        keys = [record.key for record in self.memory.list(kinds=["procedure"], limit=1000)]
         if keys:
             self.do(lambda: self.memory.done(data.draw(st.sampled_from(keys)), success=success))
 
@@ -162,14 +164,16 @@ class Life(RuleBasedStateMachine):
         def act():
             night = self.memory.sleep(dry_run=True)
             if night.items:
-                some = data.draw(st.lists(st.sampled_from([one.id for one in night.items]), min_size=1))
-                self.memory.apply(night, only=some)
+                several = data.draw(st.lists(st.sampled_from([item.id for item in night.items]), min_size=1))
+                self.memory.apply(night, only=several)
 
         self.do(act)
 
     @rule(data=st.data())
     def take_a_night_back(self, data):
-        nights = [one for one in self.memory.log(limit=1000) if one.kind == "sleep" and not one.undone_by]
+        nights = [
+            entry for entry in self.memory.log(limit=1000) if entry.kind == "sleep" and not entry.undone_by
+        ]
         if nights:
             self.do(lambda: self.memory.undo(data.draw(st.sampled_from(nights)).id))
 
@@ -179,9 +183,9 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def keep_both(self, data):
-        found = self.memory.review()
-        if found:
-            self.do(lambda: self.memory.keep_both(data.draw(st.sampled_from(found)).id))
+        result = self.memory.review()
+        if result:
+            self.do(lambda: self.memory.keep_both(data.draw(st.sampled_from(result)).id))
 
     @rule(data=st.data(), weight=st.sampled_from([0.0, 0.05, 0.3, 0.94, 1.0]))
     def link(self, data, weight):
@@ -208,14 +212,14 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data(), verdict=st.sampled_from(VERDICTS), tier=st.sampled_from(["conscious", "automatic"]))
     def judge(self, data, verdict, tier):
-        chosen = [recall for _, _, recall in self.asked if recall.hits]
+        chosen = [recall for _, _, recall in self.requested if recall.hits]
         if chosen:
             recall = data.draw(st.sampled_from(chosen))
-            there = {one.key for one in self.memory.list(status=None, limit=1000)}
-            keys = [hit.memory.key for hit in recall.hits if hit.memory.key in there]
+            present = {record.key for record in self.memory.list(status=None, limit=1000)}
+            keys = [hit.memory.key for hit in recall.hits if hit.memory.key in present]
             if keys:
-                given = {verdict: [data.draw(st.sampled_from(keys))]}
-                self.do(lambda: self.memory.feedback(recall.recall_id, tier=tier, **given))
+                supplied = {verdict: [data.draw(st.sampled_from(keys))]}
+                self.do(lambda: self.memory.feedback(recall.recall_id, tier=tier, **supplied))
 
     @rule(text=texts, wrong=st.none() | texts, language=st.sampled_from([None, "python", "go"]))
     def learn(self, text, wrong, language):
@@ -230,7 +234,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def undo(self, data):
-        log = [one.id for one in self.memory.log(limit=1000)]
+        log = [entry.id for entry in self.memory.log(limit=1000)]
         if log:
             self.do(lambda: self.memory.undo(data.draw(st.sampled_from(log[:6]))))
 
@@ -239,11 +243,11 @@ class Life(RuleBasedStateMachine):
         since = data.draw(st.sampled_from(self.times[-6:]))
         self.do(lambda: self.memory.rollback(since=since))
 
-    @precondition(lambda self: self.asked)
+    @precondition(lambda self: self.requested)
     @rule(data=st.data())
     def ask_again(self, data):
         """In the middle of a life, which keeps what it knows of the past."""
-        self.answers_as_then(self.memory, *data.draw(st.sampled_from(self.asked)))
+        self.answers_as_then(self.memory, *data.draw(st.sampled_from(self.requested)))
 
     @rule(days=st.sampled_from([1, 40]))
     def wait(self, days):
@@ -252,10 +256,10 @@ class Life(RuleBasedStateMachine):
     def every_answer_is_as_it_was(self):
         self.clock.at += timedelta(days=1)
         with self.opened() as fresh:
-            for asked in self.asked:
-                self.answers_as_then(fresh, *asked)
-        for asked in reversed(self.asked):
-            self.answers_as_then(self.memory, *asked)
+            for query in self.requested:
+                self.answers_as_then(fresh, *query)
+        for query in reversed(self.requested):
+            self.answers_as_then(self.memory, *query)
 
     def answers_as_then(self, memory, at, question, then):
         operations = memory.stats().operations
@@ -291,43 +295,45 @@ with Memory.open(url, embedder=HashedEmbedder(64)) as memory:
 @pytest.mark.slow
 def test_another_process_answers_from_the_file_as_it_was_answered_then(tmp_path):
     clock, url = FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), f"sqlite:///{tmp_path}/life.db"
-    asked = []
+    query = []
     with Memory.open(url, embedder=EMBEDDER, clock=clock) as memory:
         for deed in _deeds(memory):
             deed()
             clock.at += timedelta(days=2)
             for profile in PROFILES:
-                found = memory.recall("who builds signs on cliffs?", profile=profile)
-                asked.append((clock.at.isoformat(), profile, found.hits))
+                recall = memory.recall("who builds signs on cliffs?", profile=profile)
+                query.append((clock.at.isoformat(), profile, recall.hits))
             clock.at += timedelta(seconds=1)
-        kinds = {one.kind for one in memory.log(limit=1000)}
+        kinds = {entry.kind for entry in memory.log(limit=1000)}
     assert {"sleep", "undo", "alias", "keep-both", "done", "supersede", "restore", "rollback"} <= kinds
-    told = json.dumps([(at, profile) for at, profile, _ in asked])
+    answer = json.dumps([(at, profile) for at, profile, _ in query])
     done = subprocess.run(
-        [sys.executable, "-c", ASKING, url, told], capture_output=True, text=True, check=True
+        [sys.executable, "-c", ASKING, url, answer], capture_output=True, text=True, check=True
     )
-    for (at, profile, hits), said in zip(asked, done.stdout.splitlines(), strict=True):
+    for (at, profile, hits), line in zip(query, done.stdout.splitlines(), strict=True):
         then = [(hit["memory"], pytest.approx(hit["components"])) for hit in map(encode, hits)]
-        assert [(hit["memory"], hit["components"]) for hit in json.loads(said)] == then, (at, profile)
+        assert [(hit["memory"], hit["components"]) for hit in json.loads(line)] == then, (at, profile)
 
 
 def _deeds(memory):
     """A life in which everything happens that can, one thing at a time."""
-    told = "Nobody builds signs on cliffs."
+    answer = "Nobody builds signs on cliffs."
 
     def prune():
         for _ in range(3):
-            memory.recall(told)
+            memory.recall(answer)
             memory.feedback(not_useful=["again"])
         memory.sleep(["prune"])
 
     def last(kind):
-        return next(one.id for one in memory.log(limit=1000) if one.kind == kind and not one.undone_by)
+        return next(
+            entry.id for entry in memory.log(limit=1000) if entry.kind == kind and not entry.undone_by
+        )
 
     return [
         lambda: [memory.remember(text, kind="fact", key=f"k{i}") for i, text in enumerate(SAID)],
-        lambda: memory.remember(told, key="first", session="s"),
-        lambda: memory.remember(told, key="again", session="s"),
+        lambda: memory.remember(answer, key="first", session="s"),
+        lambda: memory.remember(answer, key="again", session="s"),
         lambda: memory.remember("Build signs with care.", kind="procedure", key="how"),
         lambda: memory.done("how"),
         lambda: memory.done("how", success=False),

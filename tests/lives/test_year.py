@@ -64,33 +64,35 @@ def short(year, tmp_path_factory):
 def wrong_lives(year, lived):
     """For each check a life that was another: what must then not hold of the memory."""
     life, checks = year.life, year.checks
-    mistakes = [one.name for one in year.world.MISTAKES]
+    mistakes = [mistake.name for mistake in year.world.MISTAKES]
     another = dict(zip(mistakes, [*mistakes[1:], mistakes[0]], strict=True))
-    once = [key for key, one in lived.told.items() if one.role == life.ONE_OFF]
+    once = [key for key, item in lived.told.items() if item.role == life.ONE_OFF]
     swapped = dict(zip(once, [lived.told[key] for key in (*once[1:], once[0])], strict=True))
-    untrue = {key: [*held[:-1], (held[-1][0], "It is otherwise.")] for key, held in lived.truth.items()}
-    told = {
-        "topics": {k: replace(one, topic=another.get(one.topic, one.topic)) for k, one in lived.told.items()},
-        "said": {k: replace(one, content="Something else.") for k, one in lived.told.items()},
+    untrue = {key: [*holder[:-1], (holder[-1][0], "It is otherwise.")] for key, holder in lived.truth.items()}
+    answer = {
+        "topics": {
+            k: replace(item, topic=another.get(item.topic, item.topic)) for k, item in lived.told.items()
+        },
+        "said": {k: replace(item, content="Something else.") for k, item in lived.told.items()},
         "never": {
-            k: replace(one, role=life.WORKED) if one.role == life.ONE_OFF else one
-            for k, one in lived.told.items()
+            k: replace(item, role=life.WORKED) if item.role == life.ONE_OFF else item
+            for k, item in lived.told.items()
         },
     }
-    cut = [replace(one, hits=one.hits[1:]) for one in lived.answers]
+    cut = [replace(item, hits=item.hits[1:]) for item in lived.answers]
     return {
-        checks.recurring_is_recalled: replace(lived, told=told["topics"]),
+        checks.recurring_is_recalled: replace(lived, told=answer["topics"]),
         checks.true_is_recalled: replace(lived, truth=untrue),
         checks.once_is_recalled: replace(lived, told=lived.told | swapped),
-        checks.once_is_lower: replace(lived, told=told["never"]),
+        checks.once_is_lower: replace(lived, told=answer["never"]),
         checks.superseded_is_out: replace(lived, truth=untrue),
         checks.history_is_whole: replace(lived, truth=untrue),
-        checks.nothing_is_lost: replace(lived, told=told["said"]),
+        checks.nothing_is_lost: replace(lived, told=answer["said"]),
         checks.sources_are_reachable: replace(lived, told={}),
         checks.alike_stays_apart: replace(lived, left_alone={}),
         checks.paraphrases_become_one: replace(lived, told={}),
         checks.night_can_be_undone: replace(lived, nights=[]),
-        checks.archived_comes_back: replace(lived, told=told["said"]),
+        checks.archived_comes_back: replace(lived, told=answer["said"]),
         checks.audit_recalls: replace(lived, answers=cut),
         checks.audit_versions: replace(lived, known=dict.fromkeys(lived.known, "It was otherwise.")),
         checks.audit_differences: replace(lived, answers=cut),
@@ -102,8 +104,8 @@ def test_of_a_short_life_everything_holds_that_must(year, short):
     assert [check.name for check in short.checks if not check.holds] == []
     assert len(short.checks) == len(year.checks.CHECKS)
     assert short.lived.told_as == {"stored": len(short.lived.told)}
-    assert sum(one.kind == "episode" for one in short.lived.told.values()) == EPISODES
-    changed = [held for held in short.lived.truth.values() if len(held) > 1]
+    assert sum(item.kind == "episode" for item in short.lived.told.values()) == EPISODES
+    changed = [holder for holder in short.lived.truth.values() if len(holder) > 1]
     assert changed
     assert {action for night in short.lived.nights for action in night.actions} >= {
         "mark", "make", "update", "consolidate", "archive", "merge",
@@ -123,12 +125,12 @@ def test_the_page_shows_what_this_life_prints(short, monkeypatch):
 def test_every_check_fails_where_it_must(year, short, tmp_path):
     wrong = wrong_lives(year, short.lived)
     assert {*wrong, year.checks.store_is_sound} == set(year.checks.CHECKS)
-    held = [
+    holder = [
         check.__name__
         for check, lived in wrong.items()
         if check(short.memory, lived, year.checks.Expected()).holds
     ]
-    assert held == []
+    assert holder == []
 
     broken = tmp_path / "broken.db"
     with sqlite3.connect(short.path) as file:
@@ -136,18 +138,18 @@ def test_every_check_fails_where_it_must(year, short, tmp_path):
     with sqlite3.connect(broken) as file:
         file.execute("UPDATE links SET weight = 7.0")
     with Memory.open(f"sqlite:///{broken}", clock=short.clock) as memory:
-        found = year.checks.store_is_sound(memory, short.lived, year.checks.Expected())
-    assert not found.holds
+        result = year.checks.store_is_sound(memory, short.lived, year.checks.Expected())
+    assert not result.holds
 
 
 def test_what_does_not_hold_is_told_with_what_was_found_and_is_the_exit_status(year):
     good = year.lives.none("all is well", "nothing wrong", "3 things", [])
     bad = year.lives.none("all is well", "nothing wrong", "3 things", ["this", "that"])
     console = Console(width=100)
-    with console.capture() as told:
+    with console.capture() as answer:
         assert year.lives.checked(console, [good]) == 0
         assert year.lives.checked(console, [good, bad]) == 1
-    words = " ".join(told.get().split())
+    words = " ".join(answer.get().split())
     assert "FAILED all is well nothing wrong 3 things; not so: this | that 1 of 2 hold" in words
     assert year.lives.share("asked", 0.5, {"a": 1, "b": None}, "of two").holds
     assert not year.lives.share("asked", 0.6, {"a": 1, "b": None}, "of two").holds
@@ -155,25 +157,25 @@ def test_what_does_not_hold_is_told_with_what_was_found_and_is_the_exit_status(y
 
 
 def test_two_lives_of_a_seed_are_the_same_and_hold_as_many_episodes_as_were_asked_for(year):
-    one, other = (list(year.life.Life(50, 777, seed=3)) for _ in range(2))
-    assert one == other != list(year.life.Life(50, 777, seed=4))
-    told = [event for day in one for event in day.events if isinstance(event, year.life.Told)]
-    assert sum(event.kind == "episode" for event in told) == 777
-    times = [at for day in one for at, _ in day.timed()]
+    item, other = (list(year.life.Life(50, 777, seed=3)) for _ in range(2))
+    assert item == other != list(year.life.Life(50, 777, seed=4))
+    answer = [event for day in item for event in day.events if isinstance(event, year.life.Told)]
+    assert sum(event.kind == "episode" for event in answer) == 777
+    times = [at for day in item for at, _ in day.timed()]
     assert times == sorted(times)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--days", "3"], "'3': must be a whole number ≥ 30"),
         (["--episodes", "none"], "'none': must be a whole number ≥ 1"),
         (["--store", __file__], "is there already: name a new file, or remove it"),
     ],
 )
-def test_what_is_asked_for_wrongly_is_said(year, words, said, capsys, monkeypatch):
+def test_what_is_asked_for_wrongly_is_said(year, words, message, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["demo/year", *words])
     with pytest.raises(SystemExit) as end:
         year.main.main()
     assert end.value.code == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -68,8 +68,8 @@ def test_a_violation_is_told_in_the_words_of_the_library(keyword, data):
     value = data.draw(VALUES)
     wrong, theirs = violation_of(value, schema), [*Draft202012Validator(schema).iter_errors(value)]
     least = min((len(error.path) for error in theirs), default=0)
-    told = {f"{error.json_path}: {error.message}" for error in theirs if len(error.path) == least}
-    assert wrong is None if not told else str(wrong).removesuffix(wrong.limit) in told
+    answer = {f"{error.json_path}: {error.message}" for error in theirs if len(error.path) == least}
+    assert wrong is None if not answer else str(wrong).removesuffix(wrong.limit) in answer
 
 
 @pytest.mark.parametrize(

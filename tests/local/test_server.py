@@ -82,11 +82,11 @@ def status(answer):
 
 def test_a_client_calls_operations_and_gets_their_answers_and_errors(served):
     with closing(served.connection()) as connection:
-        kept = connection.call(
+        rest = connection.call(
             "a space", "remember", {"content": "The ferry leaves at noon.", "key": "ferry"}
         )
         assert connection.call("a space", "get", {"key": "ferry"}) == connection.call(
-            "a space", "get", {"key": kept["key"]}
+            "a space", "get", {"key": rest["key"]}
         )
         with pytest.raises(NotFound, match="no memory 'train'"):
             connection.call("a space", "get", {"key": "train"})

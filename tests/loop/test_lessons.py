@@ -16,8 +16,8 @@ def test_a_lesson_is_stored_and_told_again_strengthens(memory):
     first = keep(memory)
     again = keep(memory)
     assert (first.status, again.status, again.key) == ("stored", "strengthened", first.key)
-    kept = memory.get(first.key)
-    assert (kept.use.helped, kept.use.uses) == (1, 1)
+    record = memory.get(first.key)
+    assert (record.use.helped, record.use.uses) == (1, 1)
     assert again.cosine == pytest.approx(1.0)
 
 
@@ -46,7 +46,7 @@ def test_what_a_recall_has_just_said_is_stored_all_the_same(memory):
 
 def test_each_is_one_operation_and_can_be_undone(memory):
     first, again = keep(memory), keep(memory)
-    assert [one.id for one in memory.log()][:2] == [again.operation, first.operation]
+    assert [entry.id for entry in memory.log()][:2] == [again.operation, first.operation]
     memory.undo(again.operation)
     assert memory.get(first.key).use.helped == 0
     memory.undo(first.operation)
@@ -135,8 +135,8 @@ def test_a_lesson_of_an_earlier_version_has_its_task_in_its_trigger(memory):
 
 
 def teach(memory, trigger, resolution, **arguments):
-    told = {**lesson(trigger, resolution, True), "kind": "pattern", **arguments}
-    return lessons.store_lesson(memory, told, least=0.85)
+    answer = {**lesson(trigger, resolution, True), "kind": "pattern", **arguments}
+    return lessons.store_lesson(memory, answer, least=0.85)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_the_opposite_or_another_value_is_a_new_version_of_the_lesson(memory, fi
 )
 def test_a_word_that_may_be_another_value_or_a_synonym_replaces_nothing(memory, first, later):
     when = "Prepare the workshop: the guests arrive before everything is in its place"
-    one, other = teach(memory, when, first), teach(memory, when, later)
-    assert (other.status, other.key == one.key) == ("stored", False)
-    assert memory.get(one.key).metadata["resolution"] == first
+    item, other = teach(memory, when, first), teach(memory, when, later)
+    assert (other.status, other.key == item.key) == ("stored", False)
+    assert memory.get(item.key).metadata["resolution"] == first
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_a_word_that_may_be_another_value_or_a_synonym_replaces_nothing(memory, 
     ],
 )
 def test_another_number_target_or_name_is_another_lesson(memory, first, later):
-    one, other = teach(memory, first, "Clear the tray"), teach(memory, later, "Clear the tray")
+    item, other = teach(memory, first, "Clear the tray"), teach(memory, later, "Clear the tray")
     assert (other.status, len(memory.list(kinds=["pattern"]))) == ("stored", 2)
-    assert lessons.recurring(memory, later, [one.key, other.key], least=0.85) == []
+    assert lessons.recurring(memory, later, [item.key, other.key], least=0.85) == []
     failed = [
         memory.remember(f"{when}\nwait", kind="failure", metadata={"trigger": when}).key
         for when in (first, later)

@@ -18,11 +18,11 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
     assert (session.ended, status_of(session), len(session.children)) == ("pivot", 3, 1)
     assert len(runs.agent.prompts) == 2
     assert "makes no progress" in session.why
-    told = report(Sessions(runs.memory), session)
-    assert (told.advice, told.line) == ("pivot_now", "the approach fails: take another")
-    assert told.next_command == f"priming loop resume {session.id} --answer TEXT"
-    (kept,) = runs.memory.list(kinds=["failure"])
-    assert kept.metadata["trigger"].startswith("Open the tin: The impasse makes no progress")
+    answer = report(Sessions(runs.memory), session)
+    assert (answer.advice, answer.line) == ("pivot_now", "the approach fails: take another")
+    assert answer.next_command == f"priming loop resume {session.id} --answer TEXT"
+    (rest,) = runs.memory.list(kinds=["failure"])
+    assert rest.metadata["trigger"].startswith("Open the tin: The impasse makes no progress")
     before = len(runs.memory.log(limit=1_000))
     assert runs.resume(session).ended == "pivot"
     assert len(runs.memory.log(limit=1_000)) == before
@@ -38,10 +38,10 @@ def test_what_was_planned_before_and_never_begun_is_open_until_it_is_done(runs):
     assert session.ended == "pivot"
     answer = ResumeOptions(answer="Begin at the end.")
     session = runs.resume(session, [planned(("Part ij is loose", PASSES)), delivered()], answer)
-    told = report(Sessions(runs.memory), session)
-    assert (session.ended, told.status) == ("blocked", 3)
+    reply = report(Sessions(runs.memory), session)
+    assert (session.ended, reply.status) == ("blocked", 3)
     assert "still open: Part gh is loose" in runs.agent.prompts[0]
-    assert "1 of 5 tasks delivered" in told.why
+    assert "1 of 5 tasks delivered" in reply.why
     assert [task.seq for task in session.open_tasks] == [1, 2, 3, 4]
     rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef")))
     session = runs.resume(session, [rest, delivered(), delivered(), delivered()])

@@ -50,11 +50,11 @@ class Heeding:
         self.applying += re.findall(r"^\[([^]]+)\] applies here", prompt, re.MULTILINE)
         if phase(prompt) == "reason":
             return planned((self.task, "check"))
-        told = re.search(rf"^\[([^]]+)\] .*{self.way}", prompt, re.MULTILINE)
-        self.done = told is not None or f"hint: {self.way}" in prompt
+        answer = re.search(rf"^\[([^]]+)\] .*{self.way}", prompt, re.MULTILINE)
+        self.done = answer is not None or f"hint: {self.way}" in prompt
         if not self.done:
             return delivered("Did as always.")
-        return delivered(f"Now: {self.way}.", utilized=[told[1]] if told else [], learning=self.way)
+        return delivered(f"Now: {self.way}.", utilized=[answer[1]] if answer else [], learning=self.way)
 
     def gate(self, _command, _folder):
         return None if self.done else f"E   {self.obstacle}\nhint: {self.way}"

@@ -194,11 +194,14 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_file(open_memory, u
     memory.remember("Bob stayed.", key="bob")
     for pairs in ("''", "'東京'", "NULL"):
         change(url, f"UPDATE versions SET bigrams = {pairs} WHERE content LIKE 'Ada moved%'")
-        assert [(one.rule, one.subject) for one in memory.verify().findings] == [
+        assert [(finding.rule, finding.subject) for finding in memory.verify().findings] == [
             ("stale-words", "version 1 of ada")
         ]
     change(url, "UPDATE versions SET bigrams = 'x'")
-    assert {one.subject for one in memory.verify().findings} >= {"version 1 of ada", "version 1 of bob"}
+    assert {finding.subject for finding in memory.verify().findings} >= {
+        "version 1 of ada",
+        "version 1 of bob",
+    }
 
 
 def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memory, postgres):
@@ -213,7 +216,7 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memor
             connection.execute("SET priming.namespace = 'default'")
             connection.execute(f"UPDATE versions SET words = {words} WHERE heading = 'Moves'".encode())
             connection.commit()
-            assert [(one.rule, one.subject) for one in memory.verify().findings] == [
+            assert [(finding.rule, finding.subject) for finding in memory.verify().findings] == [
                 ("stale-words", f"version {which}") for which in ("1 of ada", "1 of bob", "2 of bob")
             ]
 

@@ -82,7 +82,7 @@ def test_errors_are_those_of_the_library(remote):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "supplied",
     [
         {"importance": float("nan")},
         {"metadata": {"x": float("inf")}},
@@ -91,13 +91,13 @@ def test_errors_are_those_of_the_library(remote):
         {"tags": object()},
     ],
 )
-def test_what_json_would_change_is_judged_by_the_library_itself(remote, given):
-    with Memory.open("sqlite://") as memory, pytest.raises(ParamError) as wanted:
-        memory.remember("x", **given)
+def test_what_json_would_change_is_judged_by_the_library_itself(remote, supplied):
+    with Memory.open("sqlite://") as memory, pytest.raises(ParamError) as expected:
+        memory.remember("x", **supplied)
     with pytest.raises(ParamError) as caught:
-        remote.remember("x", **given)
-    if "object" not in str(wanted.value):
-        assert caught.value.violations == wanted.value.violations
+        remote.remember("x", **supplied)
+    if "object" not in str(expected.value):
+        assert caught.value.violations == expected.value.violations
 
 
 def test_namespaces_stay_apart(server):

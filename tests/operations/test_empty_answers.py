@@ -51,8 +51,8 @@ def test_no_operation_that_reads_writes_or_makes_a_store(tmp_path, service, op):
     empty = tmp_path / "elsewhere"
     empty.mkdir()
     with closing(LocalService(f"sqlite:///{empty}/.priming/memory.db", embedder=HashedEmbedder())) as nowhere:
-        for asked, namespace in ((nowhere, "default"), (service, "harbor"), (service, "harbour")):
-            asked.call(namespace, op.name, REQUESTS.get(op.name, {}))
+        for query, namespace in ((nowhere, "default"), (service, "harbor"), (service, "harbour")):
+            query.call(namespace, op.name, REQUESTS.get(op.name, {}))
     assert list(empty.iterdir()) == []
     assert [len(service.call(name, "log", {})) for name in ("harbour", "harbor", "default")] == [1, 0, 0]
 

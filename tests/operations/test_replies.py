@@ -52,12 +52,12 @@ def test_every_reply_ends_with_the_operation_and_fits_in_a_few_lines(call, name)
         "link": {"source": "bob", "target": "ada"},
         "set_strength": {"source": "ada", "target": "bob", "weight": 0.7},
     }
-    told = reply(call, name, **requests.get(name, {"key": "ada"}))
-    assert told.text.splitlines()[-1] == f"operation: {call('log', limit=1)[0]['id']}"
-    assert len(told.text.splitlines()) <= 5
-    assert len(told.text.splitlines()) > 1
-    assert len(json.dumps(dict(told.fields))) < 400
-    assert "changes" not in told.fields
+    answer = reply(call, name, **requests.get(name, {"key": "ada"}))
+    assert answer.text.splitlines()[-1] == f"operation: {call('log', limit=1)[0]['id']}"
+    assert len(answer.text.splitlines()) <= 5
+    assert len(answer.text.splitlines()) > 1
+    assert len(json.dumps(dict(answer.fields))) < 400
+    assert "changes" not in answer.fields
 
 
 def test_a_list_of_operations_has_their_lines_and_not_their_rows(call):

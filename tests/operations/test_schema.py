@@ -40,8 +40,8 @@ def test_null_is_handed_on_where_it_means_something():
 
 
 def test_a_cue_is_an_object_with_any_other_predicate():
-    asked = wire.arguments(RECALL, {"cue": {"file": "a.go", "branch": "main", "at": "2026-03-01T09:00:00Z"}})
-    assert asked["cue"] == Cue(file="a.go", branch="main", at=datetime(2026, 3, 1, 9, tzinfo=UTC))
+    query = wire.arguments(RECALL, {"cue": {"file": "a.go", "branch": "main", "at": "2026-03-01T09:00:00Z"}})
+    assert query["cue"] == Cue(file="a.go", branch="main", at=datetime(2026, 3, 1, 9, tzinfo=UTC))
 
 
 def test_items_are_requests_themselves():
@@ -54,12 +54,12 @@ def test_items_are_requests_themselves():
 def test_all_that_is_wrong_is_said_at_once():
     with pytest.raises(ParamError) as caught:
         wire.arguments(RECALL, {"text": 3, "limit": "many", "topic": 1, "valid_at": "2026-03-01T09:00:00"})
-    said = str(caught.value)
+    message = str(caught.value)
     assert len(caught.value.violations) == 4
-    assert "text = 3: must be a text" in said
-    assert "limit = 'many': must be a valid integer" in said
-    assert "valid_at = '2026-03-01T09:00:00': must carry a time zone" in said
-    assert "topic = 1: is not an argument: recall takes text, cue, " in said
+    assert "text = 3: must be a text" in message
+    assert "limit = 'many': must be a valid integer" in message
+    assert "valid_at = '2026-03-01T09:00:00': must carry a time zone" in message
+    assert "topic = 1: is not an argument: recall takes text, cue, " in message
 
 
 @pytest.mark.parametrize("sent", [1756000000, 1756000000.5, True])
@@ -99,15 +99,15 @@ def test_two_names_of_one_argument_must_have_one_value():
 
 
 def test_parts_of_a_cue_may_stand_beside_it():
-    asked = wire.arguments(BY_NAME["active"], {"file": "a.go", "cue": {"task": "test"}}, forgiving=True)
-    assert asked == {"cue": Cue(file="a.go", task="test")}
+    query = wire.arguments(BY_NAME["active"], {"file": "a.go", "cue": {"task": "test"}}, forgiving=True)
+    assert query == {"cue": Cue(file="a.go", task="test")}
 
 
 def test_a_part_of_a_cue_that_is_an_argument_itself_stays_one():
-    asked = wire.arguments(
+    query = wire.arguments(
         BY_NAME["learn"], {"right": "x", "source": "review", "file": "a.go"}, forgiving=True
     )
-    assert asked == {"right": "x", "source": "review", "cue": Cue(file="a.go")}
+    assert query == {"right": "x", "source": "review", "cue": Cue(file="a.go")}
 
 
 def test_of_many_violations_fifty_are_told_with_their_places():

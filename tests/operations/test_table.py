@@ -21,7 +21,7 @@ OTHERWISE_SERVED = {
 
 def parameters(op):
     return {
-        name: one for name, one in inspect.signature(op.function).parameters.items() if name not in NOT_SENT
+        name: item for name, item in inspect.signature(op.function).parameters.items() if name not in NOT_SENT
     }
 
 
@@ -33,16 +33,16 @@ def test_every_verb_of_the_library_stands_in_the_table():
 def test_names_are_unique_and_no_server_offers_what_is_for_this_machine_only():
     assert len(BY_NAME) == len(OPS)
     assert not {op.name for op in SERVED} & {op.name for op in OPS if op.local}
-    for there, instead in OTHERWISE_SERVED.items():
-        assert BY_NAME[there].local
+    for present, instead in OTHERWISE_SERVED.items():
+        assert BY_NAME[present].local
         assert not BY_NAME[instead].local
 
 
 @pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
 def test_another_name_leads_to_an_argument_and_hides_none(op):
-    known = set(parameters(op)) | ({"key", "content"} if op.name == "supersede" else set())
-    assert set(op.other_names.values()) <= known
-    assert not set(op.other_names) & known
+    seen = set(parameters(op)) | ({"key", "content"} if op.name == "supersede" else set())
+    assert set(op.other_names.values()) <= seen
+    assert not set(op.other_names) & seen
 
 
 def test_the_group_core_keeps_to_nine_tools():

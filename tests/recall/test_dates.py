@@ -36,7 +36,7 @@ def notes(open_memory):
 
 
 @pytest.mark.parametrize(
-    ("cue", "found"),
+    ("cue", "result"),
     [
         ("what happened on Monday?", {"pager", "closed", "standup"}),  # the others name Mondays
         ("What happened Monday?", {"pager", "closed", "standup"}),
@@ -49,8 +49,8 @@ def notes(open_memory):
         ("what changed in October?", {"rack", "invoices"}),
     ],
 )
-def test_what_happened_then_is_what_is_of_the_date_or_names_it_and_nothing_else(notes, cue, found):
-    assert set(keys(notes.recall(cue))) == found
+def test_what_happened_then_is_what_is_of_the_date_or_names_it_and_nothing_else(notes, cue, result):
+    assert set(keys(notes.recall(cue))) == result
 
 
 def test_what_of_it_is_asked_comes_first_and_a_date_is_no_other_day(notes):
@@ -60,9 +60,9 @@ def test_what_of_it_is_asked_comes_first_and_a_date_is_no_other_day(notes):
 
 
 def test_where_nothing_is_of_the_date_the_answer_says_so(notes):
-    found = notes.recall("what happened on 3 May?")
-    assert not found.hits
-    assert "3 May" in found.reason
+    recall = notes.recall("what happened on 3 May?")
+    assert not recall.hits
+    assert "3 May" in recall.reason
     assert keys(notes.recall("what happened in January?")) == []
     notes.remember("Prices go up in January.", key="prices", occurred_at=NOW - timedelta(days=3))
     assert keys(notes.recall("what happens in January?")) == ["prices"]
@@ -79,12 +79,12 @@ def test_a_verdict_on_one_day_does_not_bring_its_memories_up_on_another(notes):
 
 def test_of_a_chat_the_day_decides_too(open_memory):
     memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
-    said = (
+    message = (
         *("Did you talk to the landlord?", "He said he would call back.", "I said nothing of the tap."),
         *("The soup is on the stove.", "I bought blue paint.", "Great, we talk on Monday."),
         *("The bus was late again.", "Mine too, forty minutes.", "Next time I take the bike."),
     )
-    for i, text in enumerate(said):
+    for i, text in enumerate(message):
         memory.remember(
             text,
             key=f"{i // 3}-{i % 3}",
@@ -110,9 +110,9 @@ def test_of_a_history_the_commits_of_the_day_come_though_none_has_its_words(open
         for day in range(12)
         for thing in ("parser", "cache", "pool", "docs")
     )
-    found = keys(memory.recall("What changed on 21 November?"))
-    assert len(found) == 4
-    assert all(key.startswith("7-") for key in found)
+    result = keys(memory.recall("What changed on 21 November?"))
+    assert len(result) == 4
+    assert all(key.startswith("7-") for key in result)
 
 
 def reading_of(memory, cue):
@@ -120,7 +120,7 @@ def reading_of(memory, cue):
     return CueReading(memory.working(memory.now()), memory.embedder, cue, PRIMING.recall, memory.now())
 
 
-def told(open_memory, *rows):
+def answer(open_memory, *rows):
     memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
     for key, text, days, *speaker in rows:
         session = {"speaker": speaker[0], "session": f"day {days}"} if speaker else {}
@@ -129,7 +129,7 @@ def told(open_memory, *rows):
 
 
 def test_who_is_called_like_a_month_is_no_date(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("volvo", "I sold the old Volvo.", -9, "April"),
         ("price", "How much did you get?", -9, "Bo"),
@@ -140,7 +140,7 @@ def test_who_is_called_like_a_month_is_no_date(open_memory):
 
 
 def test_a_report_of_a_month_is_no_report_of_what_happened_in_it(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("report", "The March report says sales fell by 4 percent.", -230),
         ("curtains", "Curtains were hung.", -265),
@@ -152,7 +152,7 @@ def test_a_report_of_a_month_is_no_report_of_what_happened_in_it(open_memory):
 
 
 def test_what_somebody_did_that_day_is_told_by_them_or_not_at_all(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("run", "On Saturday I ran the marathon in Graz.", -5, "Bo"),
         ("wow", "Wow, how was it?", -5, "Ana"),
@@ -163,7 +163,7 @@ def test_what_somebody_did_that_day_is_told_by_them_or_not_at_all(open_memory):
 
 
 def test_what_names_the_day_belongs_to_it_whenever_it_was_told(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("fire", "On 5 November the server room caught fire.", -20),
         ("soup", "Soup was eaten.", -23),
@@ -176,8 +176,8 @@ def test_what_names_the_day_belongs_to_it_whenever_it_was_told(open_memory):
 
 def test_before_and_after_a_date_are_the_days_beyond_it(open_memory):
     days = {"lamp": -24, "tea": -22, "wall": -20, "bus": -18}
-    memory = told(open_memory, *((key, f"The {key} was noted.", day) for key, day in days.items()))
-    for cue, found in (
+    memory = answer(open_memory, *((key, f"The {key} was noted.", day) for key, day in days.items()))
+    for cue, result in (
         ("what happened before 6 November?", {"lamp"}),
         ("what happened until 6 November?", {"lamp", "tea"}),
         ("what happened after 8 November?", {"bus"}),
@@ -185,7 +185,7 @@ def test_before_and_after_a_date_are_the_days_beyond_it(open_memory):
         ("what happened this year?", set(days)),
         ("what happened in 2026?", set(days)),
     ):
-        assert set(keys(memory.recall(cue))) == found, cue
+        assert set(keys(memory.recall(cue))) == result, cue
 
 
 def test_days_are_those_of_the_zone_in_which_one_asks(open_memory):
@@ -203,7 +203,7 @@ def test_days_are_those_of_the_zone_in_which_one_asks(open_memory):
 
 
 def test_a_verdict_on_a_question_without_a_date_says_nothing_of_one_with_a_date(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("build", "The build broke because of a stale cache.", -5),
         ("mixer", "The mixer broke.", -4),
@@ -252,14 +252,14 @@ def test_yesterday_is_the_day_before_it_was_told_in_a_cue_and_in_the_packed_text
     memory.remember("Yesterday the gutter came down.", key="gutter")
     memory.remember("Three days ago the fence was painted.", key="fence")
     memory.remember("Gestern fiel der Strom aus.", key="strom", occurred_at=NOW - timedelta(days=9))
-    for cue, found in (
+    for cue, result in (
         ("what happened yesterday?", {"gutter"}),
         ("what happened on 25 November?", {"fence"}),
         ("what happened on 18 November?", {"strom"}),
         ("what was noted on 19 November?", {"strom"}),
         ("what did I tell you today?", {"gutter", "fence"}),
     ):
-        assert set(keys(memory.recall(cue))) == found, cue
+        assert set(keys(memory.recall(cue))) == result, cue
     assert "- [gutter] (2026-11-27, told 2026-11-28)" in memory.recall("what happened yesterday?").text
 
 
@@ -276,7 +276,7 @@ def test_the_day_of_an_import_is_no_day_of_what_was_imported(open_memory):
 
 @pytest.mark.parametrize(("slashed", "day"), [("13/10/2026", 11), ("10/13/2026", 3)])
 def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_memory, slashed, day):
-    memory = told(
+    memory = answer(
         open_memory,
         ("paid", f"Paid the fees on {slashed}.", -46),
         ("third", "The roof was mended.", -25),  # 3 November
@@ -304,7 +304,7 @@ def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_me
     ],
 )
 def test_i_and_you_are_the_user_and_the_assistant(open_memory, user, cue, named):
-    memory = told(
+    memory = answer(
         open_memory,
         ("question", "Which tent is light enough for two?", -1, user),
         ("answer", "The two-person tunnel tent of 1.4 kg.", -1, "assistant"),
@@ -316,22 +316,22 @@ def test_i_and_you_are_the_user_and_the_assistant(open_memory, user, cue, named)
 
 
 def test_names_are_speakers_in_the_order_of_the_cue_and_nobody_is_where_nobody_spoke(open_memory):
-    memory = told(open_memory, ("a", "The bus is late.", -1, "Ana"), ("b", "Take mine.", -1, "Bo"))
+    memory = answer(open_memory, ("a", "The bus is late.", -1, "Ana"), ("b", "Take mine.", -1, "Bo"))
     reading = reading_of(memory, "what did Bo tell Ana? and what did I say?")
     assert list(reading.named_speakers) == [reading.working.titles["Bo"], reading.working.titles["Ana"]]
-    notes = told(open_memory, ("c", "The bus is late.", -1))
+    notes = answer(open_memory, ("c", "The bus is late.", -1))
     assert not reading_of(notes, "what did I say?").named_speakers.size
 
 
 def test_what_i_asked_is_not_what_was_answered(open_memory):
-    memory = told(
+    memory = answer(
         open_memory,
         ("question", "Which tent is light enough for two?", -1, "user"),
         ("answer", "The two-person tunnel tent of 1.4 kg.", -1, "assistant"),
         ("note", "The stove was packed.", -1),
     )
-    asked, answered = (
+    query, answered = (
         keys(memory.recall(f"what did {cue} yesterday?")) for cue in ("I ask you", "you tell me")
     )
-    assert set(asked[:2]) == {"question", "note"}
+    assert set(query[:2]) == {"question", "note"}
     assert set(answered[:2]) == {"answer", "note"}

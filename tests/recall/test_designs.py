@@ -31,7 +31,7 @@ def clock():
 
 
 @pytest.fixture
-def told(memory, clock):
+def reply(memory, clock):
     """Forty memories of all ages, alike and not, with links by rule and by hand; NOW is a month later."""
     rng = random.Random(11)
     for i in range(40):
@@ -61,12 +61,12 @@ def told(memory, clock):
 def evidence(memory, cue=CUE, profile=profiles.ARC):
     """Cosine, BM25 and context of each memory that may answer, by key."""
     working = memory.working(memory.now())
-    found = Evidence(working, memory.embedder, cue.text, profile.recall, memory.now())
-    records = {one.id: one for one in memory.list(limit=1000)}
+    result = Evidence(working, memory.embedder, cue.text, profile.recall, memory.now())
+    records = {record.id: record for record in memory.list(limit=1000)}
     parts = {}
     for memory_id, record in records.items():
         document = working.document[working.row_of[memory_id]]
-        values = (float(found.cosine[document]), float(found.literal[document]), fit(record, cue))
+        values = (float(result.cosine[document]), float(result.literal[document]), fit(record, cue))
         if values[2] is not None:
             parts[record.key] = values
     return parts
@@ -74,11 +74,11 @@ def evidence(memory, cue=CUE, profile=profiles.ARC):
 
 def fit(record, cue):
     """Activation by predicates: 0 without any, None if the cue contradicts one."""
-    given = cue.context()
-    wanted = {name: value for name, value in record.when.items() if name in given}
-    if any(given[name] != value for name, value in wanted.items()):
+    supplied = cue.context()
+    expected = {name: value for name, value in record.when.items() if name in supplied}
+    if any(supplied[name] != value for name, value in expected.items()):
         return None
-    return score.partial_activation(len(wanted), len(record.when)) if wanted else 0.0
+    return score.partial_activation(len(expected), len(record.when)) if expected else 0.0
 
 
 def share(record, activation):
@@ -96,11 +96,11 @@ def anchors(memory, profile, limit):
         values = {k: max(c, 0.5 * (c + lexical[k]), fits) for k, (c, _, fits) in parts.items()}
     chosen = {}
     for is_episode, count in ((True, profile.anchors.episodes), (False, profile.anchors.facts)):
-        some = [
+        several = [
             key for key in values if (memory.get(key).kind == "episode") == is_episode and values[key] > 0
         ]
         most = max(count, limit) if profile.anchors.widen else count
-        best = sorted(some, key=lambda key: -values[key])[:most]
+        best = sorted(several, key=lambda key: -values[key])[:most]
         chosen |= {key: values[key] for key in best}
     return chosen
 
@@ -154,13 +154,13 @@ def after_by_hand(memory, profile, active):
     values = np.array([active[key] for key in order])
     if profile.inhibit:
         values = inhibit(values, beta=0.15, winners=7, pool="mean")
-    kept = [
+    rest = [
         (key, float(value))
         for key, value in zip(order, values, strict=True)
         if value >= profile.spread.epsilon
     ]
     squashing = {"gain": profile.squash.gain, "centre": profile.squash.centre}
-    return {key: squash(value, **squashing) for key, value in kept}
+    return {key: squash(value, **squashing) for key, value in rest}
 
 
 def number(memory, key):
@@ -192,21 +192,21 @@ def agree(answer, totals):
 LIMIT = 12
 
 
-def test_ethos_is_cosine_activation_and_in_degree(told):
+def test_ethos_is_cosine_activation_and_in_degree(reply):
     profile = profiles.ETHOS
-    active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))
-    degrees = in_degrees(told, profile, active)
-    cosine = {key: parts[0] for key, parts in evidence(told, profile=profile).items()}
+    active = spread_by_hand(reply, profile, anchors(reply, profile, LIMIT))
+    degrees = in_degrees(reply, profile, active)
+    cosine = {key: parts[0] for key, parts in evidence(reply, profile=profile).items()}
     most = max(degrees.values())
     totals = {k: score.ethos(cosine[k], active[k], degrees[k], most).total for k in active if k in cosine}
-    answer = told.recall(cue=CUE, profile="ethos", limit=LIMIT)
+    answer = reply.recall(cue=CUE, profile="ethos", limit=LIMIT)
     agree(answer, totals)
     assert len(answer.hits) == LIMIT
 
 
 @pytest.mark.parametrize("how", ["not spreading", "ablated", "no gain", "no links"])
-def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how):
-    memory, more = told, {"profile": "ethos"}
+def test_ethos_collapses_to_cosine_where_nothing_spreads(reply, open_memory, how):
+    memory, more = reply, {"profile": "ethos"}
     if how == "not spreading":
         more["spread"] = False
     elif how == "ablated":
@@ -223,8 +223,8 @@ def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how)
             profiles.ETHOS, links=replace(profiles.ETHOS.links, by_relation=(("similar-to", 0.0),))
         )
         more = {}
-    found = evidence(memory, profile=profiles.ETHOS)
-    cosine = {key: parts[0] for key, parts in found.items() if parts[0] > 0}
+    result = evidence(memory, profile=profiles.ETHOS)
+    cosine = {key: parts[0] for key, parts in result.items() if parts[0] > 0}
     answer = memory.recall(cue=CUE, limit=LIMIT, **more)
     agree(answer, cosine)
     assert [dict(hit.components) for hit in answer.hits] == [
@@ -232,22 +232,22 @@ def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how)
     ]
 
 
-def test_floop_is_context_base_level_feedback_and_priority(told):
+def test_floop_is_context_base_level_feedback_and_priority(reply):
     profile = profiles.FLOOP
-    active = after_by_hand(told, profile, spread_by_hand(told, profile, anchors(told, profile, LIMIT)))
+    active = after_by_hand(reply, profile, spread_by_hand(reply, profile, anchors(reply, profile, LIMIT)))
     totals = {}
-    for key in evidence(told):
+    for key in evidence(reply):
         if key in active:
             base = base_level_score(optimized(0, 1.0), 0)
-            context = share(told.get(key), active[key])
+            context = share(reply.get(key), active[key])
             totals[key] = score.floop(
                 context,
                 base,
                 score.feedback_ratio(0, 0, 0),
                 score.priority_score(0),
-                boost=1.5 if told.get(key).kind == "behavior" else 1,
+                boost=1.5 if reply.get(key).kind == "behavior" else 1,
             ).total
-    answer = told.recall(cue=CUE, profile="floop", limit=LIMIT)
+    answer = reply.recall(cue=CUE, profile="floop", limit=LIMIT)
     agree(answer, totals)
     assert all(hit.components["base"] == hit.components["feedback"] == 0.5 for hit in answer.hits)
 
@@ -263,20 +263,20 @@ def test_floop_boosts_a_rule_by_its_kind_as_given_or_else_as_its_words_tell(open
     assert hit.score == pytest.approx(score.floop(**parts).total * boost)
 
 
-def test_poc_is_activation_times_node_weight(told):
+def test_poc_is_activation_times_node_weight(reply):
     profile = profiles.POC
-    active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))
-    answer = told.recall(cue=CUE, profile="poc", limit=LIMIT)
-    agree(answer, {key: value * 0.5 for key, value in active.items() if key in evidence(told)})
+    active = spread_by_hand(reply, profile, anchors(reply, profile, LIMIT))
+    answer = reply.recall(cue=CUE, profile="poc", limit=LIMIT)
+    agree(answer, {key: value * 0.5 for key, value in active.items() if key in evidence(reply)})
     for hit in answer.hits:
         assert hit.components["node_weight"] == hit.memory.weight == 0.5
         assert hit.score == pytest.approx(score.poc(hit.components["activation"], 0.5).total)
 
 
-def test_synapse_is_semantic_activation_and_centrality(told):
-    answer = told.recall(cue=CUE, profile="synapse", limit=LIMIT)
-    profile, parts = profiles.SYNAPSE, evidence(told)
-    active = after_by_hand(told, profile, spread_by_hand(told, profile, anchors(told, profile, LIMIT)))
+def test_synapse_is_semantic_activation_and_centrality(reply):
+    answer = reply.recall(cue=CUE, profile="synapse", limit=LIMIT)
+    profile, parts = profiles.SYNAPSE, evidence(reply)
+    active = after_by_hand(reply, profile, spread_by_hand(reply, profile, anchors(reply, profile, LIMIT)))
     assert len(answer.hits) == LIMIT
     for hit in answer.hits:
         c = hit.components
@@ -288,44 +288,44 @@ def test_synapse_is_semantic_activation_and_centrality(told):
         )
 
 
-def test_arc_is_relevance_effectiveness_and_recency(told, clock):
+def test_arc_is_relevance_effectiveness_and_recency(reply, clock):
     totals = {}
-    for key, (cosine, _, _) in evidence(told).items():
-        days = (clock.at - told.get(key).recorded_at).total_seconds() / 86400
+    for key, (cosine, _, _) in evidence(reply).items():
+        days = (clock.at - reply.get(key).recorded_at).total_seconds() / 86400
         if cosine > 0:
             totals[key] = 0.5 * cosine + 0.3 * 0.5 + 0.2 * 2 ** (-days / 7)
-    answer = told.recall(cue=CUE, profile="arc", limit=LIMIT)
+    answer = reply.recall(cue=CUE, profile="arc", limit=LIMIT)
     agree(answer, totals)
     assert all(set(hit.components) == {"relevance", "effectiveness", "recency"} for hit in answer.hits)
 
 
-def test_world_weaver_scores_each_kind_by_its_own_law(told, clock):
-    answer = told.recall(cue=CUE, profile="world-weaver", limit=40)
-    cosine = {key: parts[0] for key, parts in evidence(told).items()}
+def test_world_weaver_scores_each_kind_by_its_own_law(reply, clock):
+    answer = reply.recall(cue=CUE, profile="world-weaver", limit=40)
+    cosine = {key: parts[0] for key, parts in evidence(reply).items()}
     for hit in answer.hits:
-        one, c = hit.memory, hit.components
-        days = (clock.at - one.recorded_at).total_seconds() / 86400
-        semantic, recency = cosine[one.key], math.exp(-0.1 * days)
-        if one.kind == "episode":
-            outcome = {"success": 1.0, "failure": 0.67, None: 0.83}[one.outcome]
-            wanted = 0.4 * semantic + 0.25 * recency + 0.2 * outcome + 0.15 * one.importance
-        elif one.kind == "procedure":
-            wanted = 0.5 * semantic + 0.3 * 0.5 + 0.2 * recency
+        item, c = hit.memory, hit.components
+        days = (clock.at - item.recorded_at).total_seconds() / 86400
+        semantic, recency = cosine[item.key], math.exp(-0.1 * days)
+        if item.kind == "episode":
+            outcome = {"success": 1.0, "failure": 0.67, None: 0.83}[item.outcome]
+            expected = 0.4 * semantic + 0.25 * recency + 0.2 * outcome + 0.15 * item.importance
+        elif item.kind == "procedure":
+            expected = 0.5 * semantic + 0.3 * 0.5 + 0.2 * recency
         else:
-            kept = (1 + 0.9 * days) ** -0.5
-            assert c["retrievability"] == pytest.approx(kept)
+            rest = (1 + 0.9 * days) ** -0.5
+            assert c["retrievability"] == pytest.approx(rest)
             assert 0 < c["activation"] < 1
-            wanted = 0.4 * semantic + 0.35 * c["activation"] + 0.25 * kept
-        assert hit.score == pytest.approx(wanted, abs=1e-6)
+            expected = 0.4 * semantic + 0.35 * c["activation"] + 0.25 * rest
+        assert hit.score == pytest.approx(expected, abs=1e-6)
     assert {hit.memory.kind for hit in answer.hits} == set(KINDS)
 
 
-def test_world_weaver_without_noise_adds_base_level_and_association(told, clock):
-    quiet(told)
+def test_world_weaver_without_noise_adds_base_level_and_association(reply, clock):
+    quiet(reply)
     names = {"Zed": "entity:zed"}
-    mentioned = {x.source: x.weight for x in told.links("entity:zed", relation="mentions")}
+    mentioned = {x.source: x.weight for x in reply.links("entity:zed", relation="mentions")}
     seen = 0
-    for hit in told.recall(cue=CUE, limit=40).hits:
+    for hit in reply.recall(cue=CUE, limit=40).hits:
         if hit.memory.kind in ("fact", "behavior"):
             hours = (clock.at - hit.memory.recorded_at).total_seconds() / 3600
             base = math.log(1) - 0.5 * math.log(max(hours, 0.001))
@@ -359,12 +359,12 @@ def test_world_weaver_shares_attention_out_over_the_names_of_the_cue_and_each_ov
         memory.link("entity:zed", f"wood{i}", "requires", 0.4)
     memory.link("both", "entity:oslo", "requires", 0.9)
     clock.at += timedelta(hours=48)
-    found = active(quiet(memory), "Does Zed play the banjo in Oslo?")
+    result = active(quiet(memory), "Does Zed play the banjo in Oslo?")
     # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed has eight links, Oslo one.
     base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(8)), 0.5 * 1.6
-    assert found["zed"] == pytest.approx(base + from_zed * 0.5)
-    assert found["wood3"] == pytest.approx(base + from_zed * 0.4)
-    assert found["both"] == pytest.approx(base + from_zed * 0.5 + from_oslo * 0.9)
+    assert result["zed"] == pytest.approx(base + from_zed * 0.5)
+    assert result["wood3"] == pytest.approx(base + from_zed * 0.4)
+    assert result["both"] == pytest.approx(base + from_zed * 0.5 + from_oslo * 0.9)
 
 
 def test_in_world_weaver_a_name_that_was_merged_counts_as_the_one_that_stands_for_it(memory, clock):
@@ -373,26 +373,26 @@ def test_in_world_weaver_a_name_that_was_merged_counts_as_the_one_that_stands_fo
     clock.at += timedelta(hours=48)
     before = active(quiet(memory), "Does Zed play the banjo?")["banjo"]
     assert before == pytest.approx(-0.5 * math.log(48) + 0.5 * (1.6 - math.log(2)))
-    assert [one.name for one in memory.aliases()] == ["entity:zachary-jones"]
+    assert [aliase.name for aliase in memory.aliases()] == ["entity:zachary-jones"]
     assert active(memory, "Does Zed play the banjo?")["banjo"] == pytest.approx(before)
 
 
 @pytest.mark.parametrize("profile", profiles.ALL)
-def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile):
+def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(reply, profile):
     statements = []
 
-    def asked(text, limit):
-        told.recall(text, profile=profile, limit=limit, floor=0.0)  # what is new is taken in before
-        told.store._db._sqlite.set_trace_callback(statements.append)
+    def query(text, limit):
+        reply.recall(text, profile=profile, limit=limit, floor=0.0)  # what is new is taken in before
+        reply.store._db._sqlite.set_trace_callback(statements.append)
         try:
-            told.recall(text, profile=profile, limit=limit, floor=0.0)
+            reply.recall(text, profile=profile, limit=limit, floor=0.0)
         finally:
-            told.store._db._sqlite.set_trace_callback(None)
+            reply.store._db._sqlite.set_trace_callback(None)
         count = len(statements)
         statements.clear()
         return count
 
-    assert asked("Did Zed play the banjo in Oslo?", 40) == asked("the banjo", 1) > 0
+    assert query("Did Zed play the banjo in Oslo?", 40) == query("the banjo", 1) > 0
 
 
 @pytest.mark.parametrize(("facts", "expected"), [(1, 0.8), (4, 0.107), (30, -0.901), (200, -1.849)])
@@ -404,8 +404,8 @@ def test_the_more_memories_name_something_the_less_its_name_brings_to_each(
         [{"content": f"Kestrel signs parcel {number}.", "kind": "fact"} for number in range(facts)]
     )
     clock.at += timedelta(hours=1)
-    found = active(quiet(memory), cue)
-    assert set(np.round(list(found.values()), 3)) == {expected}
+    result = active(quiet(memory), cue)
+    assert set(np.round(list(result.values()), 3)) == {expected}
 
 
 def test_the_names_of_a_context_count_as_those_of_a_question(memory, clock):
@@ -459,11 +459,11 @@ def test_executions_after_an_estimate_move_it_by_what_they_move_the_share(memory
         assert hit.components["success_rate"] == pytest.approx(expected)
 
 
-def test_world_weaver_draws_the_same_noise_at_the_same_instant(told, clock):
-    first, again = (told.recall(cue=CUE, profile="world-weaver").hits for _ in range(2))
+def test_world_weaver_draws_the_same_noise_at_the_same_instant(reply, clock):
+    first, again = (reply.recall(cue=CUE, profile="world-weaver").hits for _ in range(2))
     assert first == again
     clock.at += timedelta(microseconds=1)
-    later = told.recall(cue=CUE, profile="world-weaver").hits
+    later = reply.recall(cue=CUE, profile="world-weaver").hits
     assert [hit.score for hit in later] != [hit.score for hit in first]
 
 
@@ -471,10 +471,10 @@ RAW = {"ethos": "spread", "poc": "activation"}
 
 
 @pytest.mark.parametrize("profile", profiles.ALL)
-def test_every_profile_answers_with_finite_scores_from_the_best_down(told, profile):
+def test_every_profile_answers_with_finite_scores_from_the_best_down(reply, profile):
     for cue in (CUE, Cue("Oslo"), Cue(language="go"), Cue("banjo"), Cue("who is it?")):
         for more in ({}, {"spread": False}, {"kinds": ["entity", "fact"]}, {"limit": 3}):
-            answer = told.recall(cue=cue, profile=profile, **more)
+            answer = reply.recall(cue=cue, profile=profile, **more)
             scores = [hit.score for hit in answer.hits]
             assert answer.profile == profile
             assert scores == sorted(scores, reverse=True)
@@ -505,9 +505,9 @@ def test_a_hit_that_shares_no_word_is_reached_over_a_given_link(open_memory, pro
         assert by_key["b"].distance == 1
 
 
-def test_profiles_differ(told):
+def test_profiles_differ(reply):
     orders = {
-        name: tuple(hit.memory.key for hit in told.recall(cue=CUE, profile=name).hits)
+        name: tuple(hit.memory.key for hit in reply.recall(cue=CUE, profile=name).hits)
         for name in profiles.ALL
     }
     assert len(set(orders.values())) >= 6
@@ -520,7 +520,7 @@ def test_synapse_walks_similarity_both_ways_and_other_links_outwards(embedder):
         memory.link("b", "a", "similar-to", 0.9)
         memory.link("c", "a", "requires", 0.9)
         for _ in range(2):
-            start, found = memory.recall("banjo", trace=True).spread[:2]
-            grown = {key for key in found if found[key] > 0.5 * start.get(key, 0.0)}
+            start, result = memory.recall("banjo", trace=True).spread[:2]
+            grown = {key for key in result if result[key] > 0.5 * start.get(key, 0.0)}
             assert grown == {"b"}
             memory.link("c", "b", "conflicts", 0.0)

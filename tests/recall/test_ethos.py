@@ -46,7 +46,7 @@ class Placed:
 
 
 @pytest.fixture
-def told(open_memory):
+def reply(open_memory):
     """The five memories, each with its text for a key, in the profile ``ethos``."""
     memory = open_memory(profile="ethos", embedder=Placed(PLACES))
     for text in ("near", "fair", "faint", "apart", "beyond"):
@@ -78,8 +78,8 @@ def test_spread_propagates_through_edges():
     # In each of three steps the anchor emits 1 · .85 · .5; the next one on emits what it has by then.
     first = [0.425, 0.85, 1.275]
     second = [0.0, 0.425 * first[0], 0.425 * first[0] + 0.425 * first[1]]
-    found = ends(3, [(0, 1, 0.5), (1, 2, 0.5)], {0: 1.0})
-    assert found == {0: 1.0, 1: pytest.approx(first[-1]), 2: pytest.approx(second[-1])}
+    result = ends(3, [(0, 1, 0.5), (1, 2, 0.5)], {0: 1.0})
+    assert result == {0: 1.0, 1: pytest.approx(first[-1]), 2: pytest.approx(second[-1])}
 
 
 def test_spread_decays_with_strength():
@@ -98,8 +98,8 @@ def test_spread_handles_cycles_safely():
     # Of two nodes that lead to each other the sum grows by 1 + f a step, and the difference by 1 − f.
     f = STRENGTH * 0.5
     total, apart = (1 + f) ** 3, (1 - f) ** 3
-    found = ends(2, [(0, 1, 0.5), (1, 0, 0.5)], {0: 1.0})
-    assert found == {0: pytest.approx((total + apart) / 2), 1: pytest.approx((total - apart) / 2)}
+    result = ends(2, [(0, 1, 0.5), (1, 0, 0.5)], {0: 1.0})
+    assert result == {0: pytest.approx((total + apart) / 2), 1: pytest.approx((total - apart) / 2)}
 
 
 def test_final_score_weights_sum_correctly():
@@ -115,8 +115,8 @@ def test_spread_empty_anchors_returns_empty():
 
 def test_spread_multiple_anchors_accumulate():
     # Three steps of .85 · (1 · .4 + .5 · .6) arrive at the third; the anchors keep what they have.
-    found = ends(3, [(0, 2, 0.4), (1, 2, 0.6)], {0: 1.0, 1: 0.5})
-    assert found == {0: 1.0, 1: 0.5, 2: pytest.approx(3 * STRENGTH * (0.4 + 0.3))}
+    result = ends(3, [(0, 2, 0.4), (1, 2, 0.6)], {0: 1.0, 1: 0.5})
+    assert result == {0: 1.0, 1: 0.5, 2: pytest.approx(3 * STRENGTH * (0.4 + 0.3))}
 
 
 def test_structural_score_centrality():
@@ -133,7 +133,7 @@ def test_structural_score_centrality():
 def row(open_memory):
     """Memories on the arc of a circle, by their cosine to the one that comes last, ``it``."""
 
-    def told(*cosines):
+    def answer(*cosines):
         places = {"it": (1.0, *np.zeros(len(cosines)))}
         for i, cosine in enumerate(cosines):
             place = np.zeros(len(cosines) + 1)
@@ -144,11 +144,11 @@ def row(open_memory):
             memory.remember(text, key=text.replace(" ", "-"))
         return memory
 
-    return told
+    return answer
 
 
 def links_of_it(memory):
-    return {one.target: pytest.approx(one.weight, abs=1e-6) for one in memory.links("it")}
+    return {link.target: pytest.approx(link.weight, abs=1e-6) for link in memory.links("it")}
 
 
 def test_linker_creates_edge_above_threshold(row):
@@ -158,7 +158,7 @@ def test_linker_creates_edge_above_threshold(row):
 def test_linker_strengthens_existing_edge(row):
     memory = row(0.7)
     answer = memory.remember("it", key="it")
-    assert (answer.status, [one.target for one in answer.links]) == ("duplicate", ["at-0.7"])
+    assert (answer.status, [link.target for link in answer.links]) == ("duplicate", ["at-0.7"])
     assert links_of_it(memory) == {"at-0.7": 0.8}
     assert memory.remember("at 0.7", key="at-0.7").status == "duplicate"
     assert links_of_it(memory) == {"at-0.7": 0.9}
@@ -185,34 +185,34 @@ def test_linker_finds_top_k(row):
 # The two on retrieval
 
 
-def test_search_with_spreading_activation_backward_compat(told):
-    told.link("near", "apart", "requires", 0.5)
-    plain = told.recall("cue", spread=False)
+def test_search_with_spreading_activation_backward_compat(reply):
+    reply.link("near", "apart", "requires", 0.5)
+    plain = reply.recall("cue", spread=False)
     assert scores(plain) == pytest.approx(BY_COSINE)
     assert [dict(hit.components) for hit in plain.hits] == [{"cosine": hit.score} for hit in plain.hits]
 
 
-def test_search_spreading_zero_strength_equals_cosine(told):
-    told.link("near", "apart", "requires", 0.5)
-    told.profile = replace(ETHOS, spread=replace(ETHOS.spread, gain=0.0))
-    assert scores(told.recall("cue")) == scores(told.recall("cue", spread=False))
-    told.profile = replace(ETHOS, spread=replace(ETHOS.spread, steps=0))
-    assert scores(told.recall("cue")) == scores(told.recall("cue", spread=False))
+def test_search_spreading_zero_strength_equals_cosine(reply):
+    reply.link("near", "apart", "requires", 0.5)
+    reply.profile = replace(ETHOS, spread=replace(ETHOS.spread, gain=0.0))
+    assert scores(reply.recall("cue")) == scores(reply.recall("cue", spread=False))
+    reply.profile = replace(ETHOS, spread=replace(ETHOS.spread, steps=0))
+    assert scores(reply.recall("cue")) == scores(reply.recall("cue", spread=False))
 
 
 # The table of edge cases
 
 
-def test_without_any_edge_the_answer_is_cosine_alone(told):
-    assert scores(told.recall("cue")) == pytest.approx(BY_COSINE)
+def test_without_any_edge_the_answer_is_cosine_alone(reply):
+    assert scores(reply.recall("cue")) == pytest.approx(BY_COSINE)
 
 
-def test_a_cycle_ends_after_its_iterations(told):
-    told.link("near", "apart", "requires", 0.5)
-    told.link("apart", "near", "requires", 0.5)
+def test_a_cycle_ends_after_its_iterations(reply):
+    reply.link("near", "apart", "requires", 0.5)
+    reply.link("apart", "near", "requires", 0.5)
     f = STRENGTH * 0.5
     total, apart = (1 + f) ** 3, (1 - f) ** 3
-    assert scores(told.recall("cue", limit=2)) == pytest.approx(
+    assert scores(reply.recall("cue", limit=2)) == pytest.approx(
         {
             "near": 0.5 * 0.8 + 0.3 * 0.8 * (total + apart) / 2 + 0.2,
             "apart": 0.3 * 0.8 * (total - apart) / 2 + 0.2,
@@ -242,8 +242,8 @@ def test_a_database_that_cannot_be_read_is_a_store_error(open_memory, url, tmp_p
 
 
 @pytest.mark.parametrize("limit", [1, 4, 5, 9])
-def test_plain_cosine_returns_as_many_as_the_limit_without_a_floor(told, limit):
-    hits = told.recall("beyond words", spread=False, limit=limit).hits
+def test_plain_cosine_returns_as_many_as_the_limit_without_a_floor(reply, limit):
+    hits = reply.recall("beyond words", spread=False, limit=limit).hits
     assert (len(hits), {hit.score for hit in hits}) == (min(limit, 5), {0.0})
 
 
@@ -252,8 +252,8 @@ def test_plain_cosine_ranks_what_points_the_other_way_last(open_memory):
     memory = open_memory(profile="ethos", embedder=Placed(places))
     for text in ("south", "south-west", "east"):
         memory.remember(text, key=text)
-    found = memory.recall("north", spread=False).hits
-    assert [(hit.memory.key, round(hit.score, 6)) for hit in found] == [
+    result = memory.recall("north", spread=False).hits
+    assert [(hit.memory.key, round(hit.score, 6)) for hit in result] == [
         ("east", 0.0),
         ("south-west", -0.8),
         ("south", -1.0),
@@ -264,12 +264,12 @@ def test_plain_cosine_ranks_what_points_the_other_way_last(open_memory):
 
 
 @pytest.fixture
-def both_kinds(told):
+def both_kinds(reply):
     """As many facts as episodes, each with the place of one of them."""
     for text in ("near", "fair", "faint"):
-        told.remember(text, key=f"{text}-fact", kind="fact")
-    assert {link.relation for link in told.links()} == {"similar-to"}
-    return told
+        reply.remember(text, key=f"{text}-fact", kind="fact")
+    assert {link.relation for link in reply.links()} == {"similar-to"}
+    return reply
 
 
 @pytest.mark.parametrize("anchors", [(0, 10), (10, 0)])
@@ -294,31 +294,31 @@ def test_zero_anchors_of_either_kind_answer_nothing_and_say_why(both_kinds, spre
     )
 
 
-def test_what_the_other_kind_leads_to_is_still_reached(told):
-    told.remember("a fact", key="fact", kind="fact")
-    told.link("near", "fact", "requires", 0.5)
-    told.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, facts=0))
-    assert "fact" in scores(told.recall("cue"))
+def test_what_the_other_kind_leads_to_is_still_reached(reply):
+    reply.remember("a fact", key="fact", kind="fact")
+    reply.link("near", "fact", "requires", 0.5)
+    reply.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, facts=0))
+    assert "fact" in scores(reply.recall("cue"))
 
 
 # What is reached, and from where
 
 
-def test_what_only_spreading_reaches_is_a_hit_and_counts_toward_the_limit(told):
-    told.link("near", "apart", "requires", 0.5)
+def test_what_only_spreading_reaches_is_a_hit_and_counts_toward_the_limit(reply):
+    reply.link("near", "apart", "requires", 0.5)
     # near emits .8 · .85 · .5 in each of three steps; the one link that was loaded leads to apart.
-    wanted = {"near": 0.5 * 0.8 + 0.3 * 0.8, "apart": 0.3 * 3 * 0.34 + 0.2, "fair": 0.4, "faint": 0.24}
-    assert scores(told.recall("cue")) == pytest.approx(wanted)
-    assert list(scores(told.recall("cue", limit=2))) == ["near", "apart"]
-    assert told.recall("cue").hits[1].distance == 1
+    expected = {"near": 0.5 * 0.8 + 0.3 * 0.8, "apart": 0.3 * 3 * 0.34 + 0.2, "fair": 0.4, "faint": 0.24}
+    assert scores(reply.recall("cue")) == pytest.approx(expected)
+    assert list(scores(reply.recall("cue", limit=2))) == ["near", "apart"]
+    assert reply.recall("cue").hits[1].distance == 1
 
 
-def test_the_anchors_are_the_best_episodes_and_the_best_facts(told):
-    told.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, episodes=1, facts=1))
-    told.remember("another", key="fact", kind="fact")
-    told.link("near", "fair", "requires", 0.0)
-    told.link("near", "apart", "requires", 0.5)
-    assert set(scores(told.recall("cue", limit=50))) == {"near", "apart"}
+def test_the_anchors_are_the_best_episodes_and_the_best_facts(reply):
+    reply.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, episodes=1, facts=1))
+    reply.remember("another", key="fact", kind="fact")
+    reply.link("near", "fair", "requires", 0.0)
+    reply.link("near", "apart", "requires", 0.5)
+    assert set(scores(reply.recall("cue", limit=50))) == {"near", "apart"}
 
 
 def test_links_by_rule_are_walked_both_ways(open_memory):
@@ -327,7 +327,7 @@ def test_links_by_rule_are_walked_both_ways(open_memory):
     memory = open_memory(profile="ethos", embedder=Placed(places))
     memory.remember("one", key="one")
     memory.remember("two", key="two")
-    assert [(one.source, one.target) for one in memory.links()] == [("two", "one")]
+    assert [(link.source, link.target) for link in memory.links()] == [("two", "one")]
     f = STRENGTH * 0.8
     total, apart = (1 + f) ** 3, (1 - f) ** 3
     matched = 0.5 * 0.6 + 0.3 * 0.6 * (total + apart) / 2 + 0.2
@@ -336,20 +336,20 @@ def test_links_by_rule_are_walked_both_ways(open_memory):
     assert scores(memory.recall("at two")) == pytest.approx({"two": matched, "one": reached}, abs=1e-6)
 
 
-def test_a_trace_has_the_activations_of_every_iteration(told):
-    told.link("near", "apart", "requires", 0.5)
-    steps = told.recall("cue", trace=True).spread
-    assert [dict(one) for one in steps] == [
+def test_a_trace_has_the_activations_of_every_iteration(reply):
+    reply.link("near", "apart", "requires", 0.5)
+    steps = reply.recall("cue", trace=True).spread
+    assert [dict(step) for step in steps] == [
         pytest.approx({"near": 0.8, "fair": 0.5, "faint": 0.3} | ({"apart": n * 0.34} if n else {}))
         for n in range(4)
     ]
 
 
-def test_a_weight_that_is_configured_counts(told):
-    told.link("near", "apart", "requires", 0.5)
+def test_a_weight_that_is_configured_counts(reply):
+    reply.link("near", "apart", "requires", 0.5)
     blend = (("cosine", 0.2), ("spread", 0.5), ("in_degree", 0.3))
-    told.profile = replace(ETHOS, scoring=replace(ETHOS.scoring, ethos=blend))
-    assert scores(told.recall("cue", limit=1)) == pytest.approx({"apart": 0.5 * 1.02 + 0.3})
+    reply.profile = replace(ETHOS, scoring=replace(ETHOS.scoring, ethos=blend))
+    assert scores(reply.recall("cue", limit=1)) == pytest.approx({"apart": 0.5 * 1.02 + 0.3})
     with pytest.raises(ParamError, match="must sum to 1"):
         replace(ETHOS.scoring, ethos=(("cosine", 0.2), ("spread", 0.5), ("in_degree", 0.2)))
 
@@ -374,8 +374,8 @@ def test_a_batch_tells_again_as_single_calls_do(row):
 
 def test_what_is_told_twice_in_one_batch_is_linked_and_strengthened(open_memory):
     memory = open_memory(profile="ethos", embedder=Placed({"a": (1, 0), "b": (0.8, 0.6)}))
-    memory.remember_many([{"content": one, "key": one} for one in ("a", "b", "b", "a")])
-    assert [(one.source, one.target, one.weight) for one in memory.links()] == [
+    memory.remember_many([{"content": item, "key": item} for item in ("a", "b", "b", "a")])
+    assert [(link.source, link.target, link.weight) for link in memory.links()] == [
         ("b", "a", pytest.approx(1.0, abs=1e-6))
     ]
 
@@ -400,20 +400,20 @@ def test_in_other_profiles_a_duplicate_changes_nothing(open_memory):
     assert (memory.links(relation="similar-to"), memory.stats().operations) == before
 
 
-def test_each_iteration_is_logged_for_those_who_debug(told, caplog):
-    told.link("near", "apart", "requires", 0.5)
+def test_each_iteration_is_logged_for_those_who_debug(reply, caplog):
+    reply.link("near", "apart", "requires", 0.5)
     with caplog.at_level(logging.DEBUG, "priming.recall"):
-        told.recall("cue")
+        reply.recall("cue")
     steps = [
-        json.loads(one.getMessage().partition(": ")[2])
-        for one in caplog.records
-        if "step" in one.getMessage()
+        json.loads(record.getMessage().partition(": ")[2])
+        for record in caplog.records
+        if "step" in record.getMessage()
     ]
-    traced = told.recall("cue", trace=True).spread
-    assert steps == [pytest.approx(dict(one), rel=1e-5) for one in traced]
+    traced = reply.recall("cue", trace=True).spread
+    assert steps == [pytest.approx(dict(item), rel=1e-5) for item in traced]
 
 
-def test_nothing_that_was_remembered_is_logged_above_debug(told, caplog):
+def test_nothing_that_was_remembered_is_logged_above_debug(reply, caplog):
     with caplog.at_level(logging.INFO, "priming.recall"):
-        told.recall("cue")
+        reply.recall("cue")
     assert caplog.records == []

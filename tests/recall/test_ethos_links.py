@@ -83,8 +83,8 @@ def test_credit_goes_to_links_that_were_read_alone():
         record_flow=True,
     )
     assert activation.flow is not None
-    kept = routes(activation.flow, [1, 2, 3])
-    assert {(int(kept.rows[u]), int(kept.rows[v])) for u, v, _ in credit(kept, kept.locals().get(2))} == {
+    rest = routes(activation.flow, [1, 2, 3])
+    assert {(int(rest.rows[u]), int(rest.rows[v])) for u, v, _ in credit(rest, rest.locals().get(2))} == {
         (0, 2)
     }
     assert [(x.source, x.target) for x in activation.flow.into(2)] == [(0, 2)] * 3
@@ -122,8 +122,8 @@ def test_of_two_hubs_together_the_500_strongest_links_are_read(open_memory):
     strongest = sorted(weights, key=weights.__getitem__, reverse=True)[:500]
     assert {key for key in hits if key.startswith("leaf")} == {f"leaf-{leaf}" for leaf in strongest}
     links = [(f"hub-{leaf % 2}", f"leaf-{leaf}", weight) for leaf, weight in weights.items()]
-    wanted = by_sql(links, {"hub-0": 0.5, "hub-1": 0.5}, 500)
-    assert {key: hit.components["spread"] for key, hit in hits.items()} == pytest.approx(wanted)
+    expected = by_sql(links, {"hub-0": 0.5, "hub-1": 0.5}, 500)
+    assert {key: hit.components["spread"] for key, hit in hits.items()} == pytest.approx(expected)
 
 
 def test_a_link_that_is_walked_both_ways_is_one(open_memory):

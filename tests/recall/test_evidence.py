@@ -267,8 +267,8 @@ def evidence(memory, text, **more):
     return Evidence(working, memory.embedder, text, PRIMING.recall, memory.now(), **more)
 
 
-def every(found):
-    return np.arange(found.working.documents)
+def every(result):
+    return np.arange(result.working.documents)
 
 
 class Plane:
@@ -287,25 +287,25 @@ def test_words_are_counted_in_nats_over_headings_and_texts_of_the_present_memori
     memory.remember("blue car car", heading="Red", key="2")
     memory.remember("green car", key="gone")
     memory.forget("gone")
-    found = evidence(memory, "red car")
+    result = evidence(memory, "red car")
     # Both words are in both memories: ln(1 + 3/2.5) = .788457 each. Their lengths are 2 and 4, 3 in the mean: with
     # norms of .9 and 1.5, one occurrence counts 2.2/1.9 and 2.2/2.5, two in the second 4.4/3.5.
-    assert found.idf == pytest.approx([0.788457, 0.788457], abs=1e-6)
-    assert found.words == pytest.approx([1.825900, 1.685046, 0.0], abs=1e-5)
-    assert found.size == pytest.approx(math.log(2))
+    assert result.idf == pytest.approx([0.788457, 0.788457], abs=1e-6)
+    assert result.words == pytest.approx([1.825900, 1.685046, 0.0], abs=1e-5)
+    assert result.size == pytest.approx(math.log(2))
     # Of 2.634217 and 2.431008 that a word in common by chance may give, .4 · (1 − e^(−w/.4)), .399448 and .399083 go.
-    figures = found.figures(np.array([0, 1]))
+    figures = result.figures(np.array([0, 1]))
     assert figures["words"] == pytest.approx([2.234769, 2.031925], abs=1e-5)
 
 
 def test_the_meaning_of_a_memory_is_beside_what_the_cue_has_with_anything(open_memory):
     memory = open_memory(embedder=Plane())
     memory.remember_many([{"content": text} for text in ("the sea", "the sky", "a wall")])
-    found = evidence(memory, "which way")
+    result = evidence(memory, "which way")
     # Cosines of 1, .6 and 0 with 20 of mean .1 and spread .2: mean 3.6/23, variance 1.796522/23.
-    assert found.background == pytest.approx((0.156522, 0.279481), abs=1e-5)
-    assert found.working.sampling.trust == 1.0
-    assert found.meaning(every(found)) == pytest.approx([3.01802, 1.58681, -0.56005], abs=1e-4)
+    assert result.background == pytest.approx((0.156522, 0.279481), abs=1e-5)
+    assert result.working.sampling.trust == 1.0
+    assert result.meaning(every(result)) == pytest.approx([3.01802, 1.58681, -0.56005], abs=1e-4)
 
 
 def test_vocabulary_is_the_share_of_the_cue_of_which_any_memory_has_a_word(memory):
@@ -319,10 +319,10 @@ def test_vocabulary_is_the_share_of_the_cue_of_which_any_memory_has_a_word(memor
 
 def test_the_rest_is_what_a_memory_has_and_another_lacks(memory):
     memory.remember_many([{"content": "red car"}, {"content": "red bus"}])
-    found = evidence(memory, "red car bus")
+    result = evidence(memory, "red car bus")
     # ln 2.2 for "red" and ln 3 for each of the others: ln 3 of 2.985682.
-    has = found.covered(np.array([0, 1]))
-    rest = found.rest(has, has)
+    has = result.covered(np.array([0, 1]))
+    rest = result.rest(has, has)
     assert rest == pytest.approx(np.array([[0.0, 0.367960], [0.367960, 0.0]]), abs=1e-6)
 
 
@@ -339,13 +339,13 @@ def test_outdated_is_what_has_a_later_version_that_fits_about_as_well(open_memor
     memory = open_memory(embedder=Plane())
     memory.remember("the sea", occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
-    found = evidence(memory, "which way")
+    result = evidence(memory, "which way")
     # A cosine of .95 is 2.25 deviations of .2 beyond .1 + 2 · .2, where 1.9 are enough; one of log-odds 0, as
     # probable, counts 1/(1 + e^−1) · 1/(1 + e^−3.5), and one of 2 that is 2 ahead 1/(1 + e^−3) · 1/(1 + e^−5.5).
-    assert found.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.709630, 0.0], abs=1e-5)
-    assert found.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.948697, 0.0], abs=1e-5)
-    assert found.outdated(np.array([0, 1]), np.array([-9.0, -9.0]))[0] < 0.001, "neither fits the cue"
-    assert not found.outdated(np.array([0]), np.zeros(1)).any()
+    assert result.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.709630, 0.0], abs=1e-5)
+    assert result.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.948697, 0.0], abs=1e-5)
+    assert result.outdated(np.array([0, 1]), np.array([-9.0, -9.0]))[0] < 0.001, "neither fits the cue"
+    assert not result.outdated(np.array([0]), np.zeros(1)).any()
 
 
 def test_what_is_no_nearer_than_several_others_is_no_version(open_memory):
@@ -353,8 +353,8 @@ def test_what_is_no_nearer_than_several_others_is_no_version(open_memory):
     for text in ("the sea", "more sea", "much sea"):
         memory.remember(text, occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
-    found = evidence(memory, "which way")
-    assert not found.outdated(every(found), np.zeros(4)).any()
+    result = evidence(memory, "which way")
+    assert not result.outdated(every(result), np.zeros(4)).any()
 
 
 def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_a_time(open_memory):
@@ -374,9 +374,9 @@ def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_
 
 
 def test_nothing_remembered_is_no_evidence(memory):
-    found = evidence(memory, "When did Ada paint in May?")
-    assert [len(values) for values in (found.words, found.cosine, found.literal)] == [0, 0, 0]
-    assert len(found.candidates(np.zeros(0, np.bool_))) == 0
+    result = evidence(memory, "When did Ada paint in May?")
+    assert [len(values) for values in (result.words, result.cosine, result.literal)] == [0, 0, 0]
+    assert len(result.candidates(np.zeros(0, np.bool_))) == 0
 
 
 # Turns of a conversation
@@ -385,8 +385,8 @@ def test_nothing_remembered_is_no_evidence(memory):
 def turns(memory, text, *, session="s"):
     """The figures of all documents, once the two turns of an exchange make their session a conversation."""
     memory.remember_many(exchange(session))
-    found = evidence(memory, text)
-    return found.figures(every(found))
+    result = evidence(memory, text)
+    return result.figures(every(result))
 
 
 def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_twenty(memory):
@@ -395,8 +395,8 @@ def test_a_turn_tells_its_details_and_the_words_that_no_older_memory_has_up_to_t
     memory.remember(" ".join(["kind", *(f"word{i}" for i in range(30))]), session="s")
     memory.remember("red walls by the sea")
     # Two new words, ln 3/ln 21; one and a name that counts five, ln 7/ln 21; enough is enough; and what is no turn.
-    found = turns(memory, "met")["information"]
-    assert found[:4] == pytest.approx([0.360849, 0.639151, 1.0, 0.0], abs=1e-6)
+    result = turns(memory, "met")["information"]
+    assert result[:4] == pytest.approx([0.360849, 0.639151, 1.0, 0.0], abs=1e-6)
 
 
 def test_a_session_has_what_its_turns_have_together_and_what_is_no_turn_has_none(memory):
@@ -404,10 +404,10 @@ def test_a_session_has_what_its_turns_have_together_and_what_is_no_turn_has_none
         memory.remember(text, session=session)
     memory.remember("red blue")
     memory.remember_many(exchange("a"))
-    found = turns(memory, "red blue", session="b")["session"]
-    assert found[0] == found[1] > found[2] == found[3] > 0.0
-    assert found[4] == 0.0
-    assert (found <= 1.0).all()
+    result = turns(memory, "red blue", session="b")["session"]
+    assert result[0] == result[1] > result[2] == result[3] > 0.0
+    assert result[4] == 0.0
+    assert (result <= 1.0).all()
 
 
 def test_speakers_are_no_words_of_what_a_session_is_about(memory):
@@ -422,10 +422,10 @@ def test_an_answer_is_matched_by_the_question_that_it_follows(memory):
     for text in ("Red car?", "Yes.", "Red car.", "No."):
         memory.remember(text, session="s")
     memory.remember("Red car?")
-    found = turns(memory, "red car")
-    assert np.flatnonzero(found["answered"][:5]).tolist() == [1]
-    assert found["answered"][1] == pytest.approx(found["meaning"][0])
-    assert found["asks"][:5].tolist() == [1, 0, 0, 0, 0]
+    result = turns(memory, "red car")
+    assert np.flatnonzero(result["answered"][:5]).tolist() == [1]
+    assert result["answered"][1] == pytest.approx(result["meaning"][0])
+    assert result["asks"][:5].tolist() == [1, 0, 0, 0, 0]
 
 
 def test_the_answer_of_a_forgotten_question_follows_what_stood_before_it(memory):
@@ -437,19 +437,19 @@ def test_the_answer_of_a_forgotten_question_follows_what_stood_before_it(memory)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         [("two red cars", None)],
         [("two red cars", "Ada"), ("a red bus", "Bob"), ("Red paint dries.", "Ada")],
         [("Are the cars red?", "Ada"), ("They are red.", "Ada")],
     ],
 )
-def test_where_nobody_answers_another_nothing_around_a_memory_says_anything(memory, said):
+def test_where_nobody_answers_another_nothing_around_a_memory_says_anything(memory, message):
     memory.remember("red")
-    for text, speaker in said:
+    for text, speaker in message:
         memory.remember(text, speaker=speaker, session="s")
-    found = evidence(memory, "red")
-    assert {"session", "information", "answered", "asks", "other"}.isdisjoint(found.figures(every(found)))
+    result = evidence(memory, "red")
+    assert {"session", "information", "answered", "asks", "other"}.isdisjoint(result.figures(every(result)))
 
 
 def test_of_speakers_the_one_named_first_is_asked_for(memory):
@@ -469,16 +469,16 @@ def test_of_speakers_the_one_named_first_is_asked_for(memory):
 def test_a_note_about_a_person_loses_nothing_to_what_that_person_said(memory):
     memory.remember("Ada plays the tuba.", key="note")
     memory.remember("I like the sea.", speaker="Ada", session="s")
-    found = turns(memory, "what does Ada play")
-    assert found["other"][:2].tolist() == [0.0, 0.0]
+    result = turns(memory, "what does Ada play")
+    assert result["other"][:2].tolist() == [0.0, 0.0]
 
 
 def test_of_headings_every_one_that_is_named_counts(memory):
     memory.remember_many([{"content": f"filler {i}"} for i in range(50)])
     for name in ("Dayton", "Oslo", "Graz"):
         memory.remember("a town", heading=name)
-    found = evidence(memory, "Oslo or Dayton")
-    assert found.figures(every(found))["named"][50:].tolist() == [1.0, 1.0, 0.0]
+    result = evidence(memory, "Oslo or Dayton")
+    assert result.figures(every(result))["named"][50:].tolist() == [1.0, 1.0, 0.0]
     assert {hit.memory.heading for hit in memory.recall("Oslo or Dayton").hits[:2]} == {"Dayton", "Oslo"}
 
 
@@ -516,15 +516,15 @@ def test_a_verdict_counts_for_cues_that_share_half_of_what_their_terms_tell(memo
     memory.feedback(recall.recall_id, not_relevant=["a"])
     common, unheard = np.log(1 + 0.5 / 2.5), np.log(1 + 2.5 / 0.5)  # idf in 2 of 2 memories, and in none
     alike = (common + unheard) / (2 * common + unheard)
-    asked = {
+    query = {
         "paint walls Gwen": 0.6,  # what the first verdict counts
         "paint with Gwen": 0.6 * (alike - 0.5) / 0.5,
         "paint walls": 0.0,
         "walls of Rome": 0.0,
     }
-    for cue, weight in asked.items():
-        found = evidence(memory, cue)
-        assert found.figures(every(found))["feedback"].tolist() == pytest.approx([-weight, 0.0])
+    for cue, weight in query.items():
+        result = evidence(memory, cue)
+        assert result.figures(every(result))["feedback"].tolist() == pytest.approx([-weight, 0.0])
 
 
 def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_restart(open_memory, url):

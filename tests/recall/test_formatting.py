@@ -59,8 +59,8 @@ def test_other_scripts_stay_readable():
 
 def test_hits_are_packed_by_their_score_or_in_a_design_with_tiers_by_their_activation():
     hits = [Hit(record(), 0.3, {"activation": 0.9}), Hit(record(key="b"), 0.2, {"cosine": 0.5})]
-    assert [(one.key, one.activation) for one in packables(hits)] == [("a", 0.3), ("b", 0.2)]
-    assert [(one.key, one.activation) for one in packables(hits, tiers=True)] == [("a", 0.9), ("b", 0.2)]
+    assert [(form.key, form.activation) for form in packables(hits)] == [("a", 0.3), ("b", 0.2)]
+    assert [(form.key, form.activation) for form in packables(hits, tiers=True)] == [("a", 0.9), ("b", 0.2)]
 
 
 def rule(**more):
@@ -103,8 +103,8 @@ def test_a_title_is_quoted_whoever_wrote_it_and_a_source_that_may_not_instruct_i
 @pytest.mark.parametrize("trust", ["tool", "user"])
 def test_nothing_that_cannot_be_seen_stands_in_a_line(trust):
     hidden = "\x07\x08\x7f\x9b\u202e\u2066\U000e0041"
-    one = rule(content=f"Do{hidden} it.", key=f"a{hidden[4:]}", heading=f"b{hidden[4:]}", trust=trust)
-    for line in (rule_full(one), format_full(one)):
+    item = rule(content=f"Do{hidden} it.", key=f"a{hidden[4:]}", heading=f"b{hidden[4:]}", trust=trust)
+    for line in (rule_full(item), format_full(item)):
         assert not set(hidden) & set(line)
         assert "\\u202e" in line
 
@@ -137,7 +137,7 @@ def test_a_procedure_tells_when_it_is_due_and_its_steps_unless_its_text_does():
     how = {"trigger": "TLS expired", "steps": ["Run certbot.", "Restart nginx."]}
     bare = MemoryRecord("1", "default", "cert", "procedure", "Renew it.", "Renew it.", metadata=how)
     assert displayed_text(bare) == "Renew it.\nWhen: TLS expired\n1. Run certbot.\n2. Restart nginx."
-    said = replace(bare, content="Renew it when TLS expired: Run certbot. Restart nginx.")
-    assert displayed_text(said) == said.content
+    message = replace(bare, content="Renew it when TLS expired: Run certbot. Restart nginx.")
+    assert displayed_text(message) == message.content
     assert displayed_text(replace(bare, kind="fact")) == "Renew it."
     assert displayed_text(replace(bare, metadata={"steps": "none", "trigger": 3})) == "Renew it."

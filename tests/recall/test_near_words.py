@@ -16,7 +16,7 @@ def by_word():
 
 
 @pytest.fixture
-def told(open_memory, by_word):
+def answer(open_memory, by_word):
     """A memory of which single words have a meaning."""
     memory = open_memory(embedder=by_word)
     memory.remember_many({"content": text, "key": text.split()[1]} for text in ROOMS)
@@ -27,72 +27,72 @@ def evidence(memory, text, **more):
     return Evidence(memory.working(memory.now()), memory.embedder, text, PRIMING.recall, memory.now(), **more)
 
 
-def test_a_word_finds_what_is_near_to_it_less_than_the_word_itself_does(told):
-    near, itself = evidence(told, "vehicle").words, evidence(told, "car").words
+def test_a_word_finds_what_is_near_to_it_less_than_the_word_itself_does(answer):
+    near, itself = evidence(answer, "vehicle").words, evidence(answer, "car").words
     assert 0 < near[0] < itself[0]
     assert near[1:].tolist() == [0, 0]
 
 
-def test_a_word_that_is_there_counts_whole(told):
-    found = evidence(told, "car").words
-    assert found[0] == evidence(told, "car", ablate=["near"]).words[0] > 0
+def test_a_word_that_is_there_counts_whole(answer):
+    result = evidence(answer, "car").words
+    assert result[0] == evidence(answer, "car", ablate=["near"]).words[0] > 0
 
 
-def test_a_nearer_word_counts_for_more(told):
-    told.remember("a dog in a boat")
-    puppy, dog = evidence(told, "puppies and dogs").words[[2, 3]], evidence(told, "dog").words
+def test_a_nearer_word_counts_for_more(answer):
+    answer.remember("a dog in a boat")
+    puppy, dog = evidence(answer, "puppies and dogs").words[[2, 3]], evidence(answer, "dog").words
     assert dog[3] > dog[2] > 0 == dog[1]
     assert (puppy > 0).all()
 
 
-def test_literal_matches_know_no_near_words(told):
-    assert not evidence(told, "vehicle").literal.any()
+def test_literal_matches_know_no_near_words(answer):
+    assert not evidence(answer, "vehicle").literal.any()
 
 
-def test_switched_off_a_word_stands_for_itself_alone(told):
-    found = evidence(told, "a vehicle or a car", ablate=["near"]).words
-    assert found.tolist() == evidence(told, "a car", ablate=["near"]).words.tolist()
-    assert found[0] > 0
+def test_switched_off_a_word_stands_for_itself_alone(answer):
+    result = evidence(answer, "a vehicle or a car", ablate=["near"]).words
+    assert result.tolist() == evidence(answer, "a car", ablate=["near"]).words.tolist()
+    assert result[0] > 0
 
 
 def test_where_single_words_have_no_meaning_they_stand_for_themselves_alone(memory):
     memory.remember_many({"content": text} for text in ROOMS)
-    found = evidence(memory, "a vehicle or a car").words
-    assert found.tolist() == evidence(memory, "a car").words.tolist()
-    assert found[0] > 0
+    result = evidence(memory, "a vehicle or a car").words
+    assert result.tolist() == evidence(memory, "a car").words.tolist()
+    assert result[0] > 0
 
 
-def test_a_name_stands_for_itself_alone_unless_its_capital_only_opens_the_cue(told):
-    assert not evidence(told, "who met Vehicle").words.any()
-    assert evidence(told, "Vehicle on the road").words[0] > 0
+def test_a_name_stands_for_itself_alone_unless_its_capital_only_opens_the_cue(answer):
+    assert not evidence(answer, "who met Vehicle").words.any()
+    assert evidence(answer, "Vehicle on the road").words[0] > 0
 
 
-@pytest.mark.parametrize(("asked", "there"), [("number7", "number8"), ("2019", "2018"), ("v2.1", "v3.1")])
-def test_a_word_with_a_digit_stands_for_itself_alone(open_memory, by_word, asked, there):
+@pytest.mark.parametrize(("query", "present"), [("number7", "number8"), ("2019", "2018"), ("v2.1", "v3.1")])
+def test_a_word_with_a_digit_stands_for_itself_alone(open_memory, by_word, query, present):
     memory = open_memory(embedder=by_word)
-    memory.remember(f"it was {there}")
-    working, word = evidence(memory, asked).working, asked.partition(".")[0]
+    memory.remember(f"it was {present}")
+    working, word = evidence(memory, query).working, query.partition(".")[0]
     assert len(working.vocabulary.near({word: None}, working.lexicon.words, 0.25, 16)[word].codes)
-    for cue in (f"about {asked}", asked, asked.title()):
+    for cue in (f"about {query}", query, query.title()):
         assert evidence(memory, cue).words.tolist() == evidence(memory, cue, ablate=["near"]).words.tolist()
 
 
-def test_a_word_that_no_living_memory_holds_stands_for_nothing(told):
-    assert evidence(told, "vehicle").words[0] > 0
-    told.forget("car")
-    found = evidence(told, "vehicle")
-    assert not found.words.any()
-    code = found.working.lexicon.code("car")
-    assert all(code not in one.codes for one in found.near.values())
+def test_a_word_that_no_living_memory_holds_stands_for_nothing(answer):
+    assert evidence(answer, "vehicle").words[0] > 0
+    answer.forget("car")
+    result = evidence(answer, "vehicle")
+    assert not result.words.any()
+    code = result.working.lexicon.code("car")
+    assert all(code not in item.codes for item in result.near.values())
 
 
-def test_near_words_reach_into_the_session(told):
-    told.remember("we took the car", session="s")
-    told.remember("Did it rain?", speaker="Ada", session="s")
-    told.remember("It rained.", speaker="Bob", session="s")
-    found = evidence(told, "vehicle")
-    assert found.covered_by_session(np.arange(6))[4] > 0 == found.literal[4]
-    assert not evidence(told, "vehicle", ablate=["near"]).covered_by_session(np.arange(6)).any()
+def test_near_words_reach_into_the_session(answer):
+    answer.remember("we took the car", session="s")
+    answer.remember("Did it rain?", speaker="Ada", session="s")
+    answer.remember("It rained.", speaker="Bob", session="s")
+    result = evidence(answer, "vehicle")
+    assert result.covered_by_session(np.arange(6))[4] > 0 == result.literal[4]
+    assert not evidence(answer, "vehicle", ablate=["near"]).covered_by_session(np.arange(6)).any()
 
 
 def test_near_words_are_the_same_after_a_restart(open_memory, by_word, tmp_path):
@@ -110,9 +110,9 @@ def test_near_words_are_the_same_after_a_restart(open_memory, by_word, tmp_path)
 
 
 @pytest.mark.parametrize("profile", ["floop", "synapse", "ethos"])
-def test_other_profiles_know_no_near_words(told, profile):
+def test_other_profiles_know_no_near_words(answer, profile):
     def scores(**more):
-        return [(hit.memory.key, hit.score) for hit in told.recall("vehicle by the sea", **more).hits]
+        return [(hit.memory.key, hit.score) for hit in answer.recall("vehicle by the sea", **more).hits]
 
     assert scores(profile=profile) == scores(profile=profile, ablate=["near"])
     assert scores() != scores(ablate=["near"])

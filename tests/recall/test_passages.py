@@ -111,10 +111,10 @@ def test_vectors_that_follow_a_load_have_passages_too(open_memory, url):
 
 def test_a_memory_of_several_pages_leaves_room_for_the_other_hits(minutes):
     minutes.remember(MINUTES.replace("boathouse", "sail loft"), key="june")
-    told = lines(minutes.recall("the spare key of the boathouse and of the sail loft", tokens=700))
-    assert {"minutes", "june"} <= told.keys()
-    assert "boathouse" in told["minutes"].text
-    assert "sail loft" in told["june"].text
+    answer = lines(minutes.recall("the spare key of the boathouse and of the sail loft", tokens=700))
+    assert {"minutes", "june"} <= answer.keys()
+    assert "boathouse" in answer["minutes"].text
+    assert "sail loft" in answer["june"].text
 
 
 def test_passages_are_there_again_after_a_restart_and_after_an_import(open_memory, url, tmp_path):

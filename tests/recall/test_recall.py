@@ -41,14 +41,14 @@ def among(memory):
     return memory
 
 
-def found(memory, cue="who paints walls", **more):
+def result(memory, cue="who paints walls", **more):
     return {hit.memory.key: hit for hit in memory.recall(cue, floor=0, limit=60, **more).hits}
 
 
 def test_what_happened_next_is_reached_without_a_word_in_common(among):
     among.remember("We paint walls.", key="a", session="s")
     among.remember("The bread was stale.", key="b", session="s")
-    hits = found(among, ablate=["meaning"])
+    hits = result(among, ablate=["meaning"])
     first, second = list(hits.values())[:2]
     assert (first.memory.key, first.path, first.distance) == ("a", (), 0)
     assert (second.memory.key, steps(second), second.distance) == ("b", [("a", "next", "b")], 1)
@@ -58,7 +58,7 @@ def test_what_happened_next_is_reached_without_a_word_in_common(among):
 def test_what_happened_before_is_reached_against_the_link(among):
     among.remember("The bread was stale.", key="a", session="s")
     among.remember("We paint walls.", key="b", session="s")
-    assert steps(found(among)["a"]) == [("b", "next", "a")]
+    assert steps(result(among)["a"]) == [("b", "next", "a")]
 
 
 def test_what_shares_a_name_is_reached_over_it(among):
@@ -72,7 +72,7 @@ def test_what_a_given_link_joins_is_reached_over_it(among):
     tell(among, a="We paint walls.", b="The bread was stale.", c="Snow fell.")
     among.link("b", "a", "requires", 0.4)
     among.link("b", "c", "because of", 0.4)
-    hits = found(among)
+    hits = result(among)
     assert set(list(hits)[:3]) == {"a", "b", "c"}
     assert steps(hits["b"]) == [("a", "requires", "b")]
     assert hits["c"].distance == 2
@@ -81,7 +81,7 @@ def test_what_a_given_link_joins_is_reached_over_it(among):
 
 def test_similarity_found_by_rule_carries_next_to_nothing_and_given_similarity_counts(among):
     def carried():
-        return found(among, "walls", ablate=["meaning"])["b"].components["arrival"]
+        return result(among, "walls", ablate=["meaning"])["b"].components["arrival"]
 
     tell(among, a="red green blue walls", b="red green blue snow")
     assert among.stats().links["similar-to"] == 1
@@ -99,8 +99,8 @@ def test_similarity_of_turns_found_by_rule_carries_nothing(memory):
         for link in memory.links("turn-0")
         if link.relation == "similar-to"
     }
-    alone = {key: hit.score for key, hit in found(memory, "walls", spread=False).items()}
-    linked = {key: hit.score for key, hit in found(memory, "walls", ablate=["next", "names"]).items()}
+    alone = {key: hit.score for key, hit in result(memory, "walls", spread=False).items()}
+    linked = {key: hit.score for key, hit in result(memory, "walls", ablate=["next", "names"]).items()}
     assert linked == pytest.approx(alone, abs=1e-5)
 
 
@@ -158,16 +158,16 @@ def test_the_day_that_is_named_counts_more_than_the_month(memory):
 def test_equals_stand_in_the_order_in_which_they_were_told(memory):
     for i in range(5):
         memory.remember("we paint walls", key=f"k{i}", session=f"s{i}")
-    wanted = [f"k{i}" for i in range(5)]
-    assert keys(memory.recall("paint")) == wanted
+    expected = [f"k{i}" for i in range(5)]
+    assert keys(memory.recall("paint")) == expected
     memory.undo(memory.forget("k1").id)
     memory.supersede("k3", "we paint doors")
     memory.undo(memory.log()[0].id)
-    assert keys(memory.recall("paint")) == wanted
-    assert keys(memory.recall("paint", limit=2)) == wanted[:2]
+    assert keys(memory.recall("paint")) == expected
+    assert keys(memory.recall("paint", limit=2)) == expected[:2]
     for profile in profiles.ALL:
         if profile != "world-weaver":
-            assert keys(memory.recall("paint", profile=profile)) == wanted, profile
+            assert keys(memory.recall("paint", profile=profile)) == expected, profile
 
 
 def test_the_same_question_has_the_same_answer(memory):
@@ -194,9 +194,9 @@ def test_entities_come_up_only_when_asked_for(memory):
     tell(memory, a="Then Zed painted Oslo.")
     memory.remember("A painter of Oslo.", key="zed", kind="entity", heading="Zed")
     assert keys(memory.recall("who painted")) == ["a"]
-    asked = memory.recall("who painted", kinds=["entity"])
-    assert set(keys(asked)) == {"entity:zed", "entity:oslo", "zed"}
-    assert {hit.memory.kind for hit in asked.hits} == {"entity"}
+    recall = memory.recall("who painted", kinds=["entity"])
+    assert set(keys(recall)) == {"entity:zed", "entity:oslo", "zed"}
+    assert {hit.memory.kind for hit in recall.hits} == {"entity"}
     both = memory.recall("who painted", kinds=["entity", "episode"])
     assert {"a", "entity:zed"} <= set(keys(both))
 
@@ -205,8 +205,8 @@ def test_entities_come_up_only_when_asked_for(memory):
 def test_only_the_kinds_asked_for_come_up(memory, profile):
     memory.remember_many(story(random.Random(2), 40))
     for kinds in (["fact"], ["fact", "procedure"], "episode"):
-        found = memory.recall("violin banjo", kinds=kinds, profile=profile, limit=40).hits
-        assert {hit.memory.kind for hit in found} == ({kinds} if isinstance(kinds, str) else set(kinds))
+        outcome = memory.recall("violin banjo", kinds=kinds, profile=profile, limit=40).hits
+        assert {hit.memory.kind for hit in outcome} == ({kinds} if isinstance(kinds, str) else set(kinds))
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def filtered(memory):
 
 
 @pytest.mark.parametrize(
-    ("filters", "wanted"),
+    ("filters", "expected"),
     [
         ({}, "abcd"),
         ({"key": "a"}, "a"),
@@ -252,9 +252,9 @@ def filtered(memory):
         ({"not": {"or": [{"key": "a"}, {"key": "b"}, {"not": {"kind": "fact"}}]}}, "c"),
     ],
 )
-def test_a_filter_says_which_memories_may_come_up(filtered, filters, wanted):
+def test_a_filter_says_which_memories_may_come_up(filtered, filters, expected):
     for profile in profiles.ALL:
-        assert set(keys(filtered.recall("paint", filters=filters, profile=profile))) == set(wanted), profile
+        assert set(keys(filtered.recall("paint", filters=filters, profile=profile))) == set(expected), profile
 
 
 def test_what_a_filter_leaves_out_is_not_reached_over_a_link_either(filtered):
@@ -267,8 +267,8 @@ def test_a_filter_that_one_in_a_thousand_passes_finds_them(memory):
     memory.remember_many(
         {"content": f"we paint number{i}", "tags": ["rare"] if i % 1000 == 7 else []} for i in range(2000)
     )
-    found = memory.recall("we paint number5", filters={"tags": {"contains": "rare"}}).hits
-    assert {hit.memory.content for hit in found} == {"we paint number7", "we paint number1007"}
+    outcome = memory.recall("we paint number5", filters={"tags": {"contains": "rare"}}).hits
+    assert {hit.memory.content for hit in outcome} == {"we paint number7", "we paint number1007"}
 
 
 def test_contradicted_predicates_exclude_and_confirmed_ones_help(memory):
@@ -299,7 +299,7 @@ def test_a_context_alone_is_a_cue(memory):
     hit = memory.recall(cue=Cue(language="go")).hits[0]
     assert (hit.memory.key, hit.components["context"]) == ("tests", pytest.approx(1.2))  # 3 times .4
     other = memory.recall(cue=Cue(anything="go"), floor=0).hits
-    assert not any("context" in one.components for one in other)
+    assert not any("context" in item.components for item in other)
 
 
 def test_a_speaker_in_the_cue_is_asked_for(memory):
@@ -328,10 +328,10 @@ def test_the_budget_is_never_exceeded_and_what_is_left_out_is_named(embedder, bu
         for profile in ("priming", "floop"):
             answer = memory.recall("paint", limit=12, tokens=budget, profile=profile)
             assert estimate_tokens(answer.text) <= budget
-            left_out = [one.key for one in answer.omitted]
+            left_out = [item.key for item in answer.omitted]
             shown = [key for key in keys(answer) if f"[{key}]" in answer.text]
             assert sorted(left_out + shown) == sorted(keys(answer))
-            assert all(one.reason and one.tokens > 0 for one in answer.omitted)
+            assert all(item.reason and item.tokens > 0 for item in answer.omitted)
             assert len(answer.hits) == len(memory.recall("paint", limit=12, profile=profile).hits)
 
 
@@ -367,12 +367,12 @@ def test_empty_lists_and_mappings_are_absent(memory):
 def test_an_empty_answer_says_why(memory):
     assert memory.recall("paint").reason == 'there are no memories in "default"'
     tell(memory, a="We paint walls.")
-    for asked in (
+    for query in (
         {"kinds": ["fact"]},
         {"filters": {"key": "b"}},
         {"cue": Cue(language="go"), "filters": {"key": "b"}},
     ):
-        answer = memory.recall("paint", **asked)
+        answer = memory.recall("paint", **query)
         assert answer.reason == "no memory passes the kinds, filters and predicates asked for"
         assert (answer.hits, answer.text, answer.omitted) == ((), "", ())
     memory.supersede("a", "We paint walls.", when={"language": "rust"})
@@ -421,7 +421,7 @@ def test_a_recall_that_cannot_be_kept_is_answered_all_the_same(open_memory, url,
 
 
 @pytest.mark.parametrize(
-    ("cue", "wanted"),
+    ("cue", "expected"),
     [
         ("東京はどうなった", "tokyo"),
         ("サーバー", "tokyo"),
@@ -430,7 +430,7 @@ def test_a_recall_that_cannot_be_kept_is_answered_all_the_same(open_memory, url,
         ("москва", "moscow"),
     ],
 )
-def test_scripts_without_spaces_are_recalled(memory, cue, wanted):
+def test_scripts_without_spaces_are_recalled(memory, cue, expected):
     tell(
         memory,
         tokyo="東京のサーバーが停止した。",
@@ -440,9 +440,9 @@ def test_scripts_without_spaces_are_recalled(memory, cue, wanted):
         bread="stale bread",
     )
     answer = memory.recall(cue, ablate=["meaning"], floor=0)
-    assert keys(answer)[0] == wanted
+    assert keys(answer)[0] == expected
     words = {hit.memory.key: hit.components["words"] for hit in answer.hits}
-    assert words["bread"] == 0 < words[wanted]
+    assert words["bread"] == 0 < words[expected]
 
 
 # A read
@@ -502,7 +502,7 @@ def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("query", "message"),
     [
         ({}, "text = None: must not be blank: give a text, a cue with a context, or both"),
         ({"text": ""}, "text = '': must not be blank"),
@@ -541,10 +541,10 @@ def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
         ),
     ],
 )
-def test_bad_arguments_of_a_recall_are_named_and_nothing_is_kept(memory, asked, message):
+def test_bad_arguments_of_a_recall_are_named_and_nothing_is_kept(memory, query, message):
     tell(memory, a="We paint walls.")
     with pytest.raises(ParamError) as caught:
-        memory.recall(**asked)
+        memory.recall(**query)
     assert message in str(caught.value)
     assert memory.stats().traces == 0
 

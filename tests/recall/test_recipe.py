@@ -75,10 +75,10 @@ def test_from_which_probability_on_a_hit_raises_the_expected_measure():
 
 @given(odds, st.floats(0.01, 5.0))
 def test_what_anchors_share_leaves_some_for_none_and_keeps_their_order(values, temperature):
-    found = shares(values, temperature)
-    assert (found >= 0).all()
-    assert found.sum() <= 1.0 + 1e-9
-    assert (np.diff(found[np.argsort(values)]) >= 0).all()
+    result = shares(values, temperature)
+    assert (result >= 0).all()
+    assert result.sum() <= 1.0 + 1e-9
+    assert (np.diff(result[np.argsort(values)]) >= 0).all()
 
 
 def expected_measure(returned, every, weight):
@@ -129,19 +129,19 @@ CUES = (
 few = settings(max_examples=1 + settings.default.max_examples // 20)
 
 
-def told(embedder, seed, count=30):
+def reply(embedder, seed, count=30):
     """A small store with sessions, titles, times, names, predicates, a link by hand, and verdicts."""
     rng, clock = random.Random(seed), FixedClock(NOW)
     memory = Memory.open("sqlite://", embedder=embedder, clock=clock)
     memory.remember_many(story(rng, count))
     for speaker, text in (("Ada", "Who has the tuba?"), ("Bob", "Zed has it."), ("Ada", "And the lute?")):
         memory.remember(text, speaker=speaker, session="a")
-    one, other = rng.sample(memory.list(limit=100, kinds=["episode", "fact", "procedure"]), 2)
-    memory.link(one.key, other.key, "requires", 0.7)
-    asked = memory.recall("the violin of Zed", floor=0)
-    if len(asked.hits) > 1:
-        shown = [hit.memory.key for hit in asked.hits]
-        memory.feedback(asked.recall_id, used=shown[:1], not_relevant=shown[-1:])
+    item, other = rng.sample(memory.list(limit=100, kinds=["episode", "fact", "procedure"]), 2)
+    memory.link(item.key, other.key, "requires", 0.7)
+    recall = memory.recall("the violin of Zed", floor=0)
+    if len(recall.hits) > 1:
+        shown = [hit.memory.key for hit in recall.hits]
+        memory.feedback(recall.recall_id, used=shown[:1], not_relevant=shown[-1:])
     clock.at += timedelta(days=3)
     return memory
 
@@ -149,7 +149,7 @@ def told(embedder, seed, count=30):
 @few
 @given(st.integers(0, 10**6))
 def test_the_components_add_up_to_the_log_odds_of_the_score_and_hits_fall_by_it(embedder, seed):
-    with told(embedder, seed) as memory:
+    with reply(embedder, seed) as memory:
         for cue in CUES:
             for more in (
                 {},
@@ -175,7 +175,7 @@ def test_the_components_add_up_to_the_log_odds_of_the_score_and_hits_fall_by_it(
 @few
 @given(st.integers(0, 10**6))
 def test_without_spreading_hits_stand_in_the_order_of_what_speaks_for_each_by_itself(embedder, seed):
-    with told(embedder, seed) as memory:
+    with reply(embedder, seed) as memory:
         for cue in CUES:
             hits = memory.recall(cue=cue, limit=40, floor=0, spread=False).hits
             assert all("arrival" not in hit.components and not hit.path for hit in hits)
@@ -188,7 +188,7 @@ def test_without_spreading_hits_stand_in_the_order_of_what_speaks_for_each_by_it
 @few
 @given(st.integers(0, 10**6))
 def test_what_arrives_over_links_only_ever_adds(embedder, seed):
-    with told(embedder, seed) as memory:
+    with reply(embedder, seed) as memory:
         for cue in CUES:
             for hit in memory.recall(cue=cue, limit=40, floor=0).hits:
                 assert hit.components.get("arrival", 0.0) >= 0.0 or hit.memory.kind == "entity"
@@ -210,8 +210,8 @@ def test_the_order_in_which_memories_were_told_decides_among_equals_alone(embedd
             return [(hit.score, hit.memory.key) for hit in hits]
 
     orders = [answers(rng.sample(range(18), 18)) for _ in range(2)]
-    for found in orders:
-        assert [score for score, _ in found] == pytest.approx([score for score, _ in orders[0]], abs=1e-9)
+    for order in orders:
+        assert [score for score, _ in order] == pytest.approx([score for score, _ in orders[0]], abs=1e-9)
     assert {key: score for score, key in orders[0]} == pytest.approx(
         {key: score for score, key in orders[1]}, abs=1e-9
     )
@@ -231,7 +231,7 @@ def test_unrelated_memories_change_the_order_of_none_of_the_old_ones_by_words(em
     texts = [[f"old{i}-{j}" for j in range(6)] for i in range(12)]
     for word in cue:
         for text in rng.sample(texts, 5):
-            text[text.index(next(one for one in text if one.startswith("old")))] = word
+            text[text.index(next(item for item in text if item.startswith("old")))] = word
     plain = {"ablate": ["meaning"], "spread": False, "limit": 12, "floor": 0}
     with Memory.open("sqlite://", embedder=embedder, clock=FixedClock(NOW)) as memory:
         memory.remember_many({"content": " ".join(text), "key": f"old{i}"} for i, text in enumerate(texts))
@@ -253,8 +253,8 @@ def test_a_verdict_against_a_memory_counts_however_it_was_reached(memory, spread
 
     def hit():
         answer = memory.recall("who paints walls", floor=0, spread=spread)
-        found = next(hit for hit in answer.hits if hit.memory.key == "b")
-        return answer.recall_id, found, math.log(found.score / (1.0 - found.score))
+        result = next(hit for hit in answer.hits if hit.memory.key == "b")
+        return answer.recall_id, result, math.log(result.score / (1.0 - result.score))
 
     recall_id, before, log_odds = hit()
     assert (before.distance == 1) == spread
@@ -293,10 +293,10 @@ def test_the_other_profiles_say_nothing_of_probabilities(memory, profile):
 def test_a_floor_and_a_limit_each_leave_a_beginning_of_the_whole(memory, floor, limit):
     memory.remember_many(story(random.Random(4), 30))
     whole = [(hit.memory.key, hit.score) for hit in memory.recall("Zed's violin", floor=0, limit=40).hits]
-    found = [
+    result = [
         (hit.memory.key, hit.score) for hit in memory.recall("Zed's violin", floor=floor, limit=limit).hits
     ]
-    assert found == [hit for hit in whole if hit[1] >= floor][:limit]
+    assert result == [hit for hit in whole if hit[1] >= floor][:limit]
 
 
 # A store of one kind of thing

@@ -8,8 +8,8 @@ RELEASE = Cue(task="release")
 def test_a_key_of_an_earlier_text_is_marked_and_never_told_alone():
     with Memory.open("sqlite://") as memory:
         first = memory.learn("Always sign the tags of a release", cue=RELEASE)
-        told = memory.active(RELEASE).text
-        assert "earlier text" not in told
+        answer = memory.active(RELEASE).text
+        assert "earlier text" not in answer
         memory.learn("Never sign the tags of a release", cue=RELEASE)
         assert (
             f'- [{first.key}] constraint (key from an earlier text): "Never sign'

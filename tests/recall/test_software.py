@@ -68,9 +68,9 @@ def test_the_note_that_names_such_software_comes_first(team, cue, name):
 )
 def test_what_else_one_runs_or_uses_is_not_asked_for(team, cue, name):
     team.remember("Backups run at three, as they did when Nutzen, Utilisons and Usamos were our mascots.")
-    found = by_words(team.recall(cue))
-    assert name in found[0]
-    assert not any("marathon" in text or "printer" in text or "Backups" in text for text in found)
+    result = by_words(team.recall(cue))
+    assert name in result[0]
+    assert not any("marathon" in text or "printer" in text or "Backups" in text for text in result)
 
 
 def test_a_kind_that_nothing_is_of_is_not_found_by_its_verb(team):

@@ -68,9 +68,9 @@ def test_what_is_left_for_later_is_found_by_its_words_and_counted(url):
     with opened(url) as memory:
         memory.remember_many(ITEMS, later=True)
         assert memory.status().waiting == MANY
-        found = memory.recall("Crate 7 bolts")
-        assert found.hits
-        assert found.degraded == ("vectors",)
+        recall = memory.recall("Crate 7 bolts")
+        assert recall.hits
+        assert recall.degraded == ("vectors",)
         assert [finding.rule for finding in memory.validate()] == ["missing-vectors"]
 
 

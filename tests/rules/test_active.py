@@ -42,7 +42,7 @@ def behavior(memory, key, when=None, content=None, **more):
 
 
 def reasons(answer):
-    return {one.key: one.reason for one in answer.omitted}
+    return {item.key: item.reason for item in answer.omitted}
 
 
 def test_a_seed_starts_by_the_share_of_its_predicates_that_holds(memory):
@@ -190,12 +190,12 @@ def test_the_score_is_that_of_the_law(memory):
 
 
 def test_kinds_of_rules_are_boosted_in_their_order(memory):
-    made = {
+    new = {
         rule: memory.learn(f"{rule} alone", rule=rule).key
         for rule in ("preference", "procedure", "directive", "constraint")
     }
     assert keys(memory.active(Cue())) == [
-        made[rule] for rule in ("constraint", "directive", "procedure", "preference")
+        new[rule] for rule in ("constraint", "directive", "procedure", "preference")
     ]
 
 
@@ -238,7 +238,7 @@ def test_the_loser_of_a_conflict_does_not_inhibit_the_winner(memory):
     (hit,) = answer.hits
     assert hit.memory.key == "no-tabs"
     assert hit.components["activation"] == pytest.approx(sigmoid(0.4))
-    assert [(one.key, one.reason) for one in answer.omitted] == [("tabs", "conflicts with no-tabs")]
+    assert [(item.key, item.reason) for item in answer.omitted] == [("tabs", "conflicts with no-tabs")]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_opposite_rules_of_two_stores_are_not_both_shown(memory, open_memory):
     own = memory.learn("Never rebase before a pull request").key
     answer = memory.active(Cue(task="pull request"), beside={"global": everywhere})
     assert [(hit.memory.key, hit.origin) for hit in answer.hits] == [(own, None)]
-    assert [one.reason for one in answer.omitted] == [f"conflicts with {own}"]
+    assert [item.reason for item in answer.omitted] == [f"conflicts with {own}"]
 
 
 def test_a_behaviour_that_may_not_instruct_removes_no_rule(memory):
@@ -385,8 +385,8 @@ def test_each_store_keeps_its_own_hits_under_a_shared_recall_id(memory, open_mem
     mine = memory.learn("Never push to main")
     theirs = other.learn("Always run the tests")
     answer = memory.active(Cue(), beside={"global": other, "silent": silent})
-    for one, done in ((memory, mine), (other, theirs)):
-        trace = recall_of(one.store, one.namespace, answer.recall_id)
+    for item, done in ((memory, mine), (other, theirs)):
+        trace = recall_of(item.store, item.namespace, answer.recall_id)
         assert [memory_id for memory_id, _ in trace.hits] == [done.id]
     assert recall_of(silent.store, silent.namespace, answer.recall_id) is None
 
@@ -429,15 +429,15 @@ def test_what_the_project_overrides_does_not_come_back_from_another_store(memory
 
 
 def test_two_memories_can_read_each_other_at_once(open_memory):
-    one, two = open_memory(), open_memory()
-    behavior(one, "a")
+    item, two = open_memory(), open_memory()
+    behavior(item, "a")
     behavior(two, "b")
     answers = []
 
     def ask(own, other):
         answers.extend(len(own.active(Cue(), beside={"other": other}).hits) for _ in range(20))
 
-    threads = [threading.Thread(target=ask, args=pair, daemon=True) for pair in ((one, two), (two, one))]
+    threads = [threading.Thread(target=ask, args=pair, daemon=True) for pair in ((item, two), (two, item))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -524,7 +524,7 @@ def test_the_text_never_exceeds_its_budget_and_keeps_constraints_while_it_can(
             assert answer.text in (f"{len(hard)} left out", "…", "")
             assert bool(answer.text) == (tokens > 0)
         assert all(hit in hard for hit in answer.hits if hit.tier)
-    lost = {one.key for one in answer.omitted}
+    lost = {item.key for item in answer.omitted}
     assert lost == {key for key, tier in shown.items() if tier is None}
 
 
@@ -535,5 +535,5 @@ def test_behaviours_beyond_the_best_are_omitted_with_a_reason(memory):
     )
     active = memory.active(Cue(language="python"), tokens=100_000)
     assert len(active.hits) == MOST
-    beyond = [one for one in active.omitted if one.reason == f"beyond the best {MOST}"]
+    beyond = [item for item in active.omitted if item.reason == f"beyond the best {MOST}"]
     assert len(beyond) == 5

@@ -17,12 +17,12 @@ def chain(memory):
     return memory
 
 
-def asked(memory, text="paint walls", **more):
+def query(memory, text="paint walls", **more):
     return memory.recall(text, ablate=["meaning"], floor=0, **more)
 
 
 def test_what_the_cue_matched_is_anchored_and_says_so(chain, clock):
-    recall = asked(chain, session="s")
+    recall = query(chain, session="s")
     why = chain.why("a")
     assert why.memory == chain.get("a")
     assert (why.route.recall_id, why.route.session, why.route.at) == (recall.recall_id, "s", clock.at)
@@ -35,11 +35,11 @@ def test_what_the_cue_matched_is_anchored_and_says_so(chain, clock):
 
 
 def test_what_links_brought_tells_its_path_and_the_share_and_weight_of_each(chain):
-    hit = asked(chain).hits[2]
+    hit = query(chain).hits[2]
     assert hit.memory.key == "c"
     why = chain.why("c")
     assert why.route.path == hit.path
-    assert [(one.source, one.relation, one.target) for one in why.route.path] == [
+    assert [(item.source, item.relation, item.target) for item in why.route.path] == [
         ("a", "requires", "b"),
         ("b", "requires", "c"),
     ]
@@ -52,20 +52,20 @@ def test_what_links_brought_tells_its_path_and_the_share_and_weight_of_each(chai
 
 
 def test_the_weight_of_a_link_is_that_of_today(chain):
-    asked(chain)
+    query(chain)
     chain.set_strength("b", "c", 0.3)
-    assert {one[0]: one[4] for one in chain.why("c").route.shares} == {"a": 0.8, "b": 0.3}
+    assert {share[0]: share[4] for share in chain.why("c").route.shares} == {"a": 0.8, "b": 0.3}
 
 
 def test_one_recall_of_several_can_be_asked_for(chain):
-    first = asked(chain)
-    second = asked(chain, "walls of bread")
+    first = query(chain)
+    second = query(chain, "walls of bread")
     assert chain.why("a").route.recall_id == second.recall_id
     assert chain.why("a", recall_id=first.recall_id).route.recall_id == first.recall_id
 
 
 def test_a_recall_that_did_not_bring_it_up_says_so(chain):
-    recall = asked(chain, limit=1)
+    recall = query(chain, limit=1)
     why = chain.why("c", recall_id=recall.recall_id)
     assert why.route is None
     assert why.reasons[0] == "the recall of 2024-05-17 for 'paint walls' did not return it"
@@ -77,17 +77,17 @@ def test_the_path_is_told_after_a_restart_too(open_memory, url):
     first.remember("we paint walls", key="a")
     first.remember("the sea is wide", key="b")
     first.link("a", "b", "requires", 0.8)
-    path = asked(first).hits[1].path
+    path = query(first).hits[1].path
     first.close()
     assert open_memory(url).why("b").route.path == path
-    assert [(one.source, one.target) for one in path] == [("a", "b")]
+    assert [(item.source, item.target) for item in path] == [("a", "b")]
     assert isinstance(path[0], Step)
 
 
 def test_conditions_are_held_against_the_cue_else_against_that_of_the_recall(memory):
     when = {"language": ["go", "rust"], "task": "release", "project": "kite"}
     memory.remember("never skip tests", key="a", kind="behavior", when=when)
-    asked(memory, "skip tests", cue=Cue(language="Go"))
+    query(memory, "skip tests", cue=Cue(language="Go"))
     assert memory.why("a").predicates == (
         Predicate("language", ["go", "rust"], "Go", "confirmed"),
         Predicate("task", "release", None, "absent"),
@@ -95,7 +95,7 @@ def test_conditions_are_held_against_the_cue_else_against_that_of_the_recall(mem
     )
     assert "the cue confirms 1 of 3 conditions" in memory.why("a").reasons
     why = memory.why("a", cue=Cue(language="python", task="a release"))
-    assert [one.finding for one in why.predicates] == ["contradicted", "confirmed", "absent"]
+    assert [predicate.finding for predicate in why.predicates] == ["contradicted", "confirmed", "absent"]
     assert (
         "the cue contradicts its condition language = ['go', 'rust']: it cannot be a hit there" in why.reasons
     )
@@ -136,13 +136,13 @@ def test_a_behavior_names_the_correction_that_it_was_learned_from(memory):
 
 
 def test_verdicts_are_listed_and_what_they_did_is_said(chain, clock):
-    recall = asked(chain)
+    recall = query(chain)
     chain.feedback(recall.recall_id, used=["a"])
     clock.at += timedelta(days=1)
-    again = asked(chain)
+    again = query(chain)
     chain.feedback(again.recall_id, used=["a"])
     why = chain.why("a")
-    assert [(one.key, one.verdict, one.recall_id) for one in why.verdicts] == [
+    assert [(verdict.key, verdict.verdict, verdict.recall_id) for verdict in why.verdicts] == [
         ("a", "used", recall.recall_id),
         ("a", "used", again.recall_id),
     ]
@@ -165,23 +165,28 @@ def test_what_is_out_of_recall_says_what_stands_for_it(chain):
 def test_a_rule_that_may_not_instruct_says_so(memory):
     memory.remember("never push", key="theirs", kind="behavior", trust="tool")
     memory.remember("never pull", key="ours", kind="behavior")
-    said = "its trust is 'tool': it is shown as quoted data, never as a rule"
-    assert said in memory.why("theirs").reasons
-    assert said not in memory.why("ours").reasons
+    message = "its trust is 'tool': it is shown as quoted data, never as a rule"
+    assert message in memory.why("theirs").reasons
+    assert message not in memory.why("ours").reasons
 
 
 def test_the_latest_operations_that_touched_it_are_listed_newest_first(chain):
     chain.forget("c")
     chain.set_strength("b", "c", 0.1)
-    assert [one.kind for one in chain.why("c").operations] == ["set-strength", "forget", "link", "remember"]
-    assert [one.kind for one in chain.why("a").operations] == ["link", "remember"]
+    assert [entry.kind for entry in chain.why("c").operations] == [
+        "set-strength",
+        "forget",
+        "link",
+        "remember",
+    ]
+    assert [entry.kind for entry in chain.why("a").operations] == ["link", "remember"]
     for i in range(20):
         chain.set_strength("b", "c", 0.1 + i / 100)
     assert len(chain.why("c").operations) == 10
 
 
 def test_why_changes_nothing(chain):
-    asked(chain)
+    query(chain)
     before = (chain.stats(), chain.links(), chain.list(status=None))
     chain.why("c", cue=Cue(language="go"))
     assert (chain.stats(), chain.links(), chain.list(status=None)) == before
@@ -198,9 +203,9 @@ def test_what_is_not_there_is_named(chain):
 
 def test_a_recall_of_another_namespace_is_not_found(open_memory, url):
     ours, theirs = open_memory(url, namespace="ours"), open_memory(url, namespace="theirs")
-    for one in (ours, theirs):
-        one.remember("we paint walls", key="a")
-    recall = asked(ours)
+    for item in (ours, theirs):
+        item.remember("we paint walls", key="a")
+    recall = query(ours)
     with pytest.raises(NotFound, match="there is no recall"):
         theirs.why("a", recall_id=recall.recall_id)
     assert theirs.why("a").route is None

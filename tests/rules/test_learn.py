@@ -13,7 +13,7 @@ PRINT = "Use the logger for output of any kind"
 
 
 def links_of(memory, key):
-    return {(one.source, one.relation, one.target): one.weight for one in memory.links(key)}
+    return {(link.source, link.relation, link.target): link.weight for link in memory.links(key)}
 
 
 def everything(memory):
@@ -28,8 +28,8 @@ def test_a_correction_becomes_two_memories_in_one_operation(memory):
     assert PRINT in correction.content
     assert "print(x)" in correction.content
     assert PRINT in correction.gist
-    for one in (behavior, correction):
-        assert (one.when, one.tags, one.source, one.trust) == (
+    for item in (behavior, correction):
+        assert (item.when, item.tags, item.source, item.trust) == (
             {"language": "python"},
             ("output",),
             "review",
@@ -52,7 +52,7 @@ def test_the_answer_names_the_new_behaviour_and_the_reasons(memory):
         None,
     )
     assert done.reasons == ("created: it is the first behaviour here", "constraint: read from its words")
-    assert ("learned-from", done.correction) in {(one.relation, one.target) for one in done.links}
+    assert ("learned-from", done.correction) in {(link.relation, link.target) for link in done.links}
     assert memory.get(done.key).priority == 7
 
 
@@ -91,12 +91,12 @@ def test_a_text_that_a_recall_has_just_returned_can_be_learned(memory):
 def test_a_similarity_above_nine_tenths_raises_the_confidence_of_the_existing_behaviour(memory):
     first = memory.learn(PRINT, cue=PYTHON, priority=2)
     again = memory.learn(PRINT.upper(), wrong="print", cue=PYTHON, priority=5)
-    there = memory.get(first.key)
+    record = memory.get(first.key)
     assert (again.placement, again.id, again.key, again.beside) == ("merge", first.id, first.key, first.key)
     assert again.similarity == 1
-    assert there.content == PRINT
-    assert there.confidence == again.confidence == pytest.approx(0.6 + 0.1)
-    assert there.priority == 5
+    assert record.content == PRINT
+    assert record.confidence == again.confidence == pytest.approx(0.6 + 0.1)
+    assert record.priority == 5
     assert (first.key, "learned-from", again.correction) in links_of(memory, first.key)
     assert len(memory.list(kinds=["behavior"])) == 1
     memory.learn(PRINT.title(), priority=1)
@@ -123,9 +123,9 @@ def test_a_merge_says_what_it_does_not_take_over(memory):
 def test_a_less_trusted_correction_is_stored_but_moves_nothing(memory):
     first = memory.learn(PRINT, trust="user")
     again = memory.learn(PRINT, wrong="print", trust="agent", priority=9)
-    there = memory.get(first.key)
+    record = memory.get(first.key)
     assert again.placement == "merge"
-    assert (there.confidence, there.priority, there.trust) == (0.6, 0, "user")
+    assert (record.confidence, record.priority, record.trust) == (0.6, 0, "user")
     assert "a correction from agent does not change a rule from user" in again.reasons
     assert memory.get(again.correction).trust == "agent"
 
@@ -178,7 +178,7 @@ def test_a_rule_without_conditions_narrows_nothing(memory):
     done = memory.learn(f"{PRINT} whatsoever", cue=PYTHON)
     assert (done.placement, done.beside) == ("create", wide.key)
     assert done.similarity == pytest.approx(8 / 9)
-    assert "overrides" not in {one.relation for one in memory.links()}
+    assert "overrides" not in {link.relation for link in memory.links()}
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_a_similarity_of_a_half_makes_a_link_of_that_weight(memory, words, linke
 def test_similar_behaviours_are_linked_by_their_own_law_and_not_by_cosine(memory):
     memory.learn(PRINT, wrong="print", cue=PYTHON)
     memory.learn(f"{PRINT} whatsoever", wrong="print", cue=GO)
-    found = memory.links(relation="similar-to")
-    assert [one.weight for one in found] == [pytest.approx(0.6 * 8 / 9)]
+    links = memory.links(relation="similar-to")
+    assert [item.weight for item in links] == [pytest.approx(0.6 * 8 / 9)]
 
 
 def test_a_behaviour_is_linked_to_similar_memories_of_other_kinds(memory):
@@ -316,7 +316,7 @@ def test_an_exception_for_a_narrower_context_stays_beside_the_general_rule(memor
 def test_the_opposite_for_another_context_is_no_conflict(memory):
     memory.learn("Use tabs to indent", cue=GO)
     memory.learn("Never use tabs to indent", cue=PYTHON)
-    assert "conflicts" not in {one.relation for one in memory.links()}
+    assert "conflicts" not in {link.relation for link in memory.links()}
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_a_correction_that_may_not_instruct_makes_no_conflict_with_a_rule_that_m
     memory.learn(PRINT, cue=PYTHON)
     done = memory.learn(right, cue=cue, trust="tool")
     assert done.placement == "create"
-    assert not {"overrides", "conflicts"} & {one.relation for one in memory.links()}
+    assert not {"overrides", "conflicts"} & {link.relation for link in memory.links()}
 
 
 def test_only_behaviours_that_are_active_are_compared(memory):
@@ -404,13 +404,13 @@ def test_a_correction_made_before_a_wider_or_narrower_rule_stays_beside_it(memor
 def test_a_rule_that_was_repeated_after_a_correction_was_made_is_not_reversed_by_it(memory, clock):
     memory.learn("Ship on Tuesdays")
     clock.at += timedelta(hours=1)
-    said = clock.now()
+    message = clock.now()
     clock.at += timedelta(hours=1)
     memory.learn("Always ship on Tuesdays")
-    late = memory.learn("Never ship on Tuesdays", cue=Cue(at=said))
+    late = memory.learn("Never ship on Tuesdays", cue=Cue(at=message))
     assert (late.placement, memory.get(late.key).status) == ("overtaken", "deprecated")
     assert memory.get("ship-on-tuesdays").content == "Ship on Tuesdays"
-    assert memory.get(late.correction).occurred_at == said
+    assert memory.get(late.correction).occurred_at == message
     memory.undo(late.operation)
     assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["ship-on-tuesdays"]
 
@@ -442,8 +442,8 @@ def test_corrections_of_other_rules_that_are_replaced_go_with_them(memory):
     other = memory.learn("Install packages with npm")
     assert other.placement == "create"
     memory.learn("Use pnpm, not npm")
-    assert [one.content for one in memory.list(kinds=["behavior"])] == ["Use pnpm, not npm"]
-    assert {memory.get(one.correction).status for one in (first, other)} == {"deprecated"}
+    assert [record.content for record in memory.list(kinds=["behavior"])] == ["Use pnpm, not npm"]
+    assert {memory.get(item.correction).status for item in (first, other)} == {"deprecated"}
 
 
 def test_a_correction_learned_too_late_is_not_in_force_either(memory, clock):

@@ -21,7 +21,7 @@ def pack(tmp_path):
     """Writes the file of a pack, and gives its path."""
 
     def write(*behaviors, links=(), name="go-style", version="1", file="pack.json", **more):
-        held = {
+        holder = {
             "format": "priming-pack",
             "format_version": 1,
             "name": name,
@@ -31,7 +31,7 @@ def pack(tmp_path):
             "links": links and list(links),
         }
         path = tmp_path / file
-        path.write_text(json.dumps(held | more), encoding="utf-8")
+        path.write_text(json.dumps(holder | more), encoding="utf-8")
         return path
 
     return write
@@ -56,7 +56,7 @@ def everything(memory):
 
 
 def statuses(memory):
-    return {one.key: one.status for one in memory.list(kinds=["behavior"], status=None)}
+    return {record.key: record.status for record in memory.list(kinds=["behavior"], status=None)}
 
 
 def refused(memory, error, message, verb, *args, **more):
@@ -71,11 +71,11 @@ def refused(memory, error, message, verb, *args, **more):
 
 
 def test_a_pack_holds_behaviours_and_the_links_among_them_and_nothing_of_their_use(full, tmp_path):
-    made = full.pack_create(tmp_path / "p.json", name="go-style", description="How we write Go")
-    assert made == Pack("go-style", "1", "How we write Go", behaviors=2, links=1)
-    held = json.loads((tmp_path / "p.json").read_text("utf-8"))
-    assert (held["format"], held["format_version"]) == ("priming-pack", 1)
-    assert held["behaviors"][0] == {
+    new = full.pack_create(tmp_path / "p.json", name="go-style", description="How we write Go")
+    assert new == Pack("go-style", "1", "How we write Go", behaviors=2, links=1)
+    document = json.loads((tmp_path / "p.json").read_text("utf-8"))
+    assert (document["format"], document["format_version"]) == ("priming-pack", 1)
+    assert document["behaviors"][0] == {
         "key": "tests",
         "content": "Always run the tests.",
         "when": {"language": "go"},
@@ -85,7 +85,7 @@ def test_a_pack_holds_behaviours_and_the_links_among_them_and_nothing_of_their_u
         "priority": 0.0,
         "confidence": 1.0,
     }
-    assert held["links"] == [LINK]
+    assert document["links"] == [LINK]
     text = (tmp_path / "p.json").read_text("utf-8")
     assert [word for word in ("monday", "/home/me", "Ada", "uses", "disk") if word in text] == []
 
@@ -102,9 +102,9 @@ def test_a_pack_holds_behaviours_and_the_links_among_them_and_nothing_of_their_u
 )
 def test_behaviours_are_chosen_by_tag_or_key(full, tmp_path, chosen, keys):
     full.pack_create(tmp_path / "p.json", name="p", **chosen)
-    held = json.loads((tmp_path / "p.json").read_text("utf-8"))
-    assert [one["key"] for one in held["behaviors"]] == keys
-    assert len(held["links"]) == (len(keys) == 2)
+    document = json.loads((tmp_path / "p.json").read_text("utf-8"))
+    assert [item["key"] for item in document["behaviors"]] == keys
+    assert len(document["links"]) == (len(keys) == 2)
 
 
 def test_inactive_behaviours_are_not_packed(full, tmp_path):
@@ -158,8 +158,8 @@ def test_a_circle_is_refused_as_the_pack_is_made_and_no_file_is_left(memory, tmp
     assert all(key in str(caught.value) for key in keys)
     assert "choose other behaviours" in str(caught.value)
     assert [*tmp_path.glob("pack*")] == []
-    made = memory.pack_create(tmp_path / "pack.json", name="releases", keys=keys[:2])
-    assert (made.behaviors, made.links > 0) == (2, True)
+    new = memory.pack_create(tmp_path / "pack.json", name="releases", keys=keys[:2])
+    assert (new.behaviors, new.links > 0) == (2, True)
 
 
 def test_a_behaviour_that_no_pack_can_hold_is_named_as_the_pack_is_made(memory, tmp_path):
@@ -188,14 +188,14 @@ def test_a_pack_is_installed_under_its_name_with_its_source(memory, pack, clock)
     assert (done.name, done.version, done.description) == ("go-style", "1", "How we write Go")
     assert (done.behaviors, done.links, done.installed_at) == (2, 1, clock.at)
     assert done.metadata == {"added": 2}
-    one = memory.get("go-style/tests")
-    assert (one.kind, one.content, one.when, one.rule) == (
+    item = memory.get("go-style/tests")
+    assert (item.kind, item.content, item.when, item.rule) == (
         "behavior",
         "Always run the tests.",
         {"language": "go"},
         "directive",
     )
-    assert (one.source, one.trust, one.session) == ("pack:go-style@1", "tool", None)
+    assert (item.source, item.trust, item.session) == ("pack:go-style@1", "tool", None)
     (link,) = memory.links("go-style/tests", relation="requires")
     assert (link.target, link.weight, link.given) == ("go-style/main", 0.7, False)
     (operation,) = memory.log(limit=1)
@@ -297,8 +297,8 @@ def test_installed_behaviours_are_not_linked_to_existing_ones(memory, pack):
 
 def test_priority_and_confidence_are_installed(memory, pack):
     memory.pack_install(pack({**B, "priority": 4, "confidence": 0.6}))
-    one = memory.get("go-style/main")
-    assert (one.priority, one.confidence) == (4.0, 0.6)
+    item = memory.get("go-style/main")
+    assert (item.priority, item.confidence) == (4.0, 0.6)
 
 
 def test_the_same_version_again_changes_nothing(memory, pack, clock):
@@ -318,7 +318,7 @@ def test_undo_of_an_installation_removes_all_of_it(memory, pack):
     assert everything(memory) == before
     assert memory.pack_list() == []
     memory.undo(undone.id)
-    assert [one.version for one in memory.pack_list()] == ["1"]
+    assert [item.version for item in memory.pack_list()] == ["1"]
     assert memory.recall("tests", cue=Cue(language="go")).hits != ()
 
 
@@ -348,24 +348,26 @@ def test_another_version_replaces_the_installed_one(first, pack, clock):
         "go-style/short": "deprecated",
         "go-style/new": "active",
     }
-    assert [one.content for one in first.history("go-style/tests")] == [
+    assert [version.content for version in first.history("go-style/tests")] == [
         "Always run the tests.",
         "Always run all the tests.",
     ]
-    assert [one.version for one in first.history("go-style/main")] == [1]
+    assert [version.version for version in first.history("go-style/main")] == [1]
     for key in ("tests", "main", "new"):
-        one = first.get(f"go-style/{key}")
-        assert (one.source, one.trust) == ("pack:go-style@2", "agent")
-    made = {(one.source, one.relation, one.target) for one in first.links() if "mentions" not in one.relation}
-    assert made == {
+        item = first.get(f"go-style/{key}")
+        assert (item.source, item.trust) == ("pack:go-style@2", "agent")
+    new = {
+        (link.source, link.relation, link.target) for link in first.links() if "mentions" not in link.relation
+    }
+    assert new == {
         ("go-style/tests", "overrides", "go-style/main"),
         ("go-style/short", "requires", "go-style/main"),
     }
     (listed,) = first.pack_list()
     assert (listed.version, listed.behaviors, listed.links, listed.installed_at) == ("2", 3, 1, clock.at)
     assert first.validate() == []
-    found = first.recall("all tests", cue=Cue(language="go")).hits
-    assert found[0].memory.content == "Always run all the tests."
+    result = first.recall("all tests", cue=Cue(language="go")).hits
+    assert result[0].memory.content == "Always run all the tests."
 
 
 def test_the_names_in_a_replaced_text_are_linked_and_those_only_in_the_old_one_go(memory, pack):
@@ -373,7 +375,7 @@ def test_the_names_in_a_replaced_text_are_linked_and_those_only_in_the_old_one_g
     before = everything(memory)
     changed = [{**A, "content": "Run Harrier first."}, {**B, "content": "Never push what Harrier built."}]
     done = memory.pack_install(pack(*changed, {**C, "content": "Ask Harrier."}, version="2"))
-    mentions = {(one.source, one.target) for one in memory.links(relation="mentions")}
+    mentions = {(link.source, link.target) for link in memory.links(relation="mentions")}
     assert mentions == {(f"go-style/{key}", "entity:harrier") for key in ("tests", "main", "short")}
     assert memory.validate() == []
     memory.undo(done.operation)
@@ -394,7 +396,7 @@ def test_learned_weights_and_manual_links_stay(first, pack):
     first.set_strength("go-style/tests", "go-style/main", 0.9)
     first.link("go-style/main", "go-style/short", "similar-to", 0.3)
     first.pack_install(pack(A, B, C, links=[LINK], version="2"))
-    weights = {(one.relation, one.weight) for one in first.links() if one.relation != "mentions"}
+    weights = {(link.relation, link.weight) for link in first.links() if link.relation != "mentions"}
     assert weights == {("requires", 0.9), ("similar-to", 0.3)}
 
 
@@ -424,7 +426,7 @@ def test_packs_are_listed_by_name(memory, pack):
     assert memory.pack_list() == []
     memory.pack_install(pack(A, name="zebra"))
     memory.pack_install(pack(B, C, name="ant", version="1.0-rc1"))
-    assert [(one.name, one.version, one.behaviors) for one in memory.pack_list()] == [
+    assert [(item.name, item.version, item.behaviors) for item in memory.pack_list()] == [
         ("ant", "1.0-rc1", 2),
         ("zebra", "1", 1),
     ]
@@ -587,7 +589,7 @@ def test_all_violations_are_reported_at_once(memory, pack):
     path = pack({**A, "importance": 2, "rule": "law"}, {**B, "content": ""}, links=[{**LINK, "weight": -1}])
     with pytest.raises(ParamError) as caught:
         memory.pack_install(path)
-    assert [one.split(" = ")[0] for one in caught.value.violations] == [
+    assert [violation.split(" = ")[0] for violation in caught.value.violations] == [
         "behaviors[0].rule",
         "behaviors[0].importance",
         "behaviors[1].content",

@@ -224,8 +224,8 @@ def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
 def test_a_lesser_rule_silences_no_constraint_unless_it_clearly_says_the_opposite(constraint, lesser, cue):
     for first, second in permutations([(constraint, GO), (lesser, cue)]):
         memory = learned(first, second)
-        told = {hit.memory.content: hit.tier for hit in memory.active(CI).hits}
-        assert told == {constraint: "full", lesser: "full"}
+        answer = {hit.memory.content: hit.tier for hit in memory.active(CI).hits}
+        assert answer == {constraint: "full", lesser: "full"}
 
 
 @pytest.mark.parametrize("cue", [None, CI])

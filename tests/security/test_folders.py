@@ -371,9 +371,9 @@ def test_setup_adopts_what_its_user_agrees_to(hostile):
 def test_rules_of_all_projects_are_told_in_a_clone(hostile):
     with Memory.open(url_of(hostile.home / ".priming" / "memory.db"), embedder=HashedEmbedder()) as memory:
         memory.learn("Never push to main")
-    told = hostile.hook("session-start")
-    assert "Never push to main" in told
-    assert RULE not in told
+    answer = hostile.hook("session-start")
+    assert "Never push to main" in answer
+    assert RULE not in answer
 
 
 @pytest.mark.parametrize("mutual", [True, False])

@@ -32,12 +32,12 @@ from .worlds import (
     Twins,
     Web,
     World,
-    asked,
     compared,
     differing,
     in_library,
     opened,
     over_the_socket,
+    query,
     web,
 )
 
@@ -82,8 +82,8 @@ def stores(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def world(stores, tmp_path_factory):
     """A store with the namespace of another; each test has namespaces of its own."""
-    with opened(stores[0], tmp_path_factory.mktemp("packs")) as made:
-        yield made
+    with opened(stores[0], tmp_path_factory.mktemp("packs")) as new:
+        yield new
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def world(stores, tmp_path_factory):
 )
 def test_what_another_has_is_as_what_nobody_has_in_the_library(world, ops):
     before = world.state()
-    anyio.run(compared, Twins(world, f"library{len(ops)}"), partial(asked, in_library, world), ops)
+    anyio.run(compared, Twins(world, f"library{len(ops)}"), partial(query, in_library, world), ops)
     assert world.state() == before
 
 
 @pytest.mark.slow
 def test_what_another_has_is_as_what_nobody_has_at_the_socket(world):
     before = world.state()
-    anyio.run(compared, Twins(world, "socket"), partial(asked, over_the_socket, world), SERVED)
+    anyio.run(compared, Twins(world, "socket"), partial(query, over_the_socket, world), SERVED)
     assert world.state() == before
 
 
@@ -106,7 +106,7 @@ def test_what_another_has_is_as_what_nobody_has_at_the_socket(world):
 @pytest.mark.parametrize("surface", ["http", "mcp"])
 def test_what_another_has_is_as_what_nobody_has_over(world, surface):
     async def talk(asks, twins):
-        await compared(twins, partial(asked, getattr(asks, surface), world), SERVED)
+        await compared(twins, partial(query, getattr(asks, surface), world), SERVED)
 
     over_the_web(world, surface, talk)
 
@@ -190,12 +190,12 @@ def test_a_token_of_another_namespace_learns_not_even_whether_it_exists(world, o
                         partial(asks.http, path=f"jobs/{world.real['run']}", method="GET"),
                         partial(asks.http, path=f"jobs/{world.real['run']}", method="DELETE"),
                     ):
-                        one, other = [
+                        item, other = [
                             await ask(world, name, op, sent, of="ours") for name in (THEIRS, "none")
                         ]
-                        assert one == other, (op.name, request)
-                        assert one[:3] in ("403", "404", "405"), one
-                        assert SECRETS.findall(one) == [], one
+                        assert item == other, (op.name, request)
+                        assert item[:3] in ("403", "404", "405"), item
+                        assert SECRETS.findall(item) == [], item
 
     before = world.state()
     anyio.run(talk)
@@ -232,9 +232,9 @@ def test_without_filters_the_answers_are_those_of_a_store_of_ones_own(world, sto
         theirs, ours = anyio.run(answers, world, own), anyio.run(answers, alone, own)
     if own_server:
         theirs, ours = without_bytes(theirs), without_bytes(ours)
-    for one, other in zip(theirs, ours, strict=True):
-        assert one[2] == other[2], (one[0], one[1], differing(one[2], other[2]))
-        assert SECRETS.findall(one[2]) == []
+    for their, other in zip(theirs, ours, strict=True):
+        assert their[2] == other[2], (their[0], their[1], differing(their[2], other[2]))
+        assert SECRETS.findall(their[2]) == []
 
 
 def without_bytes(lines):

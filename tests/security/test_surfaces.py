@@ -193,7 +193,7 @@ def test_the_body_of_an_http_answer_hides_nothing(scene, operation):
     assert b"ZORK" in body
 
 
-async def asked(scene, *calls, resource=None, prompt=None):
+async def query(scene, *calls, resource=None, prompt=None):
     with closing(LocalService(scene.url, embedder=HashedEmbedder())) as service:
         async with connected(service, groups="all") as client:
             if resource is not None:
@@ -208,7 +208,7 @@ async def asked(scene, *calls, resource=None, prompt=None):
 def test_what_mcp_hands_to_a_model_is_what_is_packed(scene, tokens):
     calls = [("recall", {"text": f"kestrel{n} lunch", "tokens": tokens}) for n in range(len(scene.names))]
     calls += [("active", {"task": f"task{n}", "tokens": tokens}) for n in range(len(scene.names))]
-    for reply in anyio.run(lambda: asked(scene, *calls)):
+    for reply in anyio.run(lambda: query(scene, *calls)):
         (content,), structured = reply.content, reply.structured_content
         assert_quoted(content.text, scene.fields)
         lines = content.text.splitlines()
@@ -258,7 +258,7 @@ def test_other_tools_of_mcp_hide_nothing_and_say_the_same_twice(scene, tool, arg
     arguments = {
         name: keys.get(value, value) if isinstance(value, str) else value for name, value in arguments.items()
     }
-    (reply,) = anyio.run(lambda: asked(scene, (tool, arguments)))
+    (reply,) = anyio.run(lambda: query(scene, (tool, arguments)))
     (content,) = reply.content
     assert_nothing_hidden(content.text)
     for text in texts(reply.structured_content):
@@ -266,8 +266,8 @@ def test_other_tools_of_mcp_hide_nothing_and_say_the_same_twice(scene, tool, arg
 
 
 def test_resources_and_prompts_of_mcp_are_quoted(scene):
-    assert_quoted(anyio.run(lambda: asked(scene, resource="priming://active")), scene.fields)
-    assert_quoted(anyio.run(lambda: asked(scene, prompt="what is for lunch")), scene.fields)
+    assert_quoted(anyio.run(lambda: query(scene, resource="priming://active")), scene.fields)
+    assert_quoted(anyio.run(lambda: query(scene, prompt="what is for lunch")), scene.fields)
 
 
 @pytest.mark.slow
@@ -301,7 +301,7 @@ def test_replies_of_mcp_to_what_was_written_quote_it(tmp_path, scene):
                 ("purge", {"key": f"b {line}"}),
             ),
         ]
-        for (tool, _), reply in zip(calls, anyio.run(partial(asked, other, *calls)), strict=True):
+        for (tool, _), reply in zip(calls, anyio.run(partial(query, other, *calls)), strict=True):
             assert_nothing_hidden(reply.content[0].text)
             for row in reply.content[0].text.splitlines():
                 if not reply.is_error and not row.startswith("{"):

@@ -269,7 +269,7 @@ class Twins:
         """Ask both; their answers, which must be the same but for the names."""
         self.world.clock.at += timedelta(seconds=1)
         self.tried += 1
-        one, other = [
+        item, other = [
             twin.plain(
                 await ask(
                     twin.namespace, filled(request, {**twin.names, "own loop": twin.ids[examples.SESSION]})
@@ -277,9 +277,9 @@ class Twins:
             )
             for twin in self.pair
         ]
-        assert one == other, (about, request, differing(one, other))
-        assert SECRETS.findall(one) == [], (about, request, one)
-        return one
+        assert item == other, (about, request, differing(item, other))
+        assert SECRETS.findall(item) == [], (about, request, item)
+        return item
 
 
 async def compared(twins, ask, ops):
@@ -289,12 +289,12 @@ async def compared(twins, ask, ops):
             await twins.ask(partial(ask, op), request, op.name)
 
 
-async def asked(ask, world, op, namespace, request):
+async def query(ask, world, op, namespace, request):
     """What a surface answers, with the operation first."""
     return await ask(world, namespace, op, request)
 
 
-def differing(one, other):
+def differing(item, other):
     """Where two texts begin to differ, for who reads the failure."""
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-    return one[max(0, at - 80) : at + 80], other[max(0, at - 80) : at + 80]
+    at = next((i for i, (a, b) in enumerate(zip(item, other, strict=False)) if a != b), 0)
+    return item[max(0, at - 80) : at + 80], other[max(0, at - 80) : at + 80]

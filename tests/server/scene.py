@@ -38,4 +38,4 @@ def prepare(call):
 def example(operation, ids):
     """The example of an operation, with the ids that there are."""
     request = copy.deepcopy(dict(examples.EXAMPLES[operation]))
-    return {name: ids.get(one, one) if isinstance(one, str) else one for name, one in request.items()}
+    return {name: ids.get(item, item) if isinstance(item, str) else item for name, item in request.items()}

@@ -22,15 +22,15 @@ def secured(serve):
     served = serve()
     ids = in_scene(served, "theirs")
     served.job = served.ask("jobs/export_lines", namespace="theirs").json()["id"]
-    made = served.tokens.new("theirs", "gone")
-    served.tokens.revoke(made.token.id)
+    new = served.tokens.new("theirs", "gone")
+    served.tokens.revoke(new.token.id)
     good = served.tokens.new("theirs", kind="admin").secret
     served.sent = {
         "no token": None,
         "garbage": "garbage",
         "a made-up token": "prm_0123456789ab_" + "0" * 64,
         "a wrong secret": good[:-1] + ("0" if good[-1] != "0" else "1"),
-        "revoked": made.secret,
+        "revoked": new.secret,
         "of another namespace": served.tokens.new("ours").secret,
     }
     served.good, served.ids = good, ids
@@ -43,7 +43,7 @@ SAMPLE = ("remember", "recall", "purge", "sleep", "stats")
 def is_refused(answer, who):
     expected = (403, "forbidden") if who == "of another namespace" else (401, "unauthorised")
     assert (answer.status_code, answer.json()["error"]["code"]) == expected
-    assert not [one for one in HIDDEN if one in answer.text]
+    assert not [item for item in HIDDEN if item in answer.text]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_error_tells_nothing_of_other_namespaces(secured, operations):
     token = secured.sent["of another namespace"]
     for operation in operations:
         answer = secured.ask(operation, example(operation, secured.ids), "ours", token)
-        assert not [one for one in ("theirs", "memory.db", "Lisbon") if one in answer.text], operation
+        assert not [item for item in ("theirs", "memory.db", "Lisbon") if item in answer.text], operation
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_a_job_of_another_namespace_is_not_there(secured):
 
 
 def test_a_token_that_is_revoked_is_refused_at_once(served):
-    made = served.tokens.new("default")
-    assert served.ask("status", token=made.secret).status_code == 200
-    served.tokens.revoke(made.token.id)
-    assert served.ask("status", token=made.secret).status_code == 401
+    new = served.tokens.new("default")
+    assert served.ask("status", token=new.secret).status_code == 200
+    served.tokens.revoke(new.token.id)
+    assert served.ask("status", token=new.secret).status_code == 401
 
 
 def test_a_token_for_all_namespaces_opens_each(served):
@@ -116,8 +116,8 @@ def test_without_a_token_in_the_store_none_is_needed(lasting):
 
 
 def test_once_there_was_a_token_one_is_needed_for_ever(served):
-    made = served.tokens.new("default")
-    served.tokens.revoke(made.token.id)
+    new = served.tokens.new("default")
+    served.tokens.revoke(new.token.id)
     answer = served.ask("status")
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="priming"')
 
@@ -178,6 +178,6 @@ def test_a_path_does_not_lead_out_of_a_namespace(secured):
                 f"POST /v1/{path}/list HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                 f"Authorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()
             )
-            said = connection.makefile("rb").read()
-        assert said.split()[1] in (b"400", b"403", b"404")
-        assert not [one for one in HIDDEN if one.encode() in said.partition(b"\r\n\r\n")[2]]
+            message = connection.makefile("rb").read()
+        assert message.split()[1] in (b"400", b"403", b"404")
+        assert not [item for item in HIDDEN if item.encode() in message.partition(b"\r\n\r\n")[2]]

@@ -173,14 +173,14 @@ def test_an_echo_is_stored_where_the_guard_is_off(service):
 
 
 def test_verdicts_on_a_search_follow_the_laws_of_ethos(three):
-    found = done(three, action="search", query="The parser reads tokens.", use_spreading=True)
+    result = done(three, action="search", query="The parser reads tokens.", use_spreading=True)
     for _ in range(4):
         again = done(three, action="search", query="The parser reads tokens.", use_spreading=True)
         three.call("default", "feedback", {"recall_id": again["recall_id"], "used": ["brackets", "parser"]})
     relations = {link["relation"] for link in three.call("default", "links", {})}
     assert "co-activated" not in relations
     assert three.call("default", "why", {"key": "brackets"})
-    assert found["recall_id"] != again["recall_id"]
+    assert result["recall_id"] != again["recall_id"]
 
 
 def test_a_search_honours_every_argument_of_recall(three):
@@ -197,7 +197,7 @@ def test_a_search_honours_every_argument_of_recall(three):
     assert done(three, **search, tokens=0)["text"] == ""
     other = done(three, **search, profile="poc", spread=True)
     assert (other["profile"], "activation" in other["results"][0]["components"]) == ("poc", True)
-    assert [one["kind"] for one in done(three, **search, kinds=["fact"])["results"]] == []
+    assert [item["kind"] for item in done(three, **search, kinds=["fact"])["results"]] == []
 
 
 @pytest.mark.parametrize(

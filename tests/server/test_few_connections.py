@@ -84,7 +84,7 @@ def test_many_namespaces_sleep_at_once_while_another_tenant_recalls(with_pool, p
 def test_the_long_work_of_others_leaves_connections_to_calls(with_pool):
     server = with_pool(2)
     server.done("remember", {"content": "The ferry leaves at noon.", "key": "ferry"})
-    held, let_go = Event(), Event()
+    holder, let_go = Event(), Event()
 
     def hold(name):
         with (
@@ -93,14 +93,14 @@ def test_the_long_work_of_others_leaves_connections_to_calls(with_pool):
             memory.store.transaction(write=False),
         ):
             memory.store.head(name)
-            held.set()
+            holder.set()
             assert let_go.wait(60)
 
     with ThreadPoolExecutor(8) as others:
         work = [others.submit(hold, f"other-{number}") for number in range(8)]
-        assert held.wait(60)
-        found = server.done("recall", {"text": "when does the ferry leave?"})
-        assert [hit["memory"]["key"] for hit in found["hits"]] == ["ferry"]
+        assert holder.wait(60)
+        result = server.done("recall", {"text": "when does the ferry leave?"})
+        assert [hit["memory"]["key"] for hit in result["hits"]] == ["ferry"]
         assert not any(each.done() for each in work)
         let_go.set()
         for each in work:

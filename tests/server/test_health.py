@@ -12,10 +12,10 @@ from priming_server.responses import Refused, refusal
 
 
 def test_a_store_that_does_not_answer_makes_the_server_not_ready_and_is_asked_once():
-    answers, asked = Event(), []
+    answers, query = Event(), []
 
     def ask():
-        asked.append(1)
+        query.append(1)
         answers.wait()
 
     async def life():
@@ -24,11 +24,11 @@ def test_a_store_that_does_not_answer_makes_the_server_not_ready_and_is_asked_on
             with pytest.raises(Refused, match="the store cannot be read") as refused:
                 await readiness.check()
             assert (refused.value.status, refused.value.code) == (503, "store")
-        assert len(asked) == 1
+        assert len(query) == 1
         answers.set()
         await readiness.close()
         await readiness.check()
-        assert len(asked) == 2
+        assert len(query) == 2
 
     asyncio.run(life())
 
@@ -51,12 +51,12 @@ def test_a_store_that_fails_makes_the_server_not_ready_until_it_answers():
 
 
 def test_what_is_made_once_is_the_same_for_all_and_made_again_after_an_error():
-    made = []
+    new = []
 
     async def make():
-        made.append(1)
+        new.append(1)
         await asyncio.sleep(0)
-        if len(made) == 1:
+        if len(new) == 1:
             raise ValueError
         return object()
 
@@ -66,13 +66,13 @@ def test_what_is_made_once_is_the_same_for_all_and_made_again_after_an_error():
             await value.get()
         first, second = await asyncio.gather(value.get(), value.get())
         assert first is second is await value.get()
-        assert len(made) == 2
+        assert len(new) == 2
 
     asyncio.run(life())
 
 
 def test_a_lost_commit_is_not_told_as_a_write_that_changed_nothing():
-    told = refusal(lost_commit("db.example/team"), everywhere=False).message
-    assert "nobody knows whether the write was carried out" in told
-    assert "db.example" not in told
+    answer = refusal(lost_commit("db.example/team"), everywhere=False).message
+    assert "nobody knows whether the write was carried out" in answer
+    assert "db.example" not in answer
     assert "nothing was changed" in refusal(StoreError("db.example is full"), everywhere=False).message

@@ -55,8 +55,8 @@ def document():
 def test_what_was_remembered_is_recalled(served):
     done = served.done("remember", {"content": "The server listens on port 8080.", "key": "port"})
     assert (done["key"], done["status"]) == ("port", "stored")
-    found = served.done("recall", {"text": "which port"})
-    assert [hit["memory"]["key"] for hit in found["hits"]] == ["port"]
+    result = served.done("recall", {"text": "which port"})
+    assert [hit["memory"]["key"] for hit in result["hits"]] == ["port"]
 
 
 def test_a_folder_or_a_command_of_this_machine_is_named_by_the_user_only(served, tmp_path):
@@ -93,8 +93,8 @@ def test_every_example_works_and_is_answered_as_documented(served, document):
         about = document["paths"][f"/v1/{{namespace}}/{operation}"]["post"]
         schema = about["responses"]["200"]["content"]["application/json"]["schema"]
         jsonschema.validate(answer, {**schema, "components": document["components"]})
-        asked = about["requestBody"]["content"]["application/json"]["schema"]
-        jsonschema.validate(request, {**asked, "components": document["components"]})
+        query = about["requestBody"]["content"]["application/json"]["schema"]
+        jsonschema.validate(request, {**query, "components": document["components"]})
 
 
 def test_every_example_keeps_to_the_documented_request(document):
@@ -124,9 +124,12 @@ def test_every_reference_in_the_document_leads_somewhere(document):
 def test_no_two_schemas_of_the_table_share_a_name():
     answers, requests = {}, {}
     for op in SERVED:
-        for met, schema in ((answers, wire.answer_schema(op.name)), (requests, wire.request_schema(op))):
-            for name, one in schema.get("$defs", {}).items():
-                assert met.setdefault(name, one) == one
+        for neighbours, schema in (
+            (answers, wire.answer_schema(op.name)),
+            (requests, wire.request_schema(op)),
+        ):
+            for name, item in schema.get("$defs", {}).items():
+                assert neighbours.setdefault(name, item) == item
 
 
 def test_the_document_is_served(lasting, document):
@@ -193,8 +196,8 @@ def test_a_call_of_the_same_key_is_carried_out_once(served):
 
 def test_a_request_id_is_answered_or_made(lasting):
     assert lasting.ask("status", **{"X-Request-Id": "my-1"}).headers["x-request-id"] == "my-1"
-    made = lasting.ask("status", **{"X-Request-Id": "my 1\x7f"}).headers["x-request-id"]
-    assert re.fullmatch("[0-9a-f]{32}", made)
+    new = lasting.ask("status", **{"X-Request-Id": "my 1\x7f"}).headers["x-request-id"]
+    assert re.fullmatch("[0-9a-f]{32}", new)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
@@ -251,16 +254,16 @@ def test_figures_count_requests_by_operation_and_status(served):
     served.done("remember", {"content": "x"})
     served.ask("get", {"key": "nothing"})
     text = served.client.get("/metrics").text
-    found = {
-        (one.name, one.labels.get("operation"), one.labels.get("status")): one.value
+    result = {
+        (sample.name, sample.labels.get("operation"), sample.labels.get("status")): sample.value
         for family in text_string_to_metric_families(text)
-        for one in family.samples
+        for sample in family.samples
     }
-    assert found["priming_requests_total", "remember", "200"] == 1
-    assert found["priming_requests_total", "get", "404"] == 1
-    assert found["priming_request_seconds_count", "get", None] == 1
-    assert found["priming_open_namespaces", None, None] == 1
-    assert found["priming_in_flight", None, None] == 1  # the one that asks
+    assert result["priming_requests_total", "remember", "200"] == 1
+    assert result["priming_requests_total", "get", "404"] == 1
+    assert result["priming_request_seconds_count", "get", None] == 1
+    assert result["priming_open_namespaces", None, None] == 1
+    assert result["priming_in_flight", None, None] == 1  # the one that asks
 
 
 def test_the_log_has_a_line_for_each_request_and_no_content(served, caplog):
@@ -269,12 +272,14 @@ def test_the_log_has_a_line_for_each_request_and_no_content(served, caplog):
     served.ask("recall", {"text": SECRET}, **{"X-Request-Id": "two"})
     served.ask("recall", {"text": SECRET, "limit": SECRET}, **{"X-Request-Id": "three"})
     served.client.get(f"/v1/default/{SECRET}")
-    written = [JsonFormatter().format(one) for one in caplog.records if not one.name.startswith("httpx2")]
-    lines = [json.loads(one) for one in written]
-    told = {one["request_id"]: one for one in lines if one["event"] == "request"}
-    assert (told["one"]["operation"], told["one"]["status"]) == ("remember", 200)
-    assert (told["three"]["status"], told["three"]["code"]) == (400, "bad_param")
-    assert not [one for one in written if "estrel" in one or "cellar" in one]
+    written = [
+        JsonFormatter().format(record) for record in caplog.records if not record.name.startswith("httpx2")
+    ]
+    lines = [json.loads(item) for item in written]
+    answer = {line["request_id"]: line for line in lines if line["event"] == "request"}
+    assert (answer["one"]["operation"], answer["one"]["status"]) == ("remember", 200)
+    assert (answer["three"]["status"], answer["three"]["code"]) == (400, "bad_param")
+    assert not [item for item in written if "estrel" in item or "cellar" in item]
 
 
 def test_a_bug_is_answered_and_logged_without_what_it_says(served, caplog, monkeypatch):
@@ -285,9 +290,9 @@ def test_a_bug_is_answered_and_logged_without_what_it_says(served, caplog, monke
     answer = served.ask("status")
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "estrel" not in answer.text
-    written = [JsonFormatter().format(one) for one in caplog.records]
-    assert any('"error": "RuntimeError"' in one and "broken" in one for one in written)
-    assert not [one for one in written if "estrel" in one]
+    written = [JsonFormatter().format(record) for record in caplog.records]
+    assert any('"error": "RuntimeError"' in item and "broken" in item for item in written)
+    assert not [item for item in written if "estrel" in item]
 
 
 def test_spans_tell_of_requests_where_tracing_is_configured(serve):

@@ -37,9 +37,9 @@ def over(served, at):
     return until(ended, "the end of the job")
 
 
-def told(text):
+def reply(text):
     """Server-sent events as (name, id, data)."""
-    blocks = [one.splitlines() for one in text.strip().split("\n\n") if not one.startswith(":")]
+    blocks = [word.splitlines() for word in text.strip().split("\n\n") if not word.startswith(":")]
     return [
         (lines[0].removeprefix("event: "), int(lines[1].removeprefix("id: ")), json.loads(lines[2][6:]))
         for lines in blocks
@@ -52,7 +52,7 @@ def gate(served, monkeypatch):
     opened, call = threading.Event(), served.service.call
     served.steps = []
 
-    def held(namespace, operation, request, *, progress=None, **more):
+    def holder(namespace, operation, request, *, progress=None, **more):
         def step(done, total):
             served.steps.append(done)
             assert opened.wait(30)
@@ -60,7 +60,7 @@ def gate(served, monkeypatch):
 
         return call(namespace, operation, request, progress=step if progress else None, **more)
 
-    monkeypatch.setattr(served.service, "call", held)
+    monkeypatch.setattr(served.service, "call", holder)
     yield opened
     opened.set()
 
@@ -94,18 +94,18 @@ def test_what_is_wrong_with_a_request_is_said_at_once(served):
 def test_an_error_of_the_work_is_that_of_the_job(served):
     job = over(served, begun(served, "remember_many", {"items": [{"content": " "}]}))
     assert (job["status"], job["error"]["code"], job["result"]) == ("failed", "bad_param", None)
-    ((name, _, said),) = told(served.client.get(f"/v1/default/jobs/{job['id']}/events").text)
-    assert (name, said["error"]["code"]) == ("error", "bad_param")
+    ((name, _, message),) = reply(served.client.get(f"/v1/default/jobs/{job['id']}/events").text)
+    assert (name, message["error"]["code"]) == ("error", "bad_param")
 
 
 def test_a_job_tells_of_its_steps_and_its_end(served):
     at = begun(served, "remember_many", {"items": ITEMS})
-    events = told(served.client.get(f"{at}/events").text)
+    events = reply(served.client.get(f"{at}/events").text)
     assert [number for _, number, _ in events] == sorted({number for _, number, _ in events})
     *steps, (name, number, result) = events
     assert (name, len(result)) == ("result", len(ITEMS))
-    assert {one for one, _, _ in steps} <= {"progress"}
-    again = told(served.client.get(f"{at}/events", headers={"Last-Event-ID": str(number)}).text)
+    assert {item for item, _, _ in steps} <= {"progress"}
+    again = reply(served.client.get(f"{at}/events", headers={"Last-Event-ID": str(number)}).text)
     assert again == [("result", number, result)]
 
 
@@ -118,7 +118,7 @@ def test_events_go_on_after_the_last_one_that_was_seen(served, gate):
         assert seen[0] == "event: progress"
         last = seen[1].removeprefix("id: ")
         gate.set()
-    rest = told(served.client.get(f"{at}/events", headers={"Last-Event-ID": last}).text)
+    rest = reply(served.client.get(f"{at}/events", headers={"Last-Event-ID": last}).text)
     assert rest[-1][0] == "result"
     assert all(number > int(last) for _, number, _ in rest)
 
@@ -130,7 +130,7 @@ def test_a_job_is_cancelled_between_two_steps(served, gate):
     gate.set()
     job = over(served, at)
     assert (job["status"], job["result"], job["done"]) == ("cancelled", None, 500)
-    assert told(served.client.get(f"{at}/events").text)[0][0] == "cancelled"
+    assert reply(served.client.get(f"{at}/events").text)[0][0] == "cancelled"
     (operation,) = served.done("log")
     assert served.done("status")["memories"] == 500
     served.done("undo", {"operation_id": operation["id"]})
@@ -140,11 +140,11 @@ def test_a_job_that_waits_is_cancelled_before_it_begins(serve, monkeypatch):
     served = serve(jobs_at_once=1)
     opened, call = threading.Event(), served.service.call
 
-    def held(*given, **named):
+    def holder(*supplied, **named):
         assert opened.wait(30)
-        return call(*given, **named)
+        return call(*supplied, **named)
 
-    monkeypatch.setattr(served.service, "call", held)
+    monkeypatch.setattr(served.service, "call", holder)
     first, second = (begun(served, "remember_many", {"items": ITEMS[:1]}) for _ in range(2))
     assert served.client.delete(second).json()["status"] == "waiting"
     opened.set()
@@ -164,9 +164,9 @@ def test_the_latest_jobs_are_kept_for_a_while(serve, clock):
     for _ in range(3):
         at.append(begun(served, "export_lines", {}))
         over(served, at[-1])
-    assert [served.client.get(one).status_code for one in at] == [404, 200, 200]
+    assert [served.client.get(item).status_code for item in at] == [404, 200, 200]
     clock.at += timedelta(minutes=11)
-    assert [served.client.get(one).status_code for one in at] == [404, 404, 404]
+    assert [served.client.get(item).status_code for item in at] == [404, 404, 404]
 
 
 def test_too_many_jobs_are_refused(serve, monkeypatch):
@@ -181,15 +181,15 @@ def test_too_many_jobs_are_refused(serve, monkeypatch):
 
 
 def test_events_end_when_the_token_is_revoked(served, gate):
-    made = served.tokens.new("default")
-    head = {"Authorization": f"Bearer {made.secret}"}
+    new = served.tokens.new("default")
+    head = {"Authorization": f"Bearer {new.secret}"}
     served.client.headers.update(head)
     at = begun(served, "remember_many", {"items": ITEMS})
     until(lambda: served.steps)
     with served.client.stream("GET", f"{at}/events") as stream:
         parts = stream.iter_text()
         assert "progress" in next(parts)
-        served.tokens.revoke(made.token.id)
+        served.tokens.revoke(new.token.id)
         gate.set()
         assert "result" not in "".join(parts)
 

@@ -50,7 +50,7 @@ def is_alive(served):
         (b"[" * 1_000_000, "at most 64 deep"),
         (b'{"cue": ' + b"[" * 900 + b"]" * 900 + b"}", "at most 64 deep"),
     ],
-    ids=lambda one: one[:24].decode("latin-1") if isinstance(one, bytes) else "",
+    ids=lambda item: item[:24].decode("latin-1") if isinstance(item, bytes) else "",
 )
 def test_a_body_that_is_no_request_is_refused(lasting, body, rule):
     answer = lasting.client.post(
@@ -134,15 +134,15 @@ def test_a_thousand_connections_at_once_are_all_answered(served):
     number = min(1_000, (soft - 300) // 2)
     connections = [served.connection() for _ in range(number)]
     try:
-        for place, one in enumerate(connections):
+        for place, connection in enumerate(connections):
             path = "GET /health" if place % 2 else "POST /v1/default/status"
-            one.sendall(f"{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-        found = [status(one.makefile("rb").read()) for one in connections]
+            connection.sendall(f"{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        result = [status(item.makefile("rb").read()) for item in connections]
     finally:
-        for one in connections:
-            one.close()
-    assert set(found[1::2]) == {200}
-    assert set(found[::2]) <= {200, 503}
+        for connection in connections:
+            connection.close()
+    assert set(result[1::2]) == {200}
+    assert set(result[::2]) <= {200, 503}
     assert is_alive(served)
 
 
@@ -156,7 +156,7 @@ def test_more_calls_than_may_wait_are_refused_and_the_others_done(serve, monkeyp
         until(lambda: served.app.state.server.workers.at_work == 2)
         refused = served.ask("status")
         opened.set()
-        assert [one.result().status_code for one in waiting] == [200, 200]
+        assert [item.result().status_code for item in waiting] == [200, 200]
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
     assert refused.json()["error"]["code"] == "overloaded"
     assert served.ask("status").status_code == 200
@@ -175,10 +175,10 @@ def test_a_call_that_takes_too_long_is_told_so_and_goes_on(serve, monkeypatch):
 
 def test_a_client_that_asks_too_often_waits(serve):
     served = serve(rate=0.1, burst=3)
-    found = [served.ask("status") for _ in range(5)]
-    assert [one.status_code for one in found] == [200, 200, 200, 429, 429]
-    assert found[-1].json()["error"]["code"] == "too_many"
-    assert 1 <= int(found[-1].headers["retry-after"]) <= 10
+    result = [served.ask("status") for _ in range(5)]
+    assert [item.status_code for item in result] == [200, 200, 200, 429, 429]
+    assert result[-1].json()["error"]["code"] == "too_many"
+    assert 1 <= int(result[-1].headers["retry-after"]) <= 10
     for path in ("/health", "/ready"):  # a supervisor's question counts against nobody
         assert served.client.get(path).status_code == 200
 
@@ -186,7 +186,11 @@ def test_a_client_that_asks_too_often_waits(serve):
 def test_each_token_has_a_rate_of_its_own(serve):
     served = serve(rate=0.1, burst=1)
     first, second = (served.tokens.new("*").secret for _ in range(2))
-    assert [served.ask("status", token=one).status_code for one in (first, second, first)] == [200, 200, 429]
+    assert [served.ask("status", token=item).status_code for item in (first, second, first)] == [
+        200,
+        200,
+        429,
+    ]
 
 
 def test_a_bucket_fills_at_the_rate_up_to_the_burst():

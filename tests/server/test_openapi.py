@@ -28,14 +28,14 @@ CHECKS = [
 EXAMPLES = {GenerationMode.POSITIVE: 5, GenerationMode.NEGATIVE: 4}
 
 
-@pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda one: one.value)
+@pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda item: item.value)
 def test_what_is_generated_from_the_document_is_answered_as_it_says(serve, mode):
     served = serve(rate=0.0)
     in_scene(served, "default")
     schema = schemathesis.openapi.from_url(f"{served.at}/openapi.json")
     with requests.Session() as session:
-        for found in schema.get_all_operations():
-            try_out(served, session, found.ok(), mode)
+        for get_all_operation in schema.get_all_operations():
+            try_out(served, session, get_all_operation.ok(), mode)
     assert served.done("validate") == []
 
 
@@ -51,9 +51,9 @@ def try_out(served, session, operation, mode):
         deadline=None,
     )
     @given(case=operation.as_strategy(generation_mode=mode))
-    def one(case):
+    def item(case):
         if "namespace" in case.path_parameters and mode is GenerationMode.POSITIVE:
             case.path_parameters["namespace"] = "default"
         case.call_and_validate(served.at, session=session, checks=CHECKS, timeout=DEADLINE)
 
-    one()
+    item()

@@ -113,19 +113,19 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(process):
         writers = [pool.submit(write, part) for part in "abc"]
         assert going.wait(DEADLINE)
         server.process.kill()
-        for one in writers:
-            one.result(DEADLINE)
+        for writer in writers:
+            writer.result(DEADLINE)
     with Memory.open(server.url) as memory:
-        kept = {one.key for one in memory.list(limit=10_000)}
-        assert set(acknowledged) <= kept
-        assert len(kept) - len(acknowledged) <= 3  # one for each writer, carried out but not answered
+        rest = {record.key for record in memory.list(limit=10_000)}
+        assert set(acknowledged) <= rest
+        assert len(rest) - len(acknowledged) <= 3  # one for each writer, carried out but not answered
         assert memory.validate() == []
 
 
 def test_ctrl_c_ends_it_in_order(process):
     server = process()
     assert server.end(signal.SIGINT) == 0
-    assert not [one for one in os.listdir(server.log.parent) if "-wal" in one or ".sock" in one]
+    assert not [item for item in os.listdir(server.log.parent) if "-wal" in item or ".sock" in item]
 
 
 def test_it_drains_before_it_ends(process):
@@ -164,7 +164,11 @@ def test_its_log_is_one_json_object_a_line_without_content(process):
         client.get("/health")
     assert server.end() == 0
     lines = [json.loads(line) for line in server.log.read_text().splitlines()]
-    assert [one["operation"] for one in lines if one["event"] == "request"] == ["remember", "other", "health"]
+    assert [line["operation"] for line in lines if line["event"] == "request"] == [
+        "remember",
+        "other",
+        "health",
+    ]
     assert "Kestrel" not in server.log.read_text()
 
 
@@ -172,11 +176,11 @@ def test_a_token_is_asked_for_by_a_server_that_runs_already(process):
     server = process()
     with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client, Tokens(server.url) as tokens:
         assert post(client, "status", {}).status_code == 200
-        made = tokens.new("default")
+        new = tokens.new("default")
         assert post(client, "status", {}).status_code == 401
-        client.headers["Authorization"] = f"Bearer {made.secret}"
+        client.headers["Authorization"] = f"Bearer {new.secret}"
         assert post(client, "status", {}).status_code == 200
-        tokens.revoke(made.token.id)
+        tokens.revoke(new.token.id)
         assert post(client, "status", {}).status_code == 401
 
 
@@ -218,12 +222,12 @@ def test_without_a_token_it_listens_to_this_machine_only(tmp_path, host):
 
 def test_with_a_token_it_may_listen_to_others(process, tmp_path):
     with Tokens(f"sqlite:///{tmp_path}/memory.db") as tokens:
-        made = tokens.new("default")
+        new = tokens.new("default")
     server = process("--host", "0.0.0.0")
     port = server.at.rpartition(":")[2]
     with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=DEADLINE) as client:
         assert post(client, "status", {}).status_code == 401
-        head = {**JSON, "Authorization": f"Bearer {made.secret}", "Host": "memory.example"}
+        head = {**JSON, "Authorization": f"Bearer {new.secret}", "Host": "memory.example"}
         assert client.post("/v1/default/status", content="{}", headers=head).status_code == 200
 
 

@@ -19,9 +19,9 @@ HOURS = timedelta(hours=1)
 
 @pytest.fixture
 def host(tmp_path, clock):
-    made = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), clock=clock)
-    yield made
-    made.close()
+    new = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), clock=clock)
+    yield new
+    new.close()
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_namespace_sleeps_when_it_is_time(host, nights, clock):
     assert nights.sleep_due() == []
     clock.at += 8 * HOURS
     assert nights.sleep_due() == ["shop"]
-    assert "sleep" in [one["kind"] for one in host.call("shop", "log", {})]
+    assert "sleep" in [item["kind"] for item in host.call("shop", "log", {})]
     assert nights.sleep_due() == []
     clock.at += 8 * HOURS
     assert nights.sleep_due() == ["shop"]
@@ -74,4 +74,4 @@ def test_a_server_sleeps_by_itself(serve, clock):
     served.done("remember", {"content": "We meet at ten.", "session": "tuesday"})
     until(lambda: served.app.state.server.scheduler._last)
     clock.at += 8 * HOURS
-    until(lambda: [one for one in served.done("log") if one["kind"] == "sleep"], "a night")
+    until(lambda: [item for item in served.done("log") if item["kind"] == "sleep"], "a night")

@@ -117,12 +117,12 @@ def test_a_tenant_with_many_namespaces_cannot_occupy_every_thread(tenants, monke
 
 def test_a_tenant_that_asks_for_streams_of_progress_cannot_queue_more_of_them(tenants):
     server = tenants(threads=2, threads_each=1, in_flight=2)
-    asked = {"Accept": "application/x-ndjson"}
+    query = {"Accept": "application/x-ndjson"}
     with ThreadPoolExecutor(2) as pool:
-        streams = [pool.submit(server.ask, "sleep", {}, "mallory", server.mallory, **asked) for _ in range(2)]
+        streams = [pool.submit(server.ask, "sleep", {}, "mallory", server.mallory, **query) for _ in range(2)]
         until(lambda: waiting(server) == 2)
-        refused = server.ask("sleep", {}, "mallory", server.mallory, **asked)
-        assert server.ask("sleep", {}, "bob", server.bob, **asked).status_code == 200
+        refused = server.ask("sleep", {}, "mallory", server.mallory, **query)
+        assert server.ask("sleep", {}, "bob", server.bob, **query).status_code == 200
         server.release.set()
         assert [stream.result().status_code for stream in streams] == [200, 200]
     assert (refused.status_code, refused.json()["error"]["message"][:7]) == (503, "2 calls")

@@ -17,20 +17,20 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def host(tmp_path):
-    made = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), most=1_000)
-    yield made
-    made.close()
+    new = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), most=1_000)
+    yield new
+    new.close()
 
 
 def test_no_operation_touches_the_store_without_the_lock(host, monkeypatch):
-    found = set()
+    result = set()
 
     def watched(method):
-        def call(connection, *given, **named):
+        def call(connection, *supplied, **named):
             opened = at_work[-1]
             if opened.store._db is connection and not opened.lock._lock._is_owned():
-                found.add(operation)
-            return method(connection, *given, **named)
+                result.add(operation)
+            return method(connection, *supplied, **named)
 
         return call
 
@@ -43,7 +43,7 @@ def test_no_operation_touches_the_store_without_the_lock(host, monkeypatch):
             for name in ("_rows", "_cursor", "change", "many"):
                 patch.setattr(Connection, name, watched(getattr(Connection, name)))
             host.call(namespace, operation, example(operation, ids))
-    assert found == set()
+    assert result == set()
 
 
 def test_writers_and_readers_of_one_namespace_all_get_their_answer(host):
@@ -58,9 +58,9 @@ def test_writers_and_readers_of_one_namespace_all_get_their_answer(host):
             failed.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert failed == []
     assert host.call("one", "status", {})["memories"] == 90

@@ -29,11 +29,11 @@ def tokens(tmp_path, clock):
 
 
 def test_a_token_is_of_a_namespace_and_has_32_random_bytes(tokens):
-    made = tokens.new("shop", "Ada")
-    assert re.fullmatch("prm_[0-9a-f]{12}_[0-9a-f]{64}", made.secret)
-    assert (made.token.namespace, made.token.name, made.token.created_at) == ("shop", "Ada", NOW)
-    assert tokens.new("shop").secret != made.secret
-    assert made.secret not in repr(made)
+    new = tokens.new("shop", "Ada")
+    assert re.fullmatch("prm_[0-9a-f]{12}_[0-9a-f]{64}", new.secret)
+    assert (new.token.namespace, new.token.name, new.token.created_at) == ("shop", "Ada", NOW)
+    assert tokens.new("shop").secret != new.secret
+    assert new.secret not in repr(new)
 
 
 def test_only_the_digest_of_the_secret_is_kept(tokens, tmp_path):
@@ -45,8 +45,8 @@ def test_only_the_digest_of_the_secret_is_kept(tokens, tmp_path):
 
 
 def test_who_has_the_secret_is_let_in(tokens):
-    made = tokens.new("shop")
-    assert tokens.admitted(made.secret).id == made.token.id
+    new = tokens.new("shop")
+    assert tokens.admitted(new.secret).id == new.token.id
 
 
 @pytest.mark.parametrize(
@@ -69,22 +69,22 @@ def test_who_has_not_is_not(tokens, spoil):
 
 
 def test_a_revoked_token_is_refused_and_stays_in_the_list(tokens, clock):
-    made = tokens.new("shop")
+    new = tokens.new("shop")
     clock.at += timedelta(hours=1)
-    assert tokens.revoke(made.token.id).revoked_at == clock.at
+    assert tokens.revoke(new.token.id).revoked_at == clock.at
     clock.at += timedelta(hours=1)
-    assert tokens.revoke(made.token.id).revoked_at == NOW + timedelta(hours=1)
-    assert tokens.admitted(made.secret) is None
-    assert [one.id for one in tokens.list()] == [made.token.id]
+    assert tokens.revoke(new.token.id).revoked_at == NOW + timedelta(hours=1)
+    assert tokens.admitted(new.secret) is None
+    assert [record.id for record in tokens.list()] == [new.token.id]
 
 
 def test_an_expired_token_is_refused_from_that_moment_on(tokens, clock):
-    made = tokens.new("shop", lasts=timedelta(hours=2))
+    new = tokens.new("shop", lasts=timedelta(hours=2))
     assert tokens.list()[0].expires_at == NOW + timedelta(hours=2)
     clock.at = NOW + timedelta(hours=2, microseconds=-1)
-    assert tokens.admitted(made.secret)
+    assert tokens.admitted(new.secret)
     clock.at = NOW + timedelta(hours=2)
-    assert tokens.admitted(made.secret) is None
+    assert tokens.admitted(new.secret) is None
     assert tokens.needed()
 
 
@@ -107,11 +107,11 @@ def test_a_token_that_is_not_there_cannot_be_revoked_and_is_not_repeated(tokens)
 
 
 def test_another_process_sees_that_a_token_was_revoked(tokens, tmp_path):
-    made = tokens.new("shop")
+    new = tokens.new("shop")
     with Tokens(f"sqlite:///{tmp_path}/memory.db") as other:
-        assert other.admitted(made.secret)
-        tokens.revoke(made.token.id)
-        assert other.admitted(made.secret) is None
+        assert other.admitted(new.secret)
+        tokens.revoke(new.token.id)
+        assert other.admitted(new.secret) is None
 
 
 def test_tokens_are_needed_once_there_was_one(tokens):
@@ -121,19 +121,19 @@ def test_tokens_are_needed_once_there_was_one(tokens):
 
 
 def test_the_last_use_is_known_to_the_minute(tokens, clock):
-    made = tokens.new("shop")
+    new = tokens.new("shop")
     assert tokens.list()[0].used_at is None
     for seconds, noted in ((0, 0), (59, 0), (60, 60), (119, 60)):
         clock.at = NOW + timedelta(seconds=seconds)
-        tokens.admitted(made.secret)
+        tokens.admitted(new.secret)
         assert tokens.list()[0].used_at == NOW + timedelta(seconds=noted)
 
 
 def test_who_is_let_in_does_not_wait_for_a_writer(tokens, tmp_path):
-    made = tokens.new("shop")
+    new = tokens.new("shop")
     with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        assert tokens.admitted(made.secret).used_at is None
+        assert tokens.admitted(new.secret).used_at is None
         writer.execute("ROLLBACK")
     assert tokens.list()[0].used_at is None
 
@@ -146,13 +146,13 @@ def test_a_namespace_that_cannot_be_has_no_token(tokens, namespace):
 
 
 def test_a_backup_that_is_put_back_brings_no_revoked_token_back(tokens, tmp_path):
-    made = tokens.new("default")
+    new = tokens.new("default")
     with Memory.open(f"sqlite:///{tmp_path}/memory.db") as memory:
         memory.remember("x")
         saved = memory.backup(tmp_path / "saved.db")
-        tokens.revoke(made.token.id)
+        tokens.revoke(new.token.id)
         memory.restore_backup(saved)
-    assert tokens.admitted(made.secret) is None
+    assert tokens.admitted(new.secret) is None
     assert tokens.list()[0].revoked_at is not None
 
 

@@ -15,11 +15,11 @@ def row(memory_id, kind="episode", **fields):
 
 
 def version(memory_id, content, **fields):
-    made = {"version": 1, "recorded_at": NOW - 40 * DAY, "gist": content[:40], "digest": content}
-    return VersionRow(**{"id": memory_id, "content": content, **made, **fields})
+    new = {"version": 1, "recorded_at": NOW - 40 * DAY, "gist": content[:40], "digest": content}
+    return VersionRow(**{"id": memory_id, "content": content, **new, **fields})
 
 
-def told(memory_id, content, kind="episode", state=None, **fields):
+def answer(memory_id, content, kind="episode", state=None, **fields):
     """A memory as one record."""
     return record("mine", row(memory_id, kind, **(state or {})), version(memory_id, content, **fields))
 
@@ -31,17 +31,17 @@ def link(source, target, relation, weight=0.5, **fields):
 def versions_of(records):
     """What a stage asks for the rows of versions."""
     rows = {
-        one.id: version(
-            one.id, one.content, metadata=one.metadata, importance=one.importance, trust=one.trust
+        item.id: version(
+            item.id, item.content, metadata=item.metadata, importance=item.importance, trust=item.trust
         )
-        for one in records
+        for item in records
     }
     return lambda memory_id: [rows[memory_id]]
 
 
 def units(*rows):
-    found = np.array(rows, np.float64)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    result = np.array(rows, np.float64)
+    return result / np.linalg.norm(result, axis=1, keepdims=True)
 
 
 def around(axis, number, *, dimension=16, spread=0.05, seed=0):
@@ -52,9 +52,9 @@ def around(axis, number, *, dimension=16, spread=0.05, seed=0):
 
 def embed_words(texts):
     """One axis for each first letter: texts that begin alike are alike."""
-    found = np.zeros((len(texts), 26), np.float32)
+    result = np.zeros((len(texts), 26), np.float32)
     for i, text in enumerate(texts):
         letter = text.strip().lower()[:1]
         if letter.isascii() and letter.isalpha():
-            found[i, ord(letter) - ord("a")] = 1.0
-    return found
+            result[i, ord(letter) - ord("a")] = 1.0
+    return result

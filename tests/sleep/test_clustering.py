@@ -11,8 +11,11 @@ from .making import around
 pytestmark = pytest.mark.extra  # HDBSCAN's
 
 
-def found(vectors, size=3, **params):
-    return [one.tolist() for one in cluster_rows(np.asarray(vectors), size, replace(SLEEP, **params))]
+def result(vectors, size=3, **params):
+    return [
+        cluster_row.tolist()
+        for cluster_row in cluster_rows(np.asarray(vectors), size, replace(SLEEP, **params))
+    ]
 
 
 def noise(number, seed=1, dimension=256):
@@ -21,48 +24,48 @@ def noise(number, seed=1, dimension=256):
 
 def test_two_themes_are_two_clusters():
     both = np.concatenate([around(0, 5), around(1, 4, seed=1)])
-    assert sorted(found(both)) == [[0, 1, 2, 3, 4], [5, 6, 7, 8]]
+    assert sorted(result(both)) == [[0, 1, 2, 3, 4], [5, 6, 7, 8]]
 
 
 def test_a_window_with_one_theme_is_one_cluster():
-    assert found(around(0, 12, spread=0.02)) == [list(range(12))]
+    assert result(around(0, 12, spread=0.02)) == [list(range(12))]
 
 
 def test_a_single_theme_that_is_not_tight_is_none():
     # At right angles to each other all are 1/√n from their centroid: .35 for eight, far from .8.
-    assert found(np.eye(8)) == []
+    assert result(np.eye(8)) == []
 
 
 @pytest.mark.parametrize("number", [3, 4, 10])
 def test_identical_vectors_are_one_cluster(number):
-    assert found(np.repeat(around(0, 1), number, axis=0)) == [list(range(number))]
+    assert result(np.repeat(around(0, 1), number, axis=0)) == [list(range(number))]
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_fewer_than_a_cluster_are_none(number):
-    assert found(np.repeat(around(0, 1), number, axis=0)) == []
+    assert result(np.repeat(around(0, 1), number, axis=0)) == []
 
 
 def test_noise_makes_no_cluster():
     for seed in range(5):
-        assert found(noise(60, seed)) == []
+        assert result(noise(60, seed)) == []
 
 
 def test_what_has_no_vector_is_in_no_cluster():
     vectors = np.concatenate([np.zeros((2, 16)), around(0, 4), np.zeros((1, 16)), around(3, 4, seed=1)])
-    assert sorted(found(vectors)) == [[2, 3, 4, 5], [7, 8, 9, 10]]
-    assert found(np.zeros((5, 16))) == []
+    assert sorted(result(vectors)) == [[2, 3, 4, 5], [7, 8, 9, 10]]
+    assert result(np.zeros((5, 16))) == []
 
 
 def test_the_length_of_a_vector_does_not_matter():
     vectors = around(0, 6) * np.arange(1, 7)[:, None]
-    assert found(vectors) == [[0, 1, 2, 3, 4, 5]]
+    assert result(vectors) == [[0, 1, 2, 3, 4, 5]]
 
 
 def test_clusters_of_several_batches_are_one_where_their_centroids_are_near():
     first = np.concatenate([around(0, 5), around(1, 5, seed=1)])
     second = np.concatenate([around(0, 5, seed=2), around(2, 5, seed=3)])
-    assert sorted(found(np.concatenate([first, second]), batch=10)) == [
+    assert sorted(result(np.concatenate([first, second]), batch=10)) == [
         [0, 1, 2, 3, 4, 10, 11, 12, 13, 14],
         [5, 6, 7, 8, 9],
         [15, 16, 17, 18, 19],
@@ -70,7 +73,7 @@ def test_clusters_of_several_batches_are_one_where_their_centroids_are_near():
 
 
 def test_two_are_enough_for_procedures():
-    assert found(np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]), size=2) == [
+    assert result(np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]), size=2) == [
         [0, 1],
         [2, 3],
     ]
@@ -79,16 +82,16 @@ def test_two_are_enough_for_procedures():
 def test_what_was_given_is_left_as_it_was():
     vectors = np.concatenate([around(0, 5), around(1, 5, seed=1)])
     before = vectors.copy()
-    found(vectors)
+    result(vectors)
     assert np.array_equal(vectors, before)
 
 
 def test_progress_is_told_batch_by_batch():
-    told = []
+    answer = []
     cluster_rows(
         np.concatenate([around(0, 10), around(1, 10)]),
         3,
         replace(SLEEP, batch=10),
-        lambda *at: told.append(at),
+        lambda *at: answer.append(at),
     )
-    assert told == [(1, 2), (2, 2)]
+    assert answer == [(1, 2), (2, 2)]

@@ -132,7 +132,7 @@ def state(memory, folder):
 
 def stages(memory, night):
     """What a night did, in order."""
-    return tuple(one.reason for one in reversed(memory.log(source=f"sleep:{night}")))
+    return tuple(entry.reason for entry in reversed(memory.log(source=f"sleep:{night}")))
 
 
 @pytest.mark.parametrize("done", range(len(STAGES)), ids=STAGES)
@@ -161,8 +161,8 @@ def test_a_process_killed_in_a_stage_leaves_the_stages_before_it_and_the_rest_to
 def check_the_rest(again, done, before, tmp_path):
     """Some stages are done, the others are done by the next night, and both can be undone."""
     assert again.validate() == []
-    night = [one for one in again.log() if one.kind == "sleep"]
-    assert tuple(one.reason for one in reversed(night)) == STAGES[:done]
+    night = [entry for entry in again.log() if entry.kind == "sleep"]
+    assert tuple(item.reason for item in reversed(night)) == STAGES[:done]
     rest = again.sleep()
     assert stages(again, rest.id) == STAGES[done:]
     again.undo(rest.operation)
@@ -182,4 +182,4 @@ def test_while_another_process_sleeps_it_declines_and_once_that_is_killed_it_sle
             lived.sleep()
         assert lived.log(limit=1)[0].kind != "sleep"
         os.kill(other.pid, signal.SIGKILL)
-    assert [one.stage for one in lived.sleep(["light"]).items] == ["light"]
+    assert [item.stage for item in lived.sleep(["light"]).items] == ["light"]

@@ -55,7 +55,7 @@ def lived(memory, clock):
 
 
 def actions(proposal):
-    return [(one.stage, one.action) for one in proposal.items]
+    return [(item.stage, item.action) for item in proposal.items]
 
 
 EXPECTED = [
@@ -76,8 +76,8 @@ def test_every_stage_does_its_part_as_an_operation_of_its_own(lived):
     assert actions(done) == EXPECTED
     assert (done.namespace, done.stages) == ("default", STAGES)
     log = lived.log(source=f"sleep:{done.id}")
-    assert [one.id for one in reversed(log)] == list(done.operations)
-    assert {one.kind for one in log} == {"sleep"}
+    assert [entry.id for entry in reversed(log)] == list(done.operations)
+    assert {entry.kind for entry in log} == {"sleep"}
     assert done.operation == log[0].id
     assert lived.validate() == []
 
@@ -87,7 +87,7 @@ def test_what_it_did_is_seen_in_the_memories(lived):
     again, theme = lived.get("again"), lived.get("concept:kestrel")
     assert (again.importance, again.metadata["duplicate_of"], again.version) == (0.0, "lunch", 1)
     assert (theme.kind, theme.content in DISK, theme.confidence) == ("entity", True, 4 / 8)
-    assert {one.source for one in lived.links("concept:kestrel", relation="source-of")} == {
+    assert {link.source for link in lived.links("concept:kestrel", relation="source-of")} == {
         "disk0", "disk1", "disk2", "disk3",
     }  # fmt: skip
     assert lived.get("clean").status == "deprecated"
@@ -119,8 +119,8 @@ def test_links_that_faded_go_and_others_stay(memory, clock):
     for key in "abc":
         memory.remember(f"This is {key} of all.", key=key)
     for _ in range(3):
-        found = memory.recall("this is a of all", ablate=[])
-        memory.feedback(found.recall_id, used=["a"])
+        recall = memory.recall("this is a of all", ablate=[])
+        memory.feedback(recall.recall_id, used=["a"])
         clock.at += timedelta(hours=1)
     learnt = memory.links(relation="co-activated")
     clock.at += 30 * DAY
@@ -149,7 +149,7 @@ def test_what_was_linked_to_something_that_left_since_is_not_linked_anew(memory)
     memory.supersede("two", "one tea or two")
     memory.link("one", memory.remember("three cups", session="cup", key="cup").key, "similar-to")
     memory.forget("cup")
-    assert [one.keys for one in memory.sleep(["link"], dry_run=True).items] == [("two", "one")]
+    assert [item.keys for item in memory.sleep(["link"], dry_run=True).items] == [("two", "one")]
     memory.link("two", "cup", "similar-to")
     assert memory.sleep(["link"]).items == ()
 
@@ -160,13 +160,13 @@ def test_a_source_of_a_gist_in_use_is_not_taken_out(lived, clock):
     lived.sleep(["deep"])
     clock.at += 2 * DAY
     night = lived.sleep(["prune"])
-    assert [one.keys for one in night.items] == [("onoff",)]
-    (check,) = (one for one in night.checks if one.dropped)
+    assert [item.keys for item in night.items] == [("onoff",)]
+    (check,) = (check for check in night.checks if check.dropped)
     assert (check.rule, check.dropped) == (
         "sources-reachable", ("archive disk3: disk3 is a source of a memory that is still in use",),
     )  # fmt: skip
     lived.forget("concept:kestrel")
-    assert [one.keys for one in lived.sleep(["prune"]).items] == [("disk3",)]
+    assert [item.keys for item in lived.sleep(["prune"]).items] == [("disk3",)]
 
 
 def test_nothing_is_no_trouble(memory):
@@ -213,10 +213,10 @@ def test_a_night_over_a_namespace_without_memories_does_nothing(open_memory):
 
 
 def test_progress_begins_at_nothing_for_every_stage_and_ends_whole(lived):
-    told = []
-    lived.sleep(progress=lambda done, total: told.append((done, total)))
-    assert told.count((0, None)) == len(STAGES)
-    assert told[-1] == (1, 1)
+    answer = []
+    lived.sleep(progress=lambda done, total: answer.append((done, total)))
+    assert answer.count((0, None)) == len(STAGES)
+    assert answer[-1] == (1, 1)
 
 
 # Undo
@@ -228,7 +228,7 @@ def test_to_undo_the_last_operation_takes_the_whole_night_back(lived, tmp_path):
     undone = lived.undo(done.operation)
     assert undone.message == "undid a sleep: all 5 stages of the night"
     assert state(lived, tmp_path) == before
-    assert all(one.undone_by == undone.id for one in lived.log(source=f"sleep:{done.id}"))
+    assert all(entry.undone_by == undone.id for entry in lived.log(source=f"sleep:{done.id}"))
 
 
 def test_to_undo_another_operation_takes_back_its_stage(lived):
@@ -276,21 +276,21 @@ TOLD = st.tuples(KINDS, TEXTS, st.sampled_from(["user", "agent", "tool"]), st.in
 
 
 @settings(max_examples=settings.default.max_examples // 8)
-@given(told=st.lists(TOLD, max_size=14), stages=st.sets(st.sampled_from(STAGES), min_size=1))
-def test_undo_of_a_night_restores_every_row(tmp_path_factory, told, stages):
+@given(answer=st.lists(TOLD, max_size=14), stages=st.sets(st.sampled_from(STAGES), min_size=1))
+def test_undo_of_a_night_restores_every_row(tmp_path_factory, answer, stages):
     folder, clock = tmp_path_factory.mktemp("night"), FixedClock(NOW)
     with Memory.open("sqlite://", embedder=HashedEmbedder(64), clock=clock) as memory:
-        for number, (kind, text, trust, failed) in enumerate(told):
+        for number, (kind, text, trust, failed) in enumerate(answer):
             key = memory.remember(text, kind=kind, session=f"s{number}", trust=trust, key=f"k{number}").key
             for _ in range(failed if kind != "procedure" else 0):
-                found = memory.recall(text, kinds=[kind], limit=20)
-                if key in [hit.memory.key for hit in found.hits]:
-                    memory.feedback(found.recall_id, not_useful=[key])
+                recall = memory.recall(text, kinds=[kind], limit=20)
+                if key in [hit.memory.key for hit in recall.hits]:
+                    memory.feedback(recall.recall_id, not_useful=[key])
         clock.at += 40 * DAY
         before = state(memory, folder)
         done = memory.sleep(stages)
         assert memory.validate() == []
-        assert {one.id for one in memory.list(status=None, limit=1000)} >= {
+        assert {record.id for record in memory.list(status=None, limit=1000)} >= {
             json.loads(line)["row"]["id"] for line in before if '"memories"' in line and '"row"' in line
         }
         if done.operation is None:
@@ -312,7 +312,7 @@ def test_a_dry_run_changes_nothing(lived, tmp_path):
 
 
 def test_a_proposal_carries_its_checks(lived):
-    checks = {(one.stage, one.rule): one for one in lived.sleep(dry_run=True).checks}
+    checks = {(check.stage, check.rule): check for check in lived.sleep(dry_run=True).checks}
     for stage in STAGES:
         for rule in ("sources-reachable", "no-contradiction-merged", "counts-conserved"):
             assert checks[stage, rule].dropped == ()
@@ -320,8 +320,8 @@ def test_a_proposal_carries_its_checks(lived):
 
 
 def test_a_proposal_is_json(lived):
-    told = json.loads(json.dumps(serialization.encode(lived.sleep(dry_run=True))))
-    assert told["items"][0]["changes"][0]["table"] == "versions"
+    document = json.loads(json.dumps(serialization.encode(lived.sleep(dry_run=True))))
+    assert document["items"][0]["changes"][0]["table"] == "versions"
 
 
 def test_to_apply_a_proposal_does_what_it_said_as_one_operation(lived, clock, tmp_path):
@@ -446,7 +446,7 @@ def test_an_entity_that_somebody_rewrote_stays_the_same_entity(lived, clock):
 
 def test_a_text_that_is_to_come_is_not_overtaken(lived, clock):
     lived.supersede("stop", "1. Press the button. 2. Wait.", valid_from=clock.at + DAY)
-    assert [one.stage for one in lived.sleep().items if "stop" in (*one.keys, one.into)] == []
+    assert [item.stage for item in lived.sleep().items if "stop" in (*item.keys, item.into)] == []
     assert lived.validate() == []
     clock.at += DAY
     assert lived.get("stop").content == "1. Press the button. 2. Wait."
@@ -464,7 +464,7 @@ def test_more_of_the_same_update_the_entity_the_next_night(lived, clock):
     clock.at += DAY
     (item,) = lived.sleep(["deep"]).items
     assert (item.action, item.keys, item.into) == ("update", ("more",), "concept:kestrel")
-    themes = [one.key for one in lived.list(kinds=["entity"], limit=100) if one.source == "sleep"]
+    themes = [record.key for record in lived.list(kinds=["entity"], limit=100) if record.source == "sleep"]
     assert sorted(themes) == ["concept:bought", "concept:kestrel"]
 
 
@@ -492,7 +492,7 @@ def test_an_interrupt_leaves_the_stages_that_are_done(lived, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         lived.sleep(progress=interrupt)
-    assert [one.reason for one in lived.log(limit=2)] == ["deep", "light"]
+    assert [entry.reason for entry in lived.log(limit=2)] == ["deep", "light"]
     assert lived.get("clean").status == "active"
     lived.undo(lived.log(limit=1)[0].id)
     assert state(lived, tmp_path) == before
@@ -511,8 +511,8 @@ def test_what_changes_while_a_stage_is_planned_is_left_for_the_next_night(lived)
 
 
 def test_while_one_sleeps_another_declines_and_says_who_sleeps(open_memory, url):
-    with open_memory(url) as one, open_memory(url) as other:
-        one.remember("One.")
+    with open_memory(url) as item, open_memory(url) as other:
+        item.remember("One.")
         seen = []
 
         def look(_done, _total):
@@ -522,7 +522,7 @@ def test_while_one_sleeps_another_declines_and_says_who_sleeps(open_memory, url)
                 seen.append(str(error.value))
                 assert other.sleep(dry_run=True).items == ()
 
-        one.sleep(progress=look)
+        item.sleep(progress=look)
         assert seen == [
             f"process {os.getpid()}, since 2024-05-17T09:30:00+00:00, is running sleep on this namespace:"
             " wait for it to finish, or stop it"
@@ -531,10 +531,10 @@ def test_while_one_sleeps_another_declines_and_says_who_sleeps(open_memory, url)
 
 
 def test_other_namespaces_sleep_when_they_like(open_memory, url):
-    with open_memory(url) as one, open_memory(url, namespace="other") as other:
-        one.remember("One.")
+    with open_memory(url) as item, open_memory(url, namespace="other") as other:
+        item.remember("One.")
         other.remember("Two.")
-        one.sleep(progress=lambda *_: other.sleep(["decay"]))
+        item.sleep(progress=lambda *_: other.sleep(["decay"]))
 
 
 def test_threads_of_one_memory_do_not_sleep_at_once(open_memory, url):
@@ -592,7 +592,7 @@ def test_a_night_reports_what_it_left_alone_each_time_and_makes_a_family_once(me
         text = f"{verb} flag X: 1. Open the console. 2. Turn flag X {state}. 3. Save."
         memory.remember(text, kind="procedure", key=verb.lower())
     night = memory.sleep(["skill"])
-    assert [(one.action, one.keys, one.into) for one in night.items] == [
+    assert [(item.action, item.keys, item.into) for item in night.items] == [
         ("family", ("enable", "disable"), "family:flag-x")
     ]
     (left,) = night.left_alone
@@ -601,7 +601,9 @@ def test_a_night_reports_what_it_left_alone_each_time_and_makes_a_family_once(me
     assert (again.items, again.left_alone) == ((), (left,))
     assert {memory.get(key).status for key in ("enable", "disable")} == {"active"}
     memory.undo(night.operation)
-    assert [one.key for one in memory.list(kinds=["entity"], limit=100) if one.source == "sleep"] == []
+    assert [
+        record.key for record in memory.list(kinds=["entity"], limit=100) if record.source == "sleep"
+    ] == []
 
 
 def test_a_family_names_what_its_members_say_now_and_nothing_that_was_purged(memory):
@@ -614,4 +616,4 @@ def test_a_family_names_what_its_members_say_now_and_nothing_that_was_purged(mem
     memory.forget("production")
     memory.purge("production")
     rows = memory.list(kinds=["entity"], status=None, limit=100)
-    assert not any("production" in one.content for one in rows)
+    assert not any("production" in row.content for row in rows)

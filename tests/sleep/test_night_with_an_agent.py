@@ -19,27 +19,27 @@ LATER = "Kestrel cannot be released from a full disk."
 
 
 def saying(*gists):
-    return ScriptedAgent([{"gist": one} for one in gists])
+    return ScriptedAgent([{"gist": gist} for gist in gists])
 
 
 def failing(*_):
     raise AgentError("the agent 'x' is tired")
 
 
-def told(memory, texts, **fields):
+def answer(memory, texts, **fields):
     for number, text in enumerate(texts):
         memory.remember(text, session=f"{text[:3]}{number}", **fields)
 
 
 @pytest.fixture
 def lived(memory):
-    told(memory, DISK)
+    answer(memory, DISK)
     return memory
 
 
 def entity(memory):
-    (found,) = [one for one in memory.list(kinds=["entity"]) if one.source == "sleep"]
-    return found
+    (result,) = [record for record in memory.list(kinds=["entity"]) if record.source == "sleep"]
+    return result
 
 
 def deep(memory, agent=None, **more):
@@ -51,8 +51,8 @@ def test_the_agents_words_are_the_text_of_the_entity_and_the_item_says_so(lived)
     (item,) = deep(lived, agent).items
     assert (item.evidence["text"], item.evidence["gist"]) == (GIST, "model")
     assert "degraded" not in item.evidence
-    made = entity(lived)
-    assert (made.content, made.gist, made.metadata["gist"]) == (GIST, GIST, "model")
+    new = entity(lived)
+    assert (new.content, new.gist, new.metadata["gist"]) == (GIST, GIST, "model")
     (prompt,) = agent.prompts
     assert all(text in prompt for text in DISK)
 
@@ -65,14 +65,14 @@ def test_without_an_agent_the_item_says_that_a_sentence_stands(lived):
 
 
 def test_an_agent_that_fails_does_not_stop_the_night_and_the_item_says_why(lived):
-    told(lived, TEA)
+    answer(lived, TEA)
     lived.remember("Lunch was late today.", session="x")
     lived.remember("Lunch was late today.", session="y")
     night = lived.sleep(agent=ScriptedAgent(failing))
-    made = [one for one in night.items if one.stage == "deep"]
-    assert [one.evidence["gist"] for one in made] == ["extractive"] * 2
-    assert [one.evidence["degraded"] for one in made] == ["the agent 'x' is tired"] * 2
-    assert {one.stage for one in night.items} >= {"light", "deep"}
+    new = [item for item in night.items if item.stage == "deep"]
+    assert [item.evidence["gist"] for item in new] == ["extractive"] * 2
+    assert [item.evidence["degraded"] for item in new] == ["the agent 'x' is tired"] * 2
+    assert {item.stage for item in night.items} >= {"light", "deep"}
 
 
 def test_other_stages_do_not_ask(lived):
@@ -154,8 +154,8 @@ def test_words_for_an_entity_that_was_a_users_make_it_an_agents(lived):
 def test_what_a_dry_run_showed_is_what_is_applied_without_asking_again(lived):
     agent = saying(GIST)
     proposal = deep(lived, agent, dry_run=True)
-    assert [one.evidence["text"] for one in proposal.items] == [GIST]
-    assert not [one for one in lived.list(kinds=["entity"]) if one.source == "sleep"]
+    assert [item.evidence["text"] for item in proposal.items] == [GIST]
+    assert not [record for record in lived.list(kinds=["entity"]) if record.source == "sleep"]
     lived.apply(proposal)
     assert entity(lived).content == GIST
     assert len(agent.prompts) == 1
@@ -175,7 +175,7 @@ def test_undo_takes_its_words_back(lived, tmp_path):
 
 def test_while_it_thinks_others_write(open_memory, url):
     memory, other = open_memory(url), open_memory(url)
-    told(memory, DISK)
+    answer(memory, DISK)
 
     def think(*_):
         other.remember("Lunch was late today.", key="meanwhile")
@@ -197,7 +197,7 @@ def test_what_changed_while_it_thought_is_left_for_the_next_night(lived):
 
     night = deep(lived, ScriptedAgent(think))
     assert (night.items, night.operation) == ((), None)
-    assert [one.rule for one in night.checks if one.dropped] == ["unchanged-since"]
+    assert [check.rule for check in night.checks if check.dropped] == ["unchanged-since"]
 
 
 def test_an_interrupt_while_it_thinks_leaves_the_stages_before(lived):
@@ -210,17 +210,17 @@ def test_an_interrupt_while_it_thinks_leaves_the_stages_before(lived):
     with pytest.raises(KeyboardInterrupt):
         lived.sleep(agent=ScriptedAgent(interrupted))
     assert lived.get("again").importance == 0.0
-    assert not [one for one in lived.list(kinds=["entity"]) if one.source == "sleep"]
+    assert not [record for record in lived.list(kinds=["entity"]) if record.source == "sleep"]
     assert lived.validate() == []
     assert deep(lived, saying(GIST)).items
 
 
 def test_progress_is_told_of_each_question(lived):
-    told(lived, TEA)
+    answer(lived, TEA)
     steps = []
     agent = ScriptedAgent(lambda *_: steps.append("asked") or {"gist": GIST})
     deep(lived, agent, progress=lambda done, total: steps.append((done, total)))
-    assert [one for one in steps if one in ("asked", (0, 2), (1, 2))] == [(0, 2), "asked", (1, 2), "asked"]
+    assert [step for step in steps if step in ("asked", (0, 2), (1, 2))] == [(0, 2), "asked", (1, 2), "asked"]
 
 
 def test_a_real_command_is_asked(lived):

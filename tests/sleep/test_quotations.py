@@ -36,7 +36,7 @@ def slept(memory, clock):
 def quoted(memory):
     """The key of the episode that the entity quotes."""
     text = memory.get(ENTITY).content
-    return next(f"e{number}" for number, one in enumerate(TEXTS) if one == text)
+    return next(f"e{number}" for number, item in enumerate(TEXTS) if item == text)
 
 
 def state(memory, folder):
@@ -49,9 +49,9 @@ def test_a_gist_does_not_stand_beside_the_correction_of_what_it_quotes(slept):
     slept.supersede(quoted(slept), MENDED)
     assert slept.get(ENTITY).content != wrong
     assert slept.get(ENTITY).content in {slept.get(f"e{number}").content for number in range(4)}
-    said = slept.recall(wrong, kinds=["entity", "episode"], tokens=4000)
-    assert wrong not in [hit.memory.content for hit in said.hits]
-    assert f'"{wrong}"' not in said.text
+    recall = slept.recall(wrong, kinds=["entity", "episode"], tokens=4000)
+    assert wrong not in [hit.memory.content for hit in recall.hits]
+    assert f'"{wrong}"' not in recall.text
     assert slept.history(ENTITY)[0].content == wrong
     assert slept.validate() == []
 
@@ -93,8 +93,8 @@ def test_what_an_agent_wrote_gives_way_too(slept):
     entity = slept.get(ENTITY)
     with slept.writing() as now:
         versions = slept.store.rows("default", VersionRow, ids=[entity.id])
-        said = Gist("The disk of Kestrel was always full.", MODEL)
-        slept.write("sleep", now, rewrite_entity(versions, versions[-1], said, entity.trust, now))
+        message = Gist("The disk of Kestrel was always full.", MODEL)
+        slept.write("sleep", now, rewrite_entity(versions, versions[-1], message, entity.trust, now))
     slept.supersede("e2", MENDED)
     assert slept.get(ENTITY).content in {slept.get(f"e{number}").content for number in range(4)}
 
@@ -108,13 +108,13 @@ def test_a_purge_erases_the_gists_that_ever_quoted_it(slept, tmp_path):
     slept.export(tmp_path / "all.jsonl")
     assert json.dumps(wrong)[1:-1] + '"' not in (tmp_path / "all.jsonl").read_text()
     slept.sleep(["deep"])
-    assert {one.target for one in slept.links("e3", relation="source-of")}
+    assert {link.target for link in slept.links("e3", relation="source-of")}
     assert slept.validate() == []
 
 
 def test_a_purge_erases_gists_that_only_the_log_still_holds(slept, tmp_path):
     wrong, key = slept.get(ENTITY).content, quoted(slept)
-    (night,) = [one for one in slept.log() if one.kind == "sleep"]
+    (night,) = [entry for entry in slept.log() if entry.kind == "sleep"]
     slept.undo(night.id)
     slept.purge(key)
     slept.export(tmp_path / "all.jsonl")

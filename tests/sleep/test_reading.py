@@ -23,8 +23,8 @@ def lived(memory):
 def planned(memory, clock, stage, **params):
     """What a stage plans, as the keys that each item is about."""
     reading = StageReader(memory, clock.at, replace(SLEEP, **params))
-    names = {one.id: one.key for one in memory.list(status=None, limit=100)}
-    return [tuple(names[one] for one in item.ids) for item in reading.stage(stage)(lambda *_: None)]
+    names = {record.id: record.key for record in memory.list(status=None, limit=100)}
+    return [tuple(names[item] for item in item.ids) for item in reading.stage(stage)(lambda *_: None)]
 
 
 def test_light_compares_the_latest_only(memory, clock):
@@ -49,8 +49,8 @@ def test_what_is_out_of_recall_takes_no_part(memory, clock, verb, stage):
     for number in range(3):
         memory.remember(TEA[0], session=f"t{number}", key=f"tea{number}")
     getattr(memory, verb)("tea1")
-    wanted = {"light": [("tea2",)], "deep": []}
-    assert planned(memory, clock, stage) == wanted[stage]
+    expected = {"light": [("tea2",)], "deep": []}
+    assert planned(memory, clock, stage) == expected[stage]
 
 
 def test_a_text_that_was_superseded_takes_no_part(memory, clock):
@@ -66,12 +66,12 @@ def test_vectors_of_another_model_take_no_part(open_memory, url):
             memory.remember(text, session=f"t{number}", key=f"tea{number}")
     with open_memory(url, embedder=HashedEmbedder(64)) as memory:
         assert memory.sleep(dry_run=True).items == ()
-        assert [one.rule for one in memory.validate()] == ["missing-vectors"]
+        assert [item.rule for item in memory.validate()] == ["missing-vectors"]
 
 
-@pytest.mark.parametrize("said", [["m0"], {"of": "m0"}, 7, None])
-def test_metadata_that_only_look_like_a_mark_stop_no_night(memory, clock, said):
+@pytest.mark.parametrize("message", [["m0"], {"of": "m0"}, 7, None])
+def test_metadata_that_only_look_like_a_mark_stop_no_night(memory, clock, message):
     memory.remember("Lunch was late.", key="m0")
-    memory.remember("Tea was late.", key="m1", importance=0, metadata={"duplicate_of": said})
+    memory.remember("Tea was late.", key="m1", importance=0, metadata={"duplicate_of": message})
     clock.at += 40 * DAY
     assert planned(memory, clock, "prune") == []

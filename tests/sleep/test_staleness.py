@@ -57,11 +57,11 @@ def test_a_contradiction_that_was_said_since_is_never_merged(lived):
 def test_a_source_of_what_another_item_makes_is_not_proposed_to_leave(lived, clock):
     fail(lived, clock, "disk0", DISK[0])
     proposal = lived.sleep(dry_run=True)
-    assert [one.stage for one in proposal.items] == ["deep", "deep"]
-    assert [one.dropped for one in proposal.checks if one.dropped] == [
+    assert [item.stage for item in proposal.items] == ["deep", "deep"]
+    assert [check.dropped for check in proposal.checks if check.dropped] == [
         ("archive disk0: disk0 is a source of a memory that is still in use",)
     ]
-    assert [one.stage for one in lived.sleep(["prune"], dry_run=True).items] == ["prune"]
+    assert [item.stage for item in lived.sleep(["prune"], dry_run=True).items] == ["prune"]
 
 
 def test_what_became_a_source_since_does_not_leave(lived, clock):

@@ -7,10 +7,10 @@ from priming.storage.rows import RowChange
 from .making import link, row, version
 
 
-def judged(one, **around):
+def judged(item, **around):
     """The items that stand, and the rules that dropped the others."""
-    kept, checks = sound_items("light", [one], CheckContext(**around), set())
-    return kept, [check.rule for check in checks if check.dropped]
+    rest, checks = sound_items("light", [item], CheckContext(**around), set())
+    return rest, [check.rule for check in checks if check.dropped]
 
 
 def leaving(status="archived", **more):
@@ -23,10 +23,10 @@ def merging(*rows, **more):
 
 
 def test_every_rule_is_told_with_how_many_stood():
-    kept, checks = sound_items("light", [leaving()], CheckContext(), set())
-    assert [one.rule for one in checks] == [*RULES, "one-change-a-row"]
-    assert [one.held for one in checks] == [1, 1, 1, 1]
-    assert kept == [leaving()]
+    rest, checks = sound_items("light", [leaving()], CheckContext(), set())
+    assert [check.rule for check in checks] == [*RULES, "one-change-a-row"]
+    assert [check.held for check in checks] == [1, 1, 1, 1]
+    assert rest == [leaving()]
 
 
 def test_a_source_of_something_in_use_may_not_leave():
@@ -83,10 +83,10 @@ def test_counts_that_do_not_add_up_drop_an_item():
 
 
 def test_of_two_that_change_the_same_row_the_second_waits():
-    kept, checks = sound_items(
+    rest, checks = sound_items(
         "prune", [leaving(), leaving("deprecated")], CheckContext(names={"a": "key-a"}), set()
     )
-    assert kept == [leaving()]
+    assert rest == [leaving()]
     assert checks[-1].dropped == (
         "archive key-a: another item changes the same row: it waits for the next night",
     )

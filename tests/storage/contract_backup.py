@@ -26,8 +26,8 @@ def fill_two(store: Store) -> None:
             weights("priming", date=0.5),
         ]
         remember(store, rows, id="first", namespace=name)
-        kept = trace("r", NOW, "a", nodes=("a", "b"), flow=b"flow")
-        store.add_trace(name, kept, keep=9, keep_flows=9, not_before=NOW)
+        rest = trace("r", NOW, "a", nodes=("a", "b"), flow=b"flow")
+        store.add_trace(name, rest, keep=9, keep_flows=9, not_before=NOW)
 
 
 def put_back(store: Store, path: Path) -> None:
@@ -39,10 +39,10 @@ def put_back_operation(name: str) -> Changes:
     return operation(kind="restore-backup", id="back", namespace=name)
 
 
-def without_the_last(held: dict[str, Any]) -> dict[str, Any]:
+def without_the_last(holder: dict[str, Any]) -> dict[str, Any]:
     """A dump as it was before the latest operation, which changed no row."""
-    counts = {**held["counts"], "log": held["counts"]["log"] - 1}
-    return {**held, "log": held["log"][1:], "counts": counts}
+    counts = {**holder["counts"], "log": holder["counts"]["log"] - 1}
+    return {**holder, "log": holder["log"][1:], "counts": counts}
 
 
 def test_a_backup_brings_back_every_namespace_as_it_was(store: Store, tmp_path: Path) -> None:
@@ -53,9 +53,9 @@ def test_a_backup_brings_back_every_namespace_as_it_was(store: Store, tmp_path: 
     store.purge(Changes("mine", "p", "purge", NOW), ["b"])
     remember(store, whole("z"), namespace="theirs")
     put_back(store, tmp_path / "backup.db")
-    for name, held in before.items():
-        assert without_the_last(dump(store, name)) == held
-        assert [one.id for one in page_of(store, name, NOW, words="wörds", limit=100)] == ["a"]
+    for name, holder in before.items():
+        assert without_the_last(dump(store, name)) == holder
+        assert [item.id for item in page_of(store, name, NOW, words="wörds", limit=100)] == ["a"]
         assert store.check(name) == []
 
 
@@ -67,7 +67,7 @@ def test_what_was_put_back_goes_on_from_a_number_that_was_never_given(store: Sto
     assert store.head("mine") == 4
     put_back(store, tmp_path / "backup.db")
     assert store.head("mine") == 5
-    assert [(one.number, one.kind) for one in store.operations("mine", after=0)] == [
+    assert [(entry.number, entry.kind) for entry in store.operations("mine", after=0)] == [
         (1, "remember"),
         (5, "restore-backup"),
     ]
@@ -82,7 +82,9 @@ def test_a_namespace_that_the_backup_lacks_is_empty_but_for_the_operation(
     store.backup(tmp_path / "backup.db")
     remember(store, whole("x"), namespace="late")
     put_back(store, tmp_path / "backup.db")
-    assert [(one.number, one.kind) for one in store.operations("late", after=0)] == [(2, "restore-backup")]
+    assert [(entry.number, entry.kind) for entry in store.operations("late", after=0)] == [
+        (2, "restore-backup")
+    ]
     assert (store.rows("late", MemoryRow), store.rows("late", Trace, limit=100)) == ([], [])
 
 
@@ -92,11 +94,11 @@ def test_a_backup_can_be_put_back_into_another_store_of_the_same_kind(store: Sto
     fill_two(store)
     full = tmp_path / "full.db"
     store.backup(full)
-    held = dump(store)
+    holder = dump(store)
     put_back(store, empty)
     assert [store.rows(name, MemoryRow) for name in ("mine", "theirs")] == [[], []]
     put_back(store, full)
-    assert without_the_last(dump(store)) == held
+    assert without_the_last(dump(store)) == holder
 
 
 def test_a_backup_replaces_no_file(store: Store, tmp_path: Path) -> None:
@@ -123,10 +125,10 @@ def test_a_backup_leaves_no_other_file_behind(store: Store, tmp_path: Path) -> N
     remember(store, whole("a"))
     folder = tmp_path / "backups"
     store.backup(folder / "one.db")
-    kept = (folder / "one.db").read_bytes()
+    rest = (folder / "one.db").read_bytes()
     put_back(store, folder / "one.db")
     assert [path.name for path in folder.iterdir()] == ["one.db"]
-    assert (folder / "one.db").read_bytes() == kept
+    assert (folder / "one.db").read_bytes() == rest
 
 
 NO_BACKUPS: dict[str, tuple[bytes | None, type[PrimingError], str]] = {

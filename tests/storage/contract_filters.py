@@ -73,7 +73,7 @@ def fill(store: Store) -> dict[str, MemoryRecord]:
     """Memories with about every kind of value; once a store."""
     if not store.head("mine"):
         remember(store, *(whole(name, **fields) for name, fields in HELD.items()))
-    return {one.id: one for one in page_of(store, "mine", NOW, limit=100)}
+    return {item.id: item for item in page_of(store, "mine", NOW, limit=100)}
 
 
 def matches(store: Store, filters: dict[str, Any]) -> list[str]:
@@ -195,8 +195,8 @@ def test_a_filter_keeps_the_memories_that_satisfy_it(store: Store, theme: str) -
     records = fill(store)
     for filters, ids in TABLE[theme]:
         assert matches(store, filters) == ids, filters
-        assert matches(store, {"not": filters}) == [one for one in EVERY if one not in ids], filters
-        assert [one for one in EVERY if holds(parse(filters), records[one])] == ids, filters
+        assert matches(store, {"not": filters}) == [item for item in EVERY if item not in ids], filters
+        assert [item for item in EVERY if holds(parse(filters), records[item])] == ids, filters
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_filter_may_be_deep_but_not_bottomless(store: Store, wrap: Callable[[A
         deep.append(wrap(deep[-1]))
     records = fill(store)
     for filters in (deep[1], deep[-1]):
-        assert matches(store, filters) == [one for one in EVERY if holds(parse(filters), records[one])]
+        assert matches(store, filters) == [item for item in EVERY if holds(parse(filters), records[item])]
     with pytest.raises(ParamError, match="at most 16 deep"):
         parse(wrap(deep[-1]))
 
@@ -266,14 +266,14 @@ TEXTS = st.sampled_from(["", "s1", "S1", "fact:full", "words", "db", "A heading"
 TIMES = st.sampled_from([NOW - DAY, NOW, NOW + timedelta(microseconds=1)])
 
 
-def one(
+def entry(
     fields: list[str], values: st.SearchStrategy[Any], *, ordered: bool
 ) -> st.SearchStrategy[dict[str, Any]]:
     """A comparison of one of some fields with a value of its kind."""
-    some = st.lists(st.one_of(st.none(), values), max_size=3)
+    several = st.lists(st.one_of(st.none(), values), max_size=3)
     tests = [
         st.builds(lambda operator, value: {operator: value}, EQUAL, st.one_of(st.none(), values)),
-        st.builds(lambda operator, value: {operator: value}, st.sampled_from(["in", "nin"]), some),
+        st.builds(lambda operator, value: {operator: value}, st.sampled_from(["in", "nin"]), several),
         st.builds(lambda flag: {"exists": flag}, st.booleans()),
     ]
     if ordered:
@@ -282,17 +282,17 @@ def one(
 
 
 LEAVES = st.one_of(
-    one([f"metadata.{path}" for path in PATHS], VALUES, ordered=False),
-    one(
+    entry([f"metadata.{path}" for path in PATHS], VALUES, ordered=False),
+    entry(
         [f"metadata.{path}" for path in PATHS],
         VALUES.filter(lambda value: type(value) in (int, float, str)),
         ordered=True,
     ),
-    one(["session", "content", "heading", "key", "speaker"], TEXTS, ordered=True),
-    one(["importance", "weight", "priority"], st.sampled_from([0, 0.5, 0.75, 2, 1.0]), ordered=True),
-    one(["occurred_at", "valid_from", "valid_to", "recorded_at"], TIMES, ordered=True),
-    one(["tags"], st.sampled_from(["db", "a", "1", "nil"]), ordered=False),
-    one(["trust"], st.sampled_from(["untrusted", "tool", "agent", "user"]), ordered=True),
+    entry(["session", "content", "heading", "key", "speaker"], TEXTS, ordered=True),
+    entry(["importance", "weight", "priority"], st.sampled_from([0, 0.5, 0.75, 2, 1.0]), ordered=True),
+    entry(["occurred_at", "valid_from", "valid_to", "recorded_at"], TIMES, ordered=True),
+    entry(["tags"], st.sampled_from(["db", "a", "1", "nil"]), ordered=False),
+    entry(["trust"], st.sampled_from(["untrusted", "tool", "agent", "user"]), ordered=True),
 )
 FILTERS = st.recursive(
     LEAVES,
@@ -311,7 +311,7 @@ FILTERS = st.recursive(
 def test_any_filter_means_what_plain_python_means_by_it(store: Store, filters: dict[str, Any]) -> None:
     records, condition = fill(store), parse(filters)
     assert list(store.names("mine", condition=condition, at=NOW)) == [
-        one for one in EVERY if holds(condition, records[one])
+        item for item in EVERY if holds(condition, records[item])
     ]
 
 
@@ -323,29 +323,29 @@ def holds(condition: Condition, record: MemoryRecord) -> bool:
     return {"and": all(parts), "or": any(parts), "not": not all(parts)}[condition.operator]
 
 
-def compare(one: Comparison, there: Any) -> bool:
-    listed = there or [None] if one.path == ("tags",) else [there]
+def compare(item: Comparison, present: Any) -> bool:
+    listed = present or [None] if item.path == ("tags",) else [present]
 
-    def has(wanted: Any) -> bool:
-        return any(same(part, wanted) for part in listed)
+    def has(expected: Any) -> bool:
+        return any(same(part, expected) for part in listed)
 
-    match one.operator:
+    match item.operator:
         case "exists":
-            return (there is not None and there != ()) is one.value
+            return (present is not None and present != ()) is item.value
         case "eq" | "ne":
-            return has(one.value) == (one.operator == "eq")
+            return has(item.value) == (item.operator == "eq")
         case "in" | "nin":
-            return any(has(wanted) for wanted in one.value) == (one.operator == "in")
+            return any(has(expected) for expected in item.value) == (item.operator == "in")
         case "contains":
-            if isinstance(there, str):
-                return isinstance(one.value, str) and one.value in there
-            return isinstance(there, (list, tuple)) and any(same(part, one.value) for part in there)
-    return ordered(there, one.operator, one.value)
+            if isinstance(present, str):
+                return isinstance(item.value, str) and item.value in present
+            return isinstance(present, (list, tuple)) and any(same(part, item.value) for part in present)
+    return ordered(present, item.operator, item.value)
 
 
-def ordered(there: Any, name: str, value: Any) -> bool:
+def ordered(present: Any, name: str, value: Any) -> bool:
     compares = {"gt": op.gt, "gte": op.ge, "lt": op.lt, "lte": op.le}
-    return sort(there) == sort(value) and bool(compares[name](there, value))
+    return sort(present) == sort(value) and bool(compares[name](present, value))
 
 
 def sort(value: Any) -> str:

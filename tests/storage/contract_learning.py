@@ -50,16 +50,16 @@ def test_every_field_of_what_was_learnt_comes_back_as_it_was(store: Store) -> No
     assert store.rows("mine", VerdictRow) == [FULL_VERDICT]
     assert store.rows("mine", PairRow) == [pair("a", "b", NOW, NOW + DAY)]
     assert store.rows("mine", RunRow) == [FULL_RUN]
-    assert [one.after for one in store.operations("mine", after=0)[0].rows] == rows
+    assert [row.after for row in store.operations("mine", after=0)[0].rows] == rows
     assert [present(store, "mine", row) for row in rows] == rows
 
 
 def test_a_memory_is_as_sure_as_it_was_told(store: Store) -> None:
     remember(store, whole("a"), memory("b", confidence=0.6), whole("b")[1:])
-    assert [one.confidence for one in store.rows("mine", MemoryRow)] == [1.0, 0.6]
-    found = record_named(store, "mine", "b", NOW)
-    assert found is not None
-    assert found.confidence == 0.6
+    assert [row.confidence for row in store.rows("mine", MemoryRow)] == [1.0, 0.6]
+    result = record_named(store, "mine", "b", NOW)
+    assert result is not None
+    assert result.confidence == 0.6
 
 
 def test_a_memory_is_retained_as_it_was_told(store: Store) -> None:
@@ -67,10 +67,10 @@ def test_a_memory_is_retained_as_it_was_told(store: Store) -> None:
         "b", stability=2.5, difficulty=3.0, endurance=0.8, reviewed_at=NOW, first_used_at=NOW - DAY
     )
     remember(store, whole("a"), replace(reviewed, recent=(stamp(NOW), stamp(NOW - DAY))), whole("b")[1:])
-    found = store.records("mine", NOW, ids=["a", "b"])
-    assert found["a"].retention == Retention()
-    assert found["b"].retention == Retention(2.5, 3.0, 0.8, NOW)
-    assert found["b"].use == Use(first_used_at=NOW - DAY, recent=(NOW, NOW - DAY))
+    result = store.records("mine", NOW, ids=["a", "b"])
+    assert result["a"].retention == Retention()
+    assert result["b"].retention == Retention(2.5, 3.0, 0.8, NOW)
+    assert result["b"].use == Use(first_used_at=NOW - DAY, recent=(NOW, NOW - DAY))
 
 
 def test_a_time_of_another_zone_is_the_same_instant_in_a_verdict(store: Store) -> None:
@@ -151,13 +151,13 @@ def test_what_was_learnt_is_made_moved_and_removed_and_each_is_taken_back(
     remember(store, whole("a"), whole("b"))
     turns = [RowChange(None, before), RowChange(before, after), RowChange(after, None)]
     states = [rows_of(dump(store))]
-    for one in turns:
-        store.apply(operation([one]))
+    for turn in turns:
+        store.apply(operation([turn]))
         states.append(rows_of(dump(store)))
     assert states[0] == states[3]
     assert states[0] != states[1] != states[2] != states[0]
-    for one, state in zip(turns[::-1], states[2::-1], strict=True):
-        store.apply(operation([one.inverse()]))
+    for turn, state in zip(turns[::-1], states[2::-1], strict=True):
+        store.apply(operation([turn.inverse()]))
         assert rows_of(dump(store)) == state
     assert store.check("mine") == []
 
@@ -181,8 +181,8 @@ def test_operations_are_found_by_the_memories_that_they_learnt_of(store: Store) 
     remember(store, whole("a"), whole("b"), whole("c"), id="made")
     for name, row in (("verdict", verdict("a")), ("pair", pair("b", "c")), ("run", run("n", "a", "b"))):
         remember(store, row, id=name)
-    found = {one: [o.id for o in store.operations("mine", memory_id=one, limit=100)] for one in "abc"}
-    assert found == {"a": ["run", "verdict", "made"], "b": ["run", "pair", "made"], "c": ["pair", "made"]}
+    result = {item: [o.id for o in store.operations("mine", memory_id=item, limit=100)] for item in "abc"}
+    assert result == {"a": ["run", "verdict", "made"], "b": ["run", "pair", "made"], "c": ["pair", "made"]}
 
 
 UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
@@ -298,6 +298,6 @@ def test_without_a_recall_a_verdict_may_be_said_again(store: Store) -> None:
 
 
 def test_another_verdict_of_the_same_recall_is_no_second_one(store: Store) -> None:
-    said = [verdict("a", one, recall="r") for one in ("confirmed", "used")]
-    remember(store, whole("a"), whole("b"), said, verdict("b", recall="r"))
+    message = [verdict("a", item, recall="r") for item in ("confirmed", "used")]
+    remember(store, whole("a"), whole("b"), message, verdict("b", recall="r"))
     assert len(store.rows("mine", VerdictRow, recall="r")) == 3

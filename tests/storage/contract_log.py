@@ -47,7 +47,7 @@ def test_both_sides_of_a_change_are_kept(store: Store) -> None:
     store.apply(operation([change]))
     gone = [RowChange(row, None) for row in (*whole("a")[1:], change.after) if row is not None]
     store.apply(operation(gone))
-    assert [one.rows for one in store.operations("mine", after=1)] == [(change,), tuple(gone)]
+    assert [entry.rows for entry in store.operations("mine", after=1)] == [(change,), tuple(gone)]
 
 
 def test_the_log_is_read_oldest_first_from_a_number_and_newest_first_as_a_page(store: Store) -> None:
@@ -122,13 +122,13 @@ def test_a_restored_namespace_equals_the_one_it_came_from(store: Store) -> None:
     learnt.append(weights("priming", date=0.5))
     remember(store, whole("p"), learnt, id="4")
     store.purge(Changes("mine", "5", "purge", NOW), ["p"])
-    held = dump(store)
-    restore(store, "again", every_row(held), held["log"][::-1])
+    holder = dump(store)
+    restore(store, "again", every_row(holder), holder["log"][::-1])
     restored = dump(store, "again")
     assert restored["counts"].pop("generation") is None
-    assert {**restored, "vectors": held["vectors"]} == {
-        **held,
-        "counts": {name: held["counts"][name] for name in restored["counts"]},
+    assert {**restored, "vectors": holder["vectors"]} == {
+        **holder,
+        "counts": {name: holder["counts"][name] for name in restored["counts"]},
     }
     assert remember(store, whole("c"), namespace="again") == 6
 
@@ -164,14 +164,14 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
         "changes": 5,
         "traces": 1,
     }
-    assert [one.id for one in store.rows("mine", MemoryRow)] == ["b", "c"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["b", "c"]
     assert store.rows("mine", LinkRow) == [link("b", "c")]
     assert (
         record_named(store, "mine", "a", NOW),
         page_of(store, "mine", NOW, words="says a", limit=100),
     ) == (None, [])
-    assert [one.recall_id for one in store.rows("mine", Trace, limit=100)] == ["r2"]
-    assert [one.rows for one in store.operations("mine", after=0)] == [
+    assert [row.recall_id for row in store.rows("mine", Trace, limit=100)] == ["r2"]
+    assert [entry.rows for entry in store.operations("mine", after=0)] == [
         tuple(added(whole("b"), whole("c"), link("b", "c"))),
         (),
         (),
@@ -180,19 +180,19 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
 
 
 def test_a_purge_erases_what_was_learnt_of_a_memory(store: Store) -> None:
-    said = [verdict("a", recall="r"), verdict("b", recall="r"), verdict("a", operation="again")]
-    remember(store, whole("a"), whole("b"), whole("c"), said, id="1")
+    message = [verdict("a", recall="r"), verdict("b", recall="r"), verdict("a", operation="again")]
+    remember(store, whole("a"), whole("b"), whole("c"), message, id="1")
     remember(store, pair("a", "b"), pair("b", "c"), pair("a", "c"), id="2")
     remember(store, run("first", "b", "a", "c"), run("second", "a"), run("third", "c"), id="3")
     grown = RowChange(run("third", "c"), run("third", "c", "a"))
     store.apply(operation([grown], id="4"))
     erased = store.purge(Changes("mine", "5", "purge", NOW), ["a"])
     assert (erased["verdicts"], erased["pairs"]) == (2, 2)
-    held = dump(store)
-    assert held["verdicts"] == [verdict("b", recall="r")]
-    assert held["pairs"] == [pair("b", "c")]
-    assert held["runs"] == [run("first", "b", "c"), run("second"), run("third", "c")]
-    assert [one.rows for one in store.operations("mine", after=1)] == [
+    holder = dump(store)
+    assert holder["verdicts"] == [verdict("b", recall="r")]
+    assert holder["pairs"] == [pair("b", "c")]
+    assert holder["runs"] == [run("first", "b", "c"), run("second"), run("third", "c")]
+    assert [entry.rows for entry in store.operations("mine", after=1)] == [
         tuple(added(pair("b", "c"))),
         tuple(added(run("first", "b", "c"), run("second"), run("third", "c"))),
         (RowChange(run("third", "c"), run("third", "c")),),
@@ -214,14 +214,14 @@ def test_a_purge_is_in_the_log_by_the_ids_alone(store: Store) -> None:
 def test_an_operation_is_undone_by_the_latest_undo_that_stands(store: Store) -> None:
     for name, undoes in (("1", ()), ("2", ()), ("3", ("1",)), ("4", ("1", "2")), ("5", ("4",))):
         store.apply(operation(id=name, undoes=undoes))
-        marks = {one.id: one.undone_by for one in store.operations("mine", limit=100)}
+        marks = {entry.id: entry.undone_by for entry in store.operations("mine", limit=100)}
         if name == "4":
             assert marks == {"1": "4", "2": "4", "3": None, "4": None}
     assert marks == {"1": "3", "2": None, "3": None, "4": "5", "5": None}
     store.apply(operation(id="6", undoes=("5",)))
-    marks = {one.id: one.undone_by for one in store.operations("mine", limit=100)}
+    marks = {entry.id: entry.undone_by for entry in store.operations("mine", limit=100)}
     assert marks == {"1": "4", "2": "4", "3": None, "4": None, "5": "6", "6": None}
-    assert [one.undoes for one in store.operations("mine", limit=3)] == [("5",), ("4",), ("1", "2")]
+    assert [entry.undoes for entry in store.operations("mine", limit=3)] == [("5",), ("4",), ("1", "2")]
 
 
 def test_an_undo_of_an_unknown_operation_is_refused_whole(store: Store) -> None:
@@ -248,12 +248,12 @@ def test_other_operations_forget_the_purged_end_of_their_links(store: Store) -> 
 
 def test_a_purge_finds_its_rows_in_an_operation_of_many(store: Store) -> None:
     names = [f'm "{i:03}" \\ ü' for i in range(300)]
-    links = [link(one, names[0]) for one in names[1:]]
+    links = [link(name, names[0]) for name in names[1:]]
     remember(store, *(whole(name) for name in names), links, id="1")
     erased = store.purge(Changes("mine", "2", "purge", NOW), [names[0], names[7]])
     assert (erased["memories"], erased["links"], erased["changes"]) == (2, 299, 303)
-    (made, _) = store.operations("mine", after=0)
-    assert made.rows == tuple(added(*(whole(name) for name in names if name not in (names[0], names[7]))))
+    (new, _) = store.operations("mine", after=0)
+    assert new.rows == tuple(added(*(whole(name) for name in names if name not in (names[0], names[7]))))
     assert texts(store.operations("mine", memory_id=names[1], limit=100)) == ["1"]
     assert texts(store.operations("mine", memory_id=names[7], limit=100)) == ["2"]
     assert store.check("mine") == []

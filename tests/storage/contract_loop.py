@@ -55,7 +55,7 @@ def test_a_purge_erases_the_sessions_that_name_the_memory(store: Store) -> None:
     store.save("mine", _row("naming", '{"injected":["b","say \\"a\\""]}'), new=True)
     store.save("mine", _row("other", '{"injected":["b","say"]}'), new=True)
     assert store.purge(operation(()), ["a"])["loop_sessions"] == 1
-    assert [one.id for one in store.rows("mine", LoopSessionRow, limit=100)] == ["other"]
+    assert [row.id for row in store.rows("mine", LoopSessionRow, limit=100)] == ["other"]
     assert not store.save("mine", _row("naming"), new=False)
 
 

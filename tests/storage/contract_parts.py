@@ -127,8 +127,8 @@ def test_a_namespace_that_is_cleared_is_as_if_it_never_was(store: Store) -> None
 
 def test_a_purge_erases_what_mentions_a_name_beside_the_memories(store: Store) -> None:
     remember(store, whole("a", "Zoë sings"), whole("b", "she hums"), whole("c", "he hums"), message="for Zoë")
-    asked = verdict("b", recall="r", cue={"text": "who is zoë?"}, session="zoë-1")
-    remember(store, asked, verdict("c", cue={"text": "who hums?"}), run("n", "b", session="call with ZOË"))
+    query = verdict("b", recall="r", cue={"text": "who is zoë?"}, session="zoë-1")
+    remember(store, query, verdict("c", cue={"text": "who hums?"}), run("n", "b", session="call with ZOË"))
     limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
     store.add_trace("mine", trace("r", NOW, "b", cue={"text": "who is zoë?"}), **limits)
     store.add_trace("mine", trace("s", NOW, "c", cue={"text": "who hums?"}), **limits)

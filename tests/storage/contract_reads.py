@@ -14,8 +14,8 @@ from priming.types import MemoryRecord
 from .making import DAY, GENERATION, NOW, added, link, memory, operation, remember, vector, version, whole
 
 
-def found(store: Store, words: str, at: datetime = NOW) -> list[str]:
-    return [one.id for one in page_of(store, "mine", at, words=words, limit=100)]
+def result(store: Store, words: str, at: datetime = NOW) -> list[str]:
+    return [item.id for item in page_of(store, "mine", at, words=words, limit=100)]
 
 
 def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
@@ -27,9 +27,9 @@ def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
 def supersede(store: Store, memory_id: str, content: str, *, at: datetime) -> None:
     """As the engine does: the old row retires, its copy ends, and a new version begins."""
     old = next(
-        one
-        for one in store.rows("mine", VersionRow, ids=[memory_id])
-        if one.retired_at is None and one.valid_to is None
+        row
+        for row in store.rows("mine", VersionRow, ids=[memory_id])
+        if row.retired_at is None and row.valid_to is None
     )
     ended = replace(old, recorded_at=at, revision=old.revision + 1, valid_to=at)
     fresh = replace(
@@ -90,8 +90,8 @@ def test_get_gives_the_version_valid_then_else_the_latest(store: Store) -> None:
     remember(store, whole("a", "first", valid_from=NOW))
     supersede(store, "a", "second", at=NOW + DAY)
     supersede(store, "a", "third", at=NOW + 2 * DAY)
-    said = [got(store, "a", NOW + days * DAY).content for days in (0, 1, 2, 9)]
-    assert said == ["first", "second", "third", "third"]
+    message = [got(store, "a", NOW + days * DAY).content for days in (0, 1, 2, 9)]
+    assert message == ["first", "second", "third", "third"]
     assert got(store, "a", NOW - DAY).content == "third"
 
 
@@ -118,16 +118,16 @@ def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
     remember(store, whole("c"), whole("a"))
     remember(store, whole("b"))
     supersede(store, "c", "again", at=NOW)
-    assert [one.id for one in page_of(store, "mine", NOW, limit=100)] == [
+    assert [item.id for item in page_of(store, "mine", NOW, limit=100)] == [
         "c",
         "a",
         "b",
     ]
-    assert [one.id for one in page_of(store, "mine", NOW, limit=2)] == [
+    assert [item.id for item in page_of(store, "mine", NOW, limit=2)] == [
         "c",
         "a",
     ]
-    assert [one.id for one in page_of(store, "mine", NOW, after="a", limit=2)] == ["b"]
+    assert [item.id for item in page_of(store, "mine", NOW, after="a", limit=2)] == ["b"]
     assert page_of(store, "mine", NOW, after="b", limit=100) == []
     assert page_of(store, "mine", NOW, after="nil", limit=100) == []
     assert len(page_of(store, "mine", NOW)) == 3
@@ -135,11 +135,11 @@ def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
 
 def test_a_page_keeps_to_kinds_and_status(store: Store) -> None:
     remember(store, whole("a"), whole("b", kind="fact"), whole("c", kind="fact", status="forgotten"))
-    assert [one.id for one in page_of(store, "mine", NOW, kinds=["fact"], limit=100)] == ["b"]
-    assert [one.id for one in page_of(store, "mine", NOW, kinds=["fact"], limit=100, status="forgotten")] == [
-        "c"
-    ]
-    assert [one.id for one in page_of(store, "mine", NOW, limit=100, status=None)] == ["a", "b", "c"]
+    assert [item.id for item in page_of(store, "mine", NOW, kinds=["fact"], limit=100)] == ["b"]
+    assert [
+        item.id for item in page_of(store, "mine", NOW, kinds=["fact"], limit=100, status="forgotten")
+    ] == ["c"]
+    assert [item.id for item in page_of(store, "mine", NOW, limit=100, status=None)] == ["a", "b", "c"]
     assert page_of(store, "mine", NOW, kinds=[], limit=100) == []
 
 
@@ -147,10 +147,10 @@ def test_words_are_found_in_any_form_and_all_must_be_there(store: Store) -> None
     remember(
         store, whole("a", "The deploys were failing"), whole("b", "A deploy at night", heading="Failure")
     )
-    assert found(store, "deploy") == ["a", "b"]
-    assert found(store, "Deploying FAILED") == ["a"]
-    assert found(store, "failure") == ["b"]
-    assert found(store, "deploy moon") == []
+    assert result(store, "deploy") == ["a", "b"]
+    assert result(store, "Deploying FAILED") == ["a"]
+    assert result(store, "failure") == ["b"]
+    assert result(store, "deploy moon") == []
 
 
 CJK = {
@@ -185,13 +185,13 @@ CJK = {
 )
 def test_scripts_without_spaces_are_found_by_any_part(store: Store, words: str, ids: list[str]) -> None:
     remember(store, *(whole(name, text) for name, text in CJK.items()))
-    assert found(store, words) == ids
+    assert result(store, words) == ids
 
 
 def test_headings_without_spaces_are_found_too(store: Store) -> None:
     remember(store, whole("a", "nothing of the kind", heading="東京駅"))
-    assert found(store, "京駅") == ["a"]
-    assert found(store, "駅") == ["a"]
+    assert result(store, "京駅") == ["a"]
+    assert result(store, "駅") == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -216,20 +216,20 @@ def test_headings_without_spaces_are_found_too(store: Store) -> None:
 )
 def test_what_means_something_to_an_index_is_only_words_here(store: Store, words: str) -> None:
     remember(store, whole("x", "plain"))
-    assert found(store, words) == []
+    assert result(store, words) == []
 
 
 def test_punctuation_beside_a_word_does_not_hide_it(store: Store) -> None:
     remember(store, whole("a", "see src/file_one.py (twice)"))
-    assert found(store, "file_one.py") == ["a"]
-    assert found(store, '"twice" !') == ["a"]
+    assert result(store, "file_one.py") == ["a"]
+    assert result(store, '"twice" !') == ["a"]
 
 
 def test_words_are_those_of_the_version_known_now(store: Store) -> None:
     remember(store, whole("a", "old words"))
     supersede(store, "a", "new sayings", at=NOW)
-    assert (found(store, "words"), found(store, "sayings")) == ([], ["a"])
-    assert found(store, "words", NOW - DAY) == ["a"]
+    assert (result(store, "words"), result(store, "sayings")) == ([], ["a"])
+    assert result(store, "words", NOW - DAY) == ["a"]
 
 
 def test_words_go_and_come_back_with_their_version(store: Store) -> None:
@@ -238,9 +238,9 @@ def test_words_go_and_come_back_with_their_version(store: Store) -> None:
     retired = replace(version("a", "words of old"), retired_at=NOW)
     for changes in ([RowChange(rows[1], retired)], [RowChange(row, None) for row in rows]):
         store.apply(operation(changes))
-        assert found(store, "words") == []
-        store.apply(operation([one.inverse() for one in changes]))
-        assert found(store, "words") == ["a"]
+        assert result(store, "words") == []
+        store.apply(operation([change.inverse() for change in changes]))
+        assert result(store, "words") == ["a"]
 
 
 def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> None:
@@ -248,9 +248,9 @@ def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> No
     old = version("a", "words of old")
     ended = replace(old, valid_to=NOW + DAY)
     store.apply(operation([RowChange(old, ended), RowChange(ended, replace(ended, retired_at=NOW))]))
-    assert found(store, "words") == []
+    assert result(store, "words") == []
     store.apply(operation([RowChange(replace(ended, retired_at=NOW), ended), RowChange(ended, old)]))
-    assert found(store, "words") == ["a"]
+    assert result(store, "words") == ["a"]
     assert store.rows("mine", VersionRow, ids=["a"]) == [old]
 
 
@@ -258,7 +258,7 @@ def test_the_versions_of_all_memories_come_in_order_of_insertion_whatever_their_
     remember(store, whole("b", "first"), whole("a", status="forgotten"))
     supersede(store, "b", "second", at=NOW + DAY)
     rows = store.rows("mine", VersionRow)
-    assert [(one.id, one.revision) for one in rows] == [("b", 1), ("b", 2), ("b", 3), ("a", 1)]
+    assert [(row.id, row.revision) for row in rows] == [("b", 1), ("b", 2), ("b", 3), ("a", 1)]
     assert rows[:3] == store.rows("mine", VersionRow, ids=["b"])
     assert store.rows("other", VersionRow) == []
 
@@ -273,7 +273,7 @@ def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
     )
     remember(store, whole("e", "first"))
     supersede(store, "e", "second", at=NOW + DAY)
-    assert [(one.id, one.version) for one in store.part("mine", MemoryRecord, until=NOW)] == [
+    assert [(item.id, item.version) for item in store.part("mine", MemoryRecord, until=NOW)] == [
         ("a", 1),
         ("d", 1),
         ("e", 1),
@@ -292,8 +292,8 @@ def test_a_scan_that_is_given_up_half_way_hinders_nobody(store: Store) -> None:
 
 def test_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
     remember(store, whole("b"), whole("a", status="forgotten"), whole("c"))
-    assert [one.id for one in store.rows("mine", MemoryRow)] == ["b", "a", "c"]
-    assert [one.id for one in store.rows("mine", MemoryRow, ids=["c", "b", "b", "nil"])] == ["b", "c"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["b", "a", "c"]
+    assert [row.id for row in store.rows("mine", MemoryRow, ids=["c", "b", "b", "nil"])] == ["b", "c"]
     assert store.rows("mine", MemoryRow, ids=[]) == []
 
 

@@ -90,14 +90,14 @@ def test_every_field_of_a_row_comes_back_as_it_was(store: Store) -> None:
 
 def test_a_record_joins_a_memory_and_its_version(store: Store) -> None:
     remember(store, FULL_MEMORY, FULL_VERSION)
-    found = record_named(store, "mine", "a", NOW)
-    assert found is not None
-    assert (found.namespace, found.key, found.kind) == ("mine", "κλειδί/ключ", "procedure")
-    assert (found.use.uses, found.use.last_used_at, found.use.followed) == (7, NOW - DAY, 4)
-    assert (found.content, found.when, found.tags) == (FULL_VERSION.content, FULL_VERSION.when, ("b", "a"))
-    assert found.metadata == FULL_VERSION.metadata
-    assert list(found.metadata) == ["z", "a", "big"]
-    assert (found.valid_to, found.version) == (NOW + timedelta(microseconds=1), 2)
+    result = record_named(store, "mine", "a", NOW)
+    assert result is not None
+    assert (result.namespace, result.key, result.kind) == ("mine", "κλειδί/ключ", "procedure")
+    assert (result.use.uses, result.use.last_used_at, result.use.followed) == (7, NOW - DAY, 4)
+    assert (result.content, result.when, result.tags) == (FULL_VERSION.content, FULL_VERSION.when, ("b", "a"))
+    assert result.metadata == FULL_VERSION.metadata
+    assert list(result.metadata) == ["z", "a", "big"]
+    assert (result.valid_to, result.version) == (NOW + timedelta(microseconds=1), 2)
 
 
 def test_a_time_of_another_zone_is_the_same_instant(store: Store) -> None:
@@ -105,15 +105,15 @@ def test_a_time_of_another_zone_is_the_same_instant(store: Store) -> None:
     remember(
         store, memory("a", last_used_at=NOW.astimezone(east)), version("a", occurred_at=NOW.astimezone(east))
     )
-    (found,) = store.rows("mine", MemoryRow)
-    assert found.last_used_at == NOW
-    assert found.last_used_at.utcoffset() == timedelta(0)
+    (result,) = store.rows("mine", MemoryRow)
+    assert result.last_used_at == NOW
+    assert result.last_used_at.utcoffset() == timedelta(0)
 
 
 def test_memories_may_be_given_after_the_rows_that_need_them(store: Store) -> None:
     remember(store, link("a", "b"), version("b"), version("a"), memory("b"), memory("a"))
     assert store.rows("mine", LinkRow) == [link("a", "b")]
-    assert [one.id for one in store.rows("mine", MemoryRow)] == ["b", "a"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["b", "a"]
 
 
 def test_operations_are_numbered_from_one_without_gaps(store: Store) -> None:
@@ -147,8 +147,8 @@ def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
         operation([RowChange(old, replace(old, retired_at=later)), *added(ended, fresh)], kind="supersede")
     )
     assert store.rows("mine", VersionRow, ids=["a"]) == [replace(old, retired_at=later), ended, fresh]
-    assert [one.content for one in page_of(store, "mine", later, limit=100)] == ["second"]
-    assert [one.content for one in page_of(store, "mine", NOW, limit=100)] == ["first"]
+    assert [item.content for item in page_of(store, "mine", later, limit=100)] == ["second"]
+    assert [item.content for item in page_of(store, "mine", NOW, limit=100)] == ["first"]
 
 
 def test_rows_are_removed_in_whatever_order_they_are_given(store: Store) -> None:
@@ -189,7 +189,9 @@ def test_the_inverse_of_a_change_brings_back_what_was_before(store: Store, chang
     store.apply(operation(changes, id="there"))
     after = rows_of(dump(store))
     assert after != before
-    store.apply(operation([one.inverse() for one in changes], id="back", kind="undo", undoes=("there",)))
+    store.apply(
+        operation([change.inverse() for change in changes], id="back", kind="undo", undoes=("there",))
+    )
     assert rows_of(dump(store)) == before
     undone = operation_of(store, "mine", "there")
     assert undone is not None
@@ -316,7 +318,7 @@ def test_what_a_transaction_writes_is_seen_inside_it_and_kept_after(store: Store
         with store.transaction():
             remember(store, whole("b"))
         assert store.head("mine") == 2
-    assert [one.id for one in store.rows("mine", MemoryRow)] == ["a", "b"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("interrupt", [ValueError, KeyboardInterrupt, NotFound])

@@ -11,15 +11,15 @@ from priming.storage.questions import recall_of
 from .making import DAY, NOW, remember, trace, whole
 
 
-def named(found: list[Trace]) -> list[str]:
-    return [one.recall_id for one in found]
+def named(result: list[Trace]) -> list[str]:
+    return [item.recall_id for item in result]
 
 
 def test_traces_come_back_newest_first(store: Store) -> None:
     first = trace("r1", NOW, "a", "b", session="s", cue={"text": "wörds", "file": None, "n": 1.5, "ok": True})
     second = trace("r2", NOW + DAY)
-    for one in (first, second):
-        store.add_trace("mine", one, keep=10, keep_flows=9, not_before=NOW)
+    for item in (first, second):
+        store.add_trace("mine", item, keep=10, keep_flows=9, not_before=NOW)
     assert store.rows("mine", Trace, limit=100) == [second, first]
     assert store.rows("mine", Trace, since=NOW + DAY, limit=100) == [second]
     assert store.rows("mine", Trace, since=NOW + DAY + timedelta(microseconds=1), limit=100) == []
@@ -53,10 +53,10 @@ def test_a_recall_is_traced_once(store: Store) -> None:
 
 def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
     nodes = ("a", 'q "\\ü', "c")
-    kept = trace("r1", NOW, "a", session="s", nodes=nodes, flow=bytes(range(256)))
-    store.add_trace("mine", kept, keep=9, keep_flows=9, not_before=NOW)
+    rest = trace("r1", NOW, "a", session="s", nodes=nodes, flow=bytes(range(256)))
+    store.add_trace("mine", rest, keep=9, keep_flows=9, not_before=NOW)
     store.add_trace("mine", trace("r2"), keep=9, keep_flows=9, not_before=NOW)
-    assert recall_of(store, "mine", "r1") == kept
+    assert recall_of(store, "mine", "r1") == rest
     assert recall_of(store, "mine", "r2") == trace("r2")
     assert recall_of(store, "mine", "nil") is None
     assert store.rows("mine", Trace, limit=100) == [trace("r2"), trace("r1", NOW, "a", session="s")]
@@ -64,20 +64,20 @@ def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
 
 def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
     for i in range(5):
-        one = trace(f"r{i}", NOW, "a", nodes=("a",), flow=b"flow")
-        store.add_trace("mine", one, keep=4, keep_flows=2, not_before=NOW)
-    found = {
-        one.recall_id: recall_of(store, "mine", one.recall_id) for one in store.rows("mine", Trace, limit=100)
+        item = trace(f"r{i}", NOW, "a", nodes=("a",), flow=b"flow")
+        store.add_trace("mine", item, keep=4, keep_flows=2, not_before=NOW)
+    result = {
+        row.recall_id: recall_of(store, "mine", row.recall_id) for row in store.rows("mine", Trace, limit=100)
     }
-    assert {name: one and (one.nodes, one.flow) for name, one in found.items()} == {
+    assert {name: entry and (entry.nodes, entry.flow) for name, entry in result.items()} == {
         "r4": (("a",), b"flow"),
         "r3": (("a",), b"flow"),
         "r2": ((), None),
         "r1": ((), None),
     }
     store.add_trace("mine", trace("r5", nodes=("a",), flow=b"flow"), keep=9, keep_flows=0, not_before=NOW)
-    flows = [recall_of(store, "mine", one.recall_id) for one in store.rows("mine", Trace, limit=100)]
-    assert [one and one.flow for one in flows] == [None] * 5
+    flows = [recall_of(store, "mine", row.recall_id) for row in store.rows("mine", Trace, limit=100)]
+    assert [flow and flow.flow for flow in flows] == [None] * 5
 
 
 def test_recalls_are_found_by_session_and_by_hit(store: Store) -> None:
@@ -88,8 +88,8 @@ def test_recalls_are_found_by_session_and_by_hit(store: Store) -> None:
         trace("r4", NOW + 3 * DAY, "aa"),
         trace("r5", NOW + 4 * DAY, "c", "a", session="s"),
     ]
-    for one in traces:
-        store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
+    for item in traces:
+        store.add_trace("mine", item, keep=9, keep_flows=9, not_before=NOW)
     assert named(store.rows("mine", Trace, session="s", limit=100)) == ["r5", "r2", "r1"]
     assert named(store.rows("mine", Trace, hit="a", limit=100)) == ["r5", "r3", "r1"]
     assert named(store.rows("mine", Trace, session="s", hit="a", limit=100)) == ["r5", "r1"]
@@ -111,8 +111,8 @@ def test_a_purge_drops_recalls_of_a_memory_and_flows_through_it(store: Store) ->
         trace("passed", NOW, "b", **flowing),
         trace("apart", NOW, "b", nodes=("b", "c"), flow=b"apart"),
     ]
-    for one in traces:
-        store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
+    for item in traces:
+        store.add_trace("mine", item, keep=9, keep_flows=9, not_before=NOW)
     assert store.purge(Changes("mine", "p", "purge", NOW), ["a"])["traces"] == 1
     assert named(store.rows("mine", Trace, limit=100)) == ["apart", "passed"]
     assert recall_of(store, "mine", "passed") == trace("passed", NOW, "b")

@@ -37,18 +37,18 @@ def memory(memory_id: str, **fields: Any) -> MemoryRow:
 
 def version(memory_id: str, content: str | None = None, **fields: Any) -> VersionRow:
     text = content or f"what {memory_id} says"
-    made = {"version": 1, "recorded_at": NOW, "content": text, "gist": text[:20], "digest": f"d-{text}"}
-    return VersionRow(**{"id": memory_id, **made, **fields})
+    new = {"version": 1, "recorded_at": NOW, "content": text, "gist": text[:20], "digest": f"d-{text}"}
+    return VersionRow(**{"id": memory_id, **new, **fields})
 
 
 def link(source: str, target: str, relation: str = "mentions", **fields: Any) -> LinkRow:
-    made = {"source": source, "target": target, "relation": relation, "weight": 0.5, "created_at": NOW}
-    return LinkRow(**{**made, **fields})
+    new = {"source": source, "target": target, "relation": relation, "weight": 0.5, "created_at": NOW}
+    return LinkRow(**{**new, **fields})
 
 
-def verdict(memory_id: str, said: str = "used", **fields: Any) -> VerdictRow:
-    made = {"verdict": said, "operation": "op", "recall": "", "at": NOW, "tier": "conscious"}
-    return VerdictRow(**{"id": memory_id, **made, **fields})
+def verdict(memory_id: str, message: str = "used", **fields: Any) -> VerdictRow:
+    new = {"verdict": message, "operation": "op", "recall": "", "at": NOW, "tier": "conscious"}
+    return VerdictRow(**{"id": memory_id, **new, **fields})
 
 
 def pair(source: str, target: str, *times: datetime) -> PairRow:
@@ -77,34 +77,34 @@ def whole(memory_id: str, content: str | None = None, **fields: Any) -> list[Row
 
 def added(*rows: Row | Collection[Row]) -> list[RowChange]:
     """New rows, as changes."""
-    flat = [one for row in rows for one in (row if isinstance(row, Collection) else [row])]
+    flat = [item for row in rows for item in (row if isinstance(row, Collection) else [row])]
     return [RowChange(None, row) for row in flat]
 
 
 def operation(*changes: RowChange | Collection[RowChange], **fields: Any) -> Changes:
-    flat = [one for some in changes for one in (some if isinstance(some, Collection) else [some])]
-    made = {"namespace": "mine", "id": f"op-{next(_ids)}", "kind": "remember", "at": NOW}
-    return Changes(**{**made, **fields}, rows=tuple(flat))
+    flat = [item for change in changes for item in (change if isinstance(change, Collection) else [change])]
+    new = {"namespace": "mine", "id": f"op-{next(_ids)}", "kind": "remember", "at": NOW}
+    return Changes(**{**new, **fields}, rows=tuple(flat))
 
 
 def remember(store: Store, *rows: Row | Collection[Row], vectors: bool = True, **fields: Any) -> int:
     """Add rows as one operation, with a vector for each version."""
     changes = added(*rows)
-    made = {
-        (one.row.id, one.row.version): vector(float(i), 1.0)
-        for i, one in enumerate(changes)
-        if isinstance(one.row, VersionRow) and vectors
+    new = {
+        (change.row.id, change.row.version): vector(float(i), 1.0)
+        for i, change in enumerate(changes)
+        if isinstance(change.row, VersionRow) and vectors
     }
-    return store.apply(operation(changes, **{"vectors": made, "generation": GENERATION, **fields}))
+    return store.apply(operation(changes, **{"vectors": new, "generation": GENERATION, **fields}))
 
 
 def trace(recall_id: str, at: datetime = NOW, *hits: str, **fields: Any) -> Trace:
-    found = tuple((hit, 1.0 / (i + 1)) for i, hit in enumerate(hits))
+    result = tuple((hit, 1.0 / (i + 1)) for i, hit in enumerate(hits))
     return Trace(
         **{"session": None, "profile": "priming", "cue": {"text": "?"}, **fields},
         recall_id=recall_id,
         at=at,
-        hits=found,
+        hits=result,
     )
 
 
@@ -114,7 +114,7 @@ def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
     vectors: dict[VersionKey, bytes] = dict(stored_vectors(store, namespace, GENERATION))
     return {
         "memories": memories,
-        "versions": [one for row in memories for one in store.rows(namespace, VersionRow, ids=[row.id])],
+        "versions": [item for row in memories for item in store.rows(namespace, VersionRow, ids=[row.id])],
         "links": store.rows(namespace, LinkRow),
         "verdicts": store.rows(namespace, VerdictRow),
         "pairs": store.rows(namespace, PairRow),
@@ -123,7 +123,7 @@ def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
         "vectors": vectors,
         "log": store.operations(namespace),
         "traces": [
-            recall_of(store, namespace, one.recall_id) for one in store.rows(namespace, Trace, limit=10**6)
+            recall_of(store, namespace, row.recall_id) for row in store.rows(namespace, Trace, limit=10**6)
         ],
         "counts": {**_counted(store, namespace)},
     }
@@ -143,18 +143,18 @@ def _counted(store: Store, namespace: str) -> dict[str, Any]:
 ROWS = ("memories", "versions", "links", "verdicts", "pairs", "runs", "weights")
 
 
-def rows_of(held: dict[str, Any]) -> dict[str, Any]:
+def rows_of(holder: dict[str, Any]) -> dict[str, Any]:
     """A dump without its log and traces: what an undo must bring back."""
-    return {name: held[name] for name in (*ROWS, "vectors")}
+    return {name: holder[name] for name in (*ROWS, "vectors")}
 
 
-def every_row(held: dict[str, Any]) -> list[Row]:
+def every_row(holder: dict[str, Any]) -> list[Row]:
     """The rows of a dump, in an order in which they can be written."""
-    return [row for name in ROWS for row in held[name]]
+    return [row for name in ROWS for row in holder[name]]
 
 
 def texts(log: Collection[Logged]) -> list[str]:
-    return [one.id for one in log]
+    return [entry.id for entry in log]
 
 
 def create(path: Path, **options: Any) -> None:

@@ -38,27 +38,27 @@ class Child:
     answer: int
 
     def result(self) -> Any:
-        held, code = self._end()
-        assert held, f"the process ended without an answer ({code})"
-        kind, value = pickle.loads(held)
+        holder, code = self._end()
+        assert holder, f"the process ended without an answer ({code})"
+        kind, value = pickle.loads(holder)
         assert kind == "returned", value
         return value
 
     def killed(self) -> bool:
         """Wait for the end; whether SIGKILL was the cause, or it came to its own."""
-        held, code = self._end()
+        holder, code = self._end()
         if code == -signal.SIGKILL:
             return True
-        assert held, f"the process ended with {code}"
-        kind, value = pickle.loads(held)
+        assert holder, f"the process ended with {code}"
+        kind, value = pickle.loads(holder)
         assert kind == "returned", value
         return False
 
     def _end(self) -> tuple[bytes, int]:
         with os.fdopen(self.answer, "rb") as pipe:
-            held = pipe.read()
+            holder = pipe.read()
         _, status = os.waitpid(self.pid, 0)
-        return held, os.waitstatus_to_exitcode(status)
+        return holder, os.waitstatus_to_exitcode(status)
 
     def kill(self) -> None:
         os.kill(self.pid, signal.SIGKILL)

@@ -67,8 +67,8 @@ def test_a_purge_reaches_and_names_every_copy(tmp_path, temporary, schema, how):
     with open_memory(path) as memory:
         memory.remember(SECRET, key="zirc-rule")
         memory.recall("zirconium")
-        kept = memory.backup(tmp_path / "kept.db")
-        replaced = memory.restore_backup(kept)
+        rest = memory.backup(tmp_path / "kept.db")
+        replaced = memory.restore_backup(rest)
         memory.close()
     backup = tmp_path / f"m.db.schema-{schema}.backup"
     assert backup.exists()
@@ -101,12 +101,12 @@ def test_backups_that_somebody_asked_for_stay_and_are_named(tmp_path):
     path = tmp_path / "m.db"
     with open_memory(path) as memory:
         memory.remember(SECRET, key="k")
-        asked = memory.backup()
+        query = memory.backup()
         beside = tmp_path / "m.db.schema-6.backup.mine"
         beside.write_text(SECRET)
         receipt = memory.purge("k")
-        assert f"the backup {asked}" in receipt.not_reached
-        assert asked.exists()
+        assert f"the backup {query}" in receipt.not_reached
+        assert query.exists()
         assert beside.exists()
 
 
@@ -174,15 +174,15 @@ def test_copies_made_unasked_end_after_their_time_and_others_stay(tmp_path):
     path = tmp_path / "m.db"
     make_store(path, 6)
     with open_memory(path) as memory:
-        asked = memory.backup()
-        replaced = memory.restore_backup(asked)
+        query = memory.backup()
+        replaced = memory.restore_backup(query)
     backup = tmp_path / "m.db.schema-6.backup"
     old = time.time() - STORE.copy_days * 86_400
     for age, remains in ((60, True), (-60, False)):
-        for copy in (asked, replaced, backup):
+        for copy in (query, replaced, backup):
             os.utime(copy, (old + age, old + age))
         open_memory(path).close()
-        assert (asked.exists(), replaced.exists(), backup.exists()) == (True, remains, remains)
+        assert (query.exists(), replaced.exists(), backup.exists()) == (True, remains, remains)
 
 
 def test_a_store_under_a_second_name_is_purged_with_the_copies_of_both(tmp_path):

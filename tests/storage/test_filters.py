@@ -42,8 +42,8 @@ def test_groups_are_kept_as_they_are_nested() -> None:
 
 def test_a_time_is_a_datetime_or_its_text_and_always_in_utc() -> None:
     east = timezone(timedelta(hours=2))
-    for given in (NOON, NOON.astimezone(east), "2026-05-01T12:00:00Z", "2026-05-01T14:00:00+02:00"):
-        assert parse({"occurred_at": given}) == Combination(
+    for supplied in (NOON, NOON.astimezone(east), "2026-05-01T12:00:00Z", "2026-05-01T14:00:00+02:00"):
+        assert parse({"occurred_at": supplied}) == Combination(
             "and", (Comparison(("occurred_at",), "eq", NOON),)
         )
 
@@ -114,7 +114,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("filters", "words"), REFUSED, ids=[str(one)[:60] for one, _ in REFUSED])
+@pytest.mark.parametrize(("filters", "words"), REFUSED, ids=[str(item)[:60] for item, _ in REFUSED])
 def test_what_is_not_understood_is_named(filters: Any, words: str) -> None:
     with pytest.raises(ParamError) as caught:
         parse(filters)

@@ -32,12 +32,12 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 times = st.datetimes(timezones=st.just(UTC))
 maybe_times = st.none() | times
 numbers = st.floats(0, 1)
-held = st.recursive(
+holder = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
     max_leaves=6,
 )
-mappings = st.dictionaries(words, held, max_size=3)
+mappings = st.dictionaries(words, holder, max_size=3)
 memories = st.builds(
     MemoryRow,
     words,
@@ -88,17 +88,17 @@ def test_a_row_survives_json(row: Row) -> None:
 
 
 @given(st.lists(rows, max_size=6), st.integers(0, 2))
-def test_changes_survive_packing(some: list[Row], shape: int) -> None:
+def test_changes_survive_packing(sample: list[Row], shape: int) -> None:
     sides: list[Any] = [lambda row: (None, row), lambda row: (row, None), lambda row: (row, row)]
-    changes = [RowChange(*sides[shape](row)) for row in some]
+    changes = [RowChange(*sides[shape](row)) for row in sample]
     assert unpack(pack(changes)) == changes
 
 
 def test_what_was_packed_before_a_field_was_added_takes_its_default() -> None:
     packed = json.loads(pack([RowChange(None, link("a", "b", given=True))]))
     at = packed["fields"]["links"].index("given")
-    for held in (packed["fields"]["links"], packed["rows"][0][2]):
-        del held[at]
+    for contents in (packed["fields"]["links"], packed["rows"][0][2]):
+        del contents[at]
     assert unpack(json.dumps(packed)) == [RowChange(None, link("a", "b"))]
 
 
@@ -135,8 +135,8 @@ def test_a_change_knows_its_table_its_ends_and_its_inverse() -> None:
 
 
 def test_a_record_takes_its_use_from_the_memory_and_its_text_from_the_version() -> None:
-    made = record("mine", memory("a", uses=3, last_used_at=NOW), replace(version("a", "text"), version=4))
-    assert (made.namespace, made.use.uses, made.use.last_used_at, made.content, made.version) == (
+    new = record("mine", memory("a", uses=3, last_used_at=NOW), replace(version("a", "text"), version=4))
+    assert (new.namespace, new.use.uses, new.use.last_used_at, new.content, new.version) == (
         "mine",
         3,
         NOW,
@@ -146,7 +146,7 @@ def test_a_record_takes_its_use_from_the_memory_and_its_text_from_the_version() 
 
 
 def test_a_row_is_about_the_memories_that_it_names() -> None:
-    some: list[Row] = [
+    sample: list[Row] = [
         memory("a"),
         version("a"),
         link("a", "b"),
@@ -154,7 +154,7 @@ def test_a_row_is_about_the_memories_that_it_names() -> None:
         pair("a", "b"),
         run("n", "b", "a", "c"),
     ]
-    ends = [RowChange(None, row).ends for row in some]
+    ends = [RowChange(None, row).ends for row in sample]
     assert ends == [("a",), ("a",), ("a", "b"), ("a",), ("a", "b"), ("b", "a", "c")]
 
 
@@ -167,11 +167,11 @@ def test_rows_are_the_same_while_their_identity_is() -> None:
         (pair("a", "b"), pair("a", "b", NOW, NOW)),
         (run("a"), run("a", "b")),
     ]
-    assert [identity(one) for one, _ in alike] == [identity(other) for _, other in alike]
+    assert [identity(item) for item, _ in alike] == [identity(other) for _, other in alike]
     others: list[Row] = [
         version("a", revision=2),
         link("a", "b", "next"),
         verdict("a", "no"),
         verdict("a", operation="2"),
     ]
-    assert len({identity(row) for row in (*(one for one, _ in alike), *others)}) == len(alike) + len(others)
+    assert len({identity(row) for row in (*(item for item, _ in alike), *others)}) == len(alike) + len(others)

@@ -10,8 +10,8 @@ from priming.text.aliases import alias_statements, is_short_form
 from priming.text.name_forms.capitals import expansion_of
 
 
-def pairs(text, known=lambda name: name != "yesterday robert smith"):
-    return [(one.alias, one.name) for one in alias_statements(text, known)]
+def pairs(text, seen=lambda name: name != "yesterday robert smith"):
+    return [(statement.alias, statement.name) for statement in alias_statements(text, seen)]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_only_known_names_are_meant():
 
 def test_the_sentence_is_the_evidence():
     text = "It rained. Robert Smith, a.k.a. Bob, came by train. He left."
-    (one,) = alias_statements(text, lambda _: True)
-    assert one.sentence == "Robert Smith, a.k.a. Bob, came by train."
+    (item,) = alias_statements(text, lambda _: True)
+    assert item.sentence == "Robert Smith, a.k.a. Bob, came by train."
 
 
 def test_initials_may_pass_over_small_words_only():
@@ -86,7 +86,7 @@ def test_a_numeronym_counts_the_letters_between():
 
 @given(st.text(alphabet="Aa (),.BobRobert@8ks-", max_size=80))
 def test_any_text_gives_two_different_names(text):
-    assert all(one.alias != one.name for one in alias_statements(text, lambda _: True))
+    assert all(statement.alias != statement.name for statement in alias_statements(text, lambda _: True))
 
 
 @pytest.mark.parametrize("unit", ["A ", "A (", "Aa, or ", "a ", "@", "a.k.a. ", "A. ", "(A) "])

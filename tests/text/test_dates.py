@@ -96,9 +96,9 @@ def test_what_is_no_date_is_not_read_as_one(text):
     [("Who was hurt in May?", 5), ("in May we met", 5), ("may 7", 5), ("in may 2022", 5), ("on 3 march", 3)],
 )
 def test_may_and_march_are_months_when_written_so(text, month):
-    found = cue_date(text)
-    assert found is not None
-    assert found.month == month
+    result = cue_date(text)
+    assert result is not None
+    assert result.month == month
 
 
 def test_of_several_dates_the_most_exact_counts():
@@ -386,8 +386,8 @@ def test_a_question_ends_in_its_mark(text, asks):
 
 @given(ANY_TEXT)
 def test_any_text_can_be_asked(text):
-    found = cue_date(text, datetime(2024, 1, 31, tzinfo=UTC))
-    assert found is None or found.year is not None or found.month is not None
+    result = cue_date(text, datetime(2024, 1, 31, tzinfo=UTC))
+    assert result is None or result.year is not None or result.month is not None
     assert has_time(text) in (True, False)
     assert is_question(text) in (True, False)
 

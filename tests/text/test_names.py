@@ -56,9 +56,9 @@ def test_capitalised_words_are_names_but_not_function_words_and_greetings(text, 
     ],
 )
 def test_spans_are_joined_and_their_parts_are_names_too(text, whole, parts):
-    found = set(names(text))
-    assert whole in found
-    assert parts <= found
+    result = set(names(text))
+    assert whole in result
+    assert parts <= result
 
 
 SENTENCES = [
@@ -214,9 +214,9 @@ def test_what_only_looks_like_a_name_is_none(text):
 
 
 def test_the_heading_comes_first_and_without_its_parenthesis():
-    found = find("It met Ann in Oslo.", heading="Lilu (mythology)")
-    assert [name.text for name in found] == ["Lilu", "Ann", "Oslo"]
-    assert found[0] == Name("Lilu", "name")
+    result = find("It met Ann in Oslo.", heading="Lilu (mythology)")
+    assert [name.text for name in result] == ["Lilu", "Ann", "Oslo"]
+    assert result[0] == Name("Lilu", "name")
 
 
 def test_a_heading_in_small_letters_is_a_name_all_the_same():
@@ -232,7 +232,7 @@ def test_heading_names(heading, name):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("Caroline's", "caroline"),
         ("CAROLINE’S", "Caroline"),
@@ -242,8 +242,8 @@ def test_heading_names(heading, name):
         ("Straße", "STRASSE"),
     ],
 )
-def test_names_that_mean_the_same_have_one_normal_form(one, other):
-    assert normal(one) == normal(other)
+def test_names_that_mean_the_same_have_one_normal_form(item, other):
+    assert normal(item) == normal(other)
 
 
 def test_different_names_have_different_normal_forms():
@@ -256,10 +256,10 @@ def test_a_name_is_listed_once_as_it_first_stands():
 
 @given(st.text(st.characters()), st.none() | st.text(st.characters(), max_size=20))
 def test_any_text_gives_distinct_names_of_known_kinds(text, heading):
-    found = find(text, heading)
-    assert found == find(text, heading)
-    assert all(name.kind in FORMS and name.text.strip() for name in found)
-    forms = [normal(name.text) for name in found]
+    result = find(text, heading)
+    assert result == find(text, heading)
+    assert all(name.kind in FORMS and name.text.strip() for name in result)
+    forms = [normal(name.text) for name in result]
     assert len(set(forms)) == len(forms)
 
 
@@ -294,7 +294,7 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     ],
 )
 def test_files_in_links_and_in_folders_with_spaces(text, files):
-    assert [one.text for one in find(text) if one.kind == FILE] == files
+    assert [item.text for item in find(text) if item.kind == FILE] == files
 
 
 def test_yesterday_is_nobody_in_other_languages_either():
@@ -303,7 +303,7 @@ def test_yesterday_is_nobody_in_other_languages_either():
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "lost"),
+    ("text", "result", "lost"),
     [
         ("Deployed Lighthouse 1.2.0 to fjord.", "Lighthouse", "Deployed"),
         ("Called Sven Aasland about the report.", "Sven Aasland", "Called"),
@@ -313,7 +313,7 @@ def test_yesterday_is_nobody_in_other_languages_either():
         ("Then Renewed Hope sang.", "Renewed Hope", None),
     ],
 )
-def test_the_verb_that_opens_a_note_is_no_part_of_the_name_after_it(text, found, lost):
+def test_the_verb_that_opens_a_note_is_no_part_of_the_name_after_it(text, result, lost):
     seen = set(names(text))
-    assert found in seen
+    assert result in seen
     assert not any(lost in name for name in seen if lost)

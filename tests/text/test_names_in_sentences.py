@@ -32,15 +32,15 @@ def is_part(name, whole):
 
 def precision_and_recall(half):
     """What share of the found is right, and of the names is found; parts of names and dates count as neither."""
-    right = wrong = wanted = 0
+    right = wrong = expected = 0
     for row in sentences():
         if row["half"] == half:
             names, either = listed(row["names"]), listed(row["either"])
             seen = {normal(name.text) for name in find(row["sentence"]) if name.kind != DATE}
             right += len(names & seen)
-            wanted += len(names)
+            expected += len(names)
             wrong += sum(not any(is_part(name, whole) for whole in names | either) for name in seen)
-    return right / (right + wrong), right / wanted
+    return right / (right + wrong), right / expected
 
 
 def test_the_halves_are_drawn_by_the_digests_of_the_sentences():

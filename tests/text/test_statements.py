@@ -98,7 +98,7 @@ def test_my_is_the_speaker():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("The port of Ada is 80.", "Ada's port is 81."),
         ("Ada lives in Oslo.", "ADA lives in Bergen."),
@@ -106,14 +106,14 @@ def test_my_is_the_speaker():
         ("The service is up.", "The service is down."),
     ],
 )
-def test_two_statements_of_one_slot_may_differ(one, other):
-    first, second = statement(one), statement(other)
+def test_two_statements_of_one_slot_may_differ(item, other):
+    first, second = statement(item), statement(other)
     assert same_slot(first, second)
     assert values_differ(first.value, second.value)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("Oslo", "oslo"),
         ("Oslo", "the city of Oslo"),
@@ -122,9 +122,9 @@ def test_two_statements_of_one_slot_may_differ(one, other):
         ("Tuesday", "Tuesdays"),
     ],
 )
-def test_values_that_agree_do_not_differ(one, other):
-    assert not values_differ(one, other)
-    assert not values_differ(other, one)
+def test_values_that_agree_do_not_differ(item, other):
+    assert not values_differ(item, other)
+    assert not values_differ(other, item)
 
 
 def test_slots_that_are_not_one():
@@ -136,8 +136,8 @@ def test_slots_that_are_not_one():
 
 @given(st.text(max_size=120))
 def test_any_text_is_read_or_not(text):
-    found = statement(text, "Ada")
-    assert found is None or (found.subject and found.slot and found.value)
+    result = statement(text, "Ada")
+    assert result is None or (result.subject and result.slot and result.value)
 
 
 @pytest.mark.parametrize("unit", ["a ", "a of ", "a's ", "the ", "is ", "a is ", "' "])

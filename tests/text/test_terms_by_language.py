@@ -61,7 +61,7 @@ def test_foreign_words_in_an_english_text_leave_it_english(text):
 
 
 @pytest.mark.parametrize(
-    ("language", "one", "other"),
+    ("language", "item", "other"),
     [
         ("german", "Die Häuser sind alt", "in dem alten Haus"),
         ("french", "les serveurs sont tombés", "le serveur tombe"),
@@ -69,8 +69,8 @@ def test_foreign_words_in_an_english_text_leave_it_english(text):
         ("english", "the servers failed", "a server fails"),
     ],
 )
-def test_forms_of_a_word_give_one_term(language, one, other):
-    assert {*terms(other, language)} <= {*terms(one, language)}
+def test_forms_of_a_word_give_one_term(language, item, other):
+    assert {*terms(other, language)} <= {*terms(item, language)}
 
 
 def test_words_of_another_script_are_stemmed_by_the_language_that_it_is_used_for():

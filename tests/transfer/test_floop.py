@@ -568,13 +568,13 @@ def test_links_keep_the_times_at_which_floop_made_and_activated_them(floop, memo
     ]
     run(memory, "floop", floop([behavior(1), behavior(2)], edges))
     links = {link.relation: link for link in memory.links("behavior-1") if link.given}
-    made = datetime(2026, 2, 6, 17, 52, 57, tzinfo=UTC)
+    new = datetime(2026, 2, 6, 17, 52, 57, tzinfo=UTC)
     assert (links["requires"].created_at, links["requires"].last_activated) == (
-        made,
+        new,
         datetime(2026, 2, 7, 10, tzinfo=UTC),
     )
-    assert (links["similar-to"].created_at, links["similar-to"].last_activated) == (made, None)
-    assert links["overrides"].created_at > made
+    assert (links["similar-to"].created_at, links["similar-to"].last_activated) == (new, None)
+    assert links["overrides"].created_at > new
     memory.set_strength("behavior-1", "behavior-2", 0.9, "similar-to")
     before = memory.links("behavior-1")
     run(memory, "floop", floop([behavior(1), behavior(2)], edges))

@@ -20,7 +20,7 @@ def test_times_are_in_utc():
 
 
 @pytest.mark.parametrize(
-    ("given", "rule"),
+    ("supplied", "rule"),
     [
         ({"status": "asleep"}, "status = 'asleep': must be one of active, forgotten, deprecated, merged"),
         ({"priority": float("nan")}, "priority = nan: must be a finite number"),
@@ -33,9 +33,9 @@ def test_times_are_in_utc():
         ({"last_used_at": datetime(2026, 3, 1)}, "last_used_at = .*: must carry a time zone"),
     ],
 )
-def test_a_value_out_of_range_is_refused(given, rule):
+def test_a_value_out_of_range_is_refused(supplied, rule):
     with pytest.raises(ParamError, match=rule):
-        ImportedState(**given)
+        ImportedState(**supplied)
 
 
 def test_all_that_is_wrong_is_told_together():

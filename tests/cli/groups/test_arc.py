@@ -28,22 +28,24 @@ def failed(shell):
 
 
 @pytest.fixture
-def known(shell, prepared):
+def seen(shell, prepared):
     """A store with one failure, and its name."""
     return prepared(shell, failed)
 
 
 def test_store_answers_with_status_name_and_reason(shell):
-    said = shell.ask("loop", "store", "--type", "pattern", "--trigger", TRIGGER, "--resolution", RESOLUTION)
-    assert said == {"status": "added", "name": "the-gate-hangs-on-grandchildren", "reason": ""}
+    message = shell.ask(
+        "loop", "store", "--type", "pattern", "--trigger", TRIGGER, "--resolution", RESOLUTION
+    )
+    assert message == {"status": "added", "name": "the-gate-hangs-on-grandchildren", "reason": ""}
 
 
 @pytest.mark.parametrize(("type_", "helped"), [("failure", 0), ("pattern", 1)])
 def test_the_same_again_is_merged_and_strengthens_and_only_a_pattern_has_helped(shell, type_, helped):
     options = ("--type", type_, "--trigger", TRIGGER, "--resolution", RESOLUTION)
     name = shell.ask("loop", "store", *options)["name"]
-    said = shell.ask("loop", "store", *options)
-    assert (said["status"], said["name"]) == ("merged", name)
+    message = shell.ask("loop", "store", *options)
+    assert (message["status"], message["name"]) == ("merged", name)
     assert shell.ask("loop", "get", name)["helped"] == helped
     assert shell.ask("show", name)["use"]["uses"] == 1
 
@@ -59,17 +61,17 @@ def test_the_same_again_is_merged_and_strengthens_and_only_a_pattern_has_helped(
 def test_what_cannot_be_stored_is_rejected_with_the_reason(shell, changed, reason):
     options = {"--trigger": TRIGGER, "--resolution": RESOLUTION, "--type": "failure", **changed}
     done = shell.run("loop", "store", *[part for pair in options.items() for part in pair], "--json")
-    said = json.loads(done.stdout)
-    assert (done.exit_code, said["status"], said["name"]) == (2, "rejected", "")
-    assert reason in said["reason"]
+    document = json.loads(done.stdout)
+    assert (done.exit_code, document["status"], document["name"]) == (2, "rejected", "")
+    assert reason in document["reason"]
 
 
-def test_get_answers_with_the_memory_of_the_seed(shell, known):
-    said = shell.ask("loop", "get", known)
-    assert set(said) == SHAPE
-    assert said["type"] == "failure"
-    assert (said["trigger"], said["resolution"], said["source"]) == (TRIGGER, RESOLUTION, "s-1")
-    assert (said["helped"], said["failed"], said["effectiveness"]) == (0, 0, 0.5)
+def test_get_answers_with_the_memory_of_the_seed(shell, seen):
+    message = shell.ask("loop", "get", seen)
+    assert set(message) == SHAPE
+    assert message["type"] == "failure"
+    assert (message["trigger"], message["resolution"], message["source"]) == (TRIGGER, RESOLUTION, "s-1")
+    assert (message["helped"], message["failed"], message["effectiveness"]) == (0, 0, 0.5)
 
 
 def test_a_name_that_is_not_there_is_said(shell):
@@ -77,35 +79,37 @@ def test_a_name_that_is_not_there_is_said(shell):
     assert (done.exit_code, json.loads(done.stdout)) == (2, {"error": "not found"})
 
 
-def test_recall_gives_relevance_and_score(shell, known):
-    (said,) = shell.ask("loop", "recall", "a gate that hangs")
-    assert set(said) == SHAPE | {"_relevance", "_recency", "_score"}
+def test_recall_gives_relevance_and_score(shell, seen):
+    (message,) = shell.ask("loop", "recall", "a gate that hangs")
+    assert set(message) == SHAPE | {"_relevance", "_recency", "_score"}
     # .5 · relevance + .3 · effectiveness + .2 · recency (LAWS §7), each rounded to three digits.
-    expected = 0.5 * said["_relevance"] + 0.3 * said["effectiveness"] + 0.2 * said["_recency"]
-    assert said["_score"] == pytest.approx(expected, abs=0.002)
-    assert said["name"] == known
+    expected = 0.5 * message["_relevance"] + 0.3 * message["effectiveness"] + 0.2 * message["_recency"]
+    assert message["_score"] == pytest.approx(expected, abs=0.002)
+    assert message["name"] == seen
 
 
-def test_recall_of_another_type_or_of_nothing_is_empty(shell, known):
-    assert known
+def test_recall_of_another_type_or_of_nothing_is_empty(shell, seen):
+    assert seen
     assert shell.ask("loop", "recall", "a gate that hangs", "--type", "pattern") == []
     assert shell.run("loop", "recall", "a gate", "--type", "fact").exit_code == 2
 
 
-def test_feedback_counts_what_was_used_and_what_was_not_and_reports_the_rest(shell, known):
+def test_feedback_counts_what_was_used_and_what_was_not_and_reports_the_rest(shell, seen):
     other = shell.ask("loop", "store", "--trigger", "Another thing broke", "--resolution", "Mend it")["name"]
-    injected = json.dumps([known, other, "gone"])
-    said = shell.ask("loop", "feedback", "--utilized", json.dumps([known, "made-up"]), "--injected", injected)
-    assert said == {"helped": 1, "unhelpful": 1, "missing": ["gone", "made-up"]}
-    assert shell.ask("loop", "get", known)["helped"] == 1
+    injected = json.dumps([seen, other, "gone"])
+    message = shell.ask(
+        "loop", "feedback", "--utilized", json.dumps([seen, "made-up"]), "--injected", injected
+    )
+    assert message == {"helped": 1, "unhelpful": 1, "missing": ["gone", "made-up"]}
+    assert shell.ask("loop", "get", seen)["helped"] == 1
     assert shell.ask("loop", "get", other)["failed"] == 1
 
 
-def test_feedback_counts_each_time_though_nothing_was_recalled_in_between(shell, known):
+def test_feedback_counts_each_time_though_nothing_was_recalled_in_between(shell, seen):
     shell.ask("loop", "recall", "a gate that hangs")
     for _ in range(3):
-        shell.ask("loop", "feedback", "--utilized", json.dumps([known]), "--injected", json.dumps([known]))
-    assert shell.ask("loop", "get", known)["helped"] == 3
+        shell.ask("loop", "feedback", "--utilized", json.dumps([seen]), "--injected", json.dumps([seen]))
+    assert shell.ask("loop", "get", seen)["helped"] == 3
 
 
 @pytest.mark.parametrize("value", ["known", '{"a": 1}', "[1]"])
@@ -115,44 +119,44 @@ def test_names_must_be_a_json_array(shell, value):
     assert "JSON array" in done.stderr
 
 
-def test_relate_adds_once_and_rejects_what_is_not_there(shell, known):
+def test_relate_adds_once_and_rejects_what_is_not_there(shell, seen):
     other = shell.ask("loop", "store", "--trigger", "Another thing broke", "--resolution", "Mend it")["name"]
-    relate = ("loop", "relate", "--from", known, "--type", "causes", "--to")
+    relate = ("loop", "relate", "--from", seen, "--type", "causes", "--to")
     assert shell.ask(*relate, other)["status"] == "added"
     assert shell.ask(*relate, other)["status"] == "exists"
     done = shell.run(*relate, "none", "--json")
     assert (done.exit_code, json.loads(done.stdout)["reason"]) == (2, "memory not found: none")
-    assert shell.run(*relate, known, "--json").exit_code == 2
+    assert shell.run(*relate, seen, "--json").exit_code == 2
 
 
-def test_connected_tells_hop_and_relation_and_nothing_of_weak_links(shell, known):
+def test_connected_tells_hop_and_relation_and_nothing_of_weak_links(shell, seen):
     others = [
         shell.ask("loop", "store", "--trigger", f"{word} broke again", "--resolution", f"Mend {word}")["name"]
         for word in ("Zebra", "Quagga", "Okapi")
     ]
-    pairs = [(known, others[0], 1.0), (others[0], others[1], 0.5), (known, others[2], 0.4)]
+    pairs = [(seen, others[0], 1.0), (others[0], others[1], 0.5), (seen, others[2], 0.4)]
     for source, target, weight in pairs:
         options = ("--from", source, "--to", target, "--type", "causes", "--weight", weight)
         shell.ask("loop", "relate", *options)
-    said = shell.ask("loop", "connected", known)
-    assert [(one["name"], one["_hop"], one["_via"]) for one in said] == [
+    message = shell.ask("loop", "connected", seen)
+    assert [(item["name"], item["_hop"], item["_via"]) for item in message] == [
         (others[0], 1, "causes"),
         (others[1], 2, "causes"),
     ]
     assert shell.ask("loop", "connected", "none") == []
 
 
-def test_a_memory_just_stored_is_never_pruned(shell, known):
+def test_a_memory_just_stored_is_never_pruned(shell, seen):
     for _ in range(4):
-        shell.ask("loop", "feedback", "--utilized", "[]", "--injected", json.dumps([known]))
-    staying = [f"{known}: younger than 1 d"]
+        shell.ask("loop", "feedback", "--utilized", "[]", "--injected", json.dumps([seen]))
+    staying = [f"{seen}: younger than 1 d"]
     assert shell.ask("loop", "prune") == {"pruned": 0, "remaining": 1, "staying": staying}
 
 
-def test_decay_tells_who_is_dormant(shell, known):
-    said = shell.ask("loop", "decay", "--days", "0")
-    assert said == {
-        "candidates_for_decay": [known],
+def test_decay_tells_who_is_dormant(shell, seen):
+    message = shell.ask("loop", "decay", "--days", "0")
+    assert message == {
+        "candidates_for_decay": [seen],
         "count": 1,
         "threshold_days": 0.0,
         "min_uses_to_survive": 2,
@@ -171,9 +175,9 @@ def test_chunk_makes_a_pattern_of_a_success_strengthens_it_and_skips_the_rest(sh
     assert shell.ask(*chunk, "blocked")["status"] == "skipped"
 
 
-@pytest.mark.parametrize("given", [(), ("s-1", "--task", "x"), ("--task", "x")])
-def test_chunk_takes_a_session_or_all_of_a_task(shell, given):
-    done = shell.run("loop", "chunk", *given)
+@pytest.mark.parametrize("supplied", [(), ("s-1", "--task", "x"), ("--task", "x")])
+def test_chunk_takes_a_session_or_all_of_a_task(shell, supplied):
+    done = shell.run("loop", "chunk", *supplied)
     assert done.exit_code == 2
     assert "one of the two" in done.stderr
 
@@ -184,8 +188,8 @@ def test_consolidate_merges_what_says_the_same_and_adds_the_counts(shell):
         shell.ask(
             "remember", f"The gate hangs on grandchildren: kill the whole group{end}", "--kind", "failure"
         )
-    said = shell.ask("loop", "consolidate")
-    assert said == {"merged": 1, "remaining": 1}
+    message = shell.ask("loop", "consolidate")
+    assert message == {"merged": 1, "remaining": 1}
     assert shell.ask("loop", "consolidate") == {"merged": 0, "remaining": 1}
 
 
@@ -206,14 +210,14 @@ def test_health_of_an_empty_store_and_of_one_whose_loop_is_closed(shell):
     }
 
 
-def test_context_has_the_shape_of_the_seed(shell, known, tmp_path):
+def test_context_has_the_shape_of_the_seed(shell, seen, tmp_path):
     (tmp_path / "gate.py").write_text("def gate(): ...\n")
-    said = shell.ask("loop", "context", "Mend the gate that hangs on grandchildren, and test it")
-    assert said["memory"]["injected_names"] == [known]
-    assert set(said["memory"]["failures"][0]) == SHAPE
-    assert said["codebase"]["relevant_files"] == ["gate.py"]
-    assert said["codebase"]["languages"] == ["python"]
-    assert said["complexity"] == {"level": "moderate", "signals": ["and"]}
+    message = shell.ask("loop", "context", "Mend the gate that hangs on grandchildren, and test it")
+    assert message["memory"]["injected_names"] == [seen]
+    assert set(message["memory"]["failures"][0]) == SHAPE
+    assert message["codebase"]["relevant_files"] == ["gate.py"]
+    assert message["codebase"]["languages"] == ["python"]
+    assert message["complexity"] == {"level": "moderate", "signals": ["and"]}
 
 
 def test_what_is_stored_first_has_no_reason(shell):
@@ -232,7 +236,7 @@ def test_the_store_that_arc_names_is_worked_on(shell):
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         (("health",), "status: HEALTHY"),
         (("recall", "a gate that hangs"), RESOLUTION),
@@ -244,11 +248,11 @@ def test_the_store_that_arc_names_is_worked_on(shell):
         (("recall", "zebra"), "no memories about it"),
     ],
 )
-def test_people_read_the_same_as_lines(shell, known, command, said):
-    shell.ask("loop", "feedback", "--utilized", json.dumps([known]), "--injected", json.dumps([known]))
-    done = shell.run("loop", *(known if one == "NAME" else one for one in command))
+def test_people_read_the_same_as_lines(shell, seen, command, message):
+    shell.ask("loop", "feedback", "--utilized", json.dumps([seen]), "--injected", json.dumps([seen]))
+    done = shell.run("loop", *(seen if item == "NAME" else item for item in command))
     assert done.exit_code == 0
-    assert said in done.stdout
+    assert message in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -35,22 +35,22 @@ def of_project(shell, text):
 
 
 def settings(shell, *arguments):
-    return {one["name"]: one for one in shell.ask("config", *arguments)}
+    return {item["name"]: item for item in shell.ask("config", *arguments)}
 
 
 def test_every_setting_is_shown_with_its_source_and_what_it_shadows(shell, home):
     (home / "config.toml").write_text("[retrieval]\niterations = 2\n")
     of_project(shell, "[retrieval]\niterations = 4\n")
-    found = settings(shell, "--profile", "ethos")
-    assert found["retrieval.iterations"] == {
+    result = settings(shell, "--profile", "ethos")
+    assert result["retrieval.iterations"] == {
         "name": "retrieval.iterations",
         "value": 4,
         "source": ".priming/config.toml:2",
         "shadows": [[f"{home}/config.toml:2", 2], ["default", 3]],
     }
-    assert (found["store.profile"]["value"], found["store.profile"]["source"]) == ("ethos", "--profile")
-    assert (found["store.url"]["value"], found["store.url"]["source"]) == (shell.url, "PRIMING_URL")
-    assert found["server.body_bytes"]["source"] == "default"
+    assert (result["store.profile"]["value"], result["store.profile"]["source"]) == ("ethos", "--profile")
+    assert (result["store.url"]["value"], result["store.url"]["source"]) == (shell.url, "PRIMING_URL")
+    assert result["server.body_bytes"]["source"] == "default"
 
 
 def test_people_see_a_table_without_the_limits_that_nobody_chose(shell, home):
@@ -115,8 +115,8 @@ def test_debug_logs_the_steps_of_a_spread_to_stderr(shell, home, monkeypatch):
     monkeypatch.setenv("PRIMING_SERVICE_LOG_LEVEL", "debug")
     done = shell.run("recall", "disk", "--json")
     steps = json.loads(shell.run("recall", "disk", "--json", "--trace").stdout)["spread"]
-    said = [json.loads(row.partition(": step ")[2].partition(": ")[2]) for row in done.stderr.splitlines()]
-    assert said == [pytest.approx(one, rel=1e-5) for one in steps]
+    message = [json.loads(row.partition(": step ")[2].partition(": ")[2]) for row in done.stderr.splitlines()]
+    assert message == [pytest.approx(step, rel=1e-5) for step in steps]
     monkeypatch.delenv("PRIMING_SERVICE_LOG_LEVEL")
     assert shell.run("recall", "disk", "--json").stderr == ""
 
@@ -141,11 +141,11 @@ def stored(shell, prepared):
 
 
 def test_vectors_of_another_embedder_are_made_once(stored):
-    found = stored.ask("reembed", "--embedder", "hashed")
-    assert found["vectors"] == 2
-    assert found["generation"].startswith("hashed")
+    result = stored.ask("reembed", "--embedder", "hashed")
+    assert result["vectors"] == 2
+    assert result["generation"].startswith("hashed")
     again = stored.ask("reembed", "--embedder", "hashed")
-    assert again == {"vectors": 0, "generation": found["generation"]}
+    assert again == {"vectors": 0, "generation": result["generation"]}
 
 
 def test_people_are_told_how_many_texts_have_new_vectors(stored):
@@ -180,7 +180,7 @@ def test_a_name_that_is_no_embedder_is_refused_with_those_there_are(stored, comm
     done = stored.run(*command, "--embedder", "bert")
     assert done.exit_code == 2
     assert "embedder = 'bert': must be one of auto (the default), wordllama," in done.stderr
-    assert [one["key"] for one in stored.ask("list")] == ["port", "gulls"]
+    assert [item["key"] for item in stored.ask("list")] == ["port", "gulls"]
 
 
 def monday(shell):
@@ -200,7 +200,7 @@ def test_an_export_is_imported_elsewhere_with_nothing_lost(two):
     assert two.ask("export", "all.jsonl") == {"path": "all.jsonl", "memories": 4, "reason": None}
     assert two.ask("import", "priming", "all.jsonl", "--namespace", "copy")["stored"] == 4
     mine, copied = (two.ask("list", *place) for place in ((), ("--namespace", "copy")))
-    assert [{**one, "namespace": ""} for one in mine] == [{**one, "namespace": ""} for one in copied]
+    assert [{**item, "namespace": ""} for item in mine] == [{**item, "namespace": ""} for item in copied]
 
 
 def test_an_importer_is_found_by_its_name_and_reports(shell):
@@ -222,8 +222,8 @@ def test_an_import_that_refused_something_fails_and_keeps_the_rest(shell):
 
 
 def test_the_profiles_are_listed_whole(shell):
-    found = {one["name"]: one for one in shell.ask("profiles")}
-    assert found["floop"]["spread"]["hop_decay"] == 0.5
+    result = {item["name"]: item for item in shell.ask("profiles")}
+    assert result["floop"]["spread"]["hop_decay"] == 0.5
 
 
 def test_a_sound_store_has_no_findings(two):
@@ -267,8 +267,8 @@ def test_sizes_are_in_the_largest_unit_that_fits(number, words):
 
 
 def test_findings_come_with_their_remedy(shown):
-    found = [Finding("rule", "a", "is wrong", "mend it")]
-    assert shown(records.findings_lines(found)) == ["rule  a: is wrong", "  remedy: mend it"]
+    result = [Finding("rule", "a", "is wrong", "mend it")]
+    assert shown(records.findings_lines(result)) == ["rule  a: is wrong", "  remedy: mend it"]
 
 
 def test_an_import_says_what_it_did_and_left_out(shown):

@@ -18,7 +18,7 @@ def recalled(shell):
 
 
 @pytest.fixture
-def told(shell, prepared):
+def answer(shell, prepared):
     """The answer of a recall that came over a link."""
     return prepared(shell, recalled)
 
@@ -32,27 +32,27 @@ def weight(shell):
     ("command", "after"),
     [("used", 0.51), ("not-relevant", 0.49), ("not-useful", 0.5), ("confirmed", 0.5), ("overridden", 0.5)],
 )
-def test_a_verdict_is_a_command(shell, told, command, after):
+def test_a_verdict_is_a_command(shell, answer, command, after):
     done = shell.ask(command, "gulls")
     assert done["kind"] == "feedback"
-    assert told["recall_id"] in done["reason"]
+    assert answer["recall_id"] in done["reason"]
     assert weight(shell) == pytest.approx(after)
 
 
-def test_the_recall_to_judge_can_be_named(shell, told):
+def test_the_recall_to_judge_can_be_named(shell, answer):
     later = shell.ask("recall", CUE, "--floor", "0")
-    done = shell.ask("used", "gulls", "--recall", told["recall_id"], "--reason", "it was about gulls")
+    done = shell.ask("used", "gulls", "--recall", answer["recall_id"], "--reason", "it was about gulls")
     assert done["reason"] == "it was about gulls"
-    (verdict,) = [one["after"] for one in done["changes"] if one["table"] == "verdicts"]
-    assert verdict["recall"] == told["recall_id"] != later["recall_id"]
+    (verdict,) = [item["after"] for item in done["changes"] if item["table"] == "verdicts"]
+    assert verdict["recall"] == answer["recall_id"] != later["recall_id"]
 
 
-def test_the_session_to_judge_can_be_named(shell, told):
+def test_the_session_to_judge_can_be_named(shell, answer):
     shell.ask("recall", CUE, "--floor", "0", "--session", "another")
-    assert told["recall_id"] in shell.ask("used", "gulls", "--session", "chat")["reason"]
+    assert answer["recall_id"] in shell.ask("used", "gulls", "--session", "chat")["reason"]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("answer")
 def test_wrong_is_not_useful_with_a_reason(shell):
     done = shell.ask("wrong", "gulls", "they nest on the ground")
     assert done["reason"] == "they nest on the ground"
@@ -60,7 +60,7 @@ def test_wrong_is_not_useful_with_a_reason(shell):
     assert weight(shell) == 0.5
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("answer")
 def test_several_verdicts_are_one_operation(shell):
     before = shell.ask("stats")["operations"]
     shell.ask("feedback", "--used", "gulls", "--not-useful", "kestrel", "--tier", "automatic")
@@ -68,22 +68,22 @@ def test_several_verdicts_are_one_operation(shell):
     assert weight(shell) == pytest.approx(0.50001)
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("answer")
 def test_a_verdict_says_what_it_moved_and_how_to_take_it_back(shell):
-    said = shell.run("used", "gulls").stdout
-    assert "gulls: 1 link strengthened" in said
+    message = shell.run("used", "gulls").stdout
+    assert "gulls: 1 link strengthened" in message
     shell.ask("undo", "last")
     assert weight(shell) == 0.5
     assert "the cue itself matched it" in shell.run("not-relevant", "kestrel").stdout
 
 
-def test_an_explained_recall_shows_its_id(shell, told):
+def test_an_explained_recall_shows_its_id(shell, answer):
     assert "recall 0" in shell.run("recall", CUE, "--explain").stdout
-    assert told["recall_id"]
+    assert answer["recall_id"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("used", "nobody"), "there is no memory 'nobody'"),
         (("used",), "Missing argument"),
@@ -96,16 +96,16 @@ def test_an_explained_recall_shows_its_id(shell, told):
         (("run", "end", "x", "--used", "--unused"), "cannot be combined with --used"),
     ],
 )
-@pytest.mark.usefixtures("told")
-def test_what_is_wrong_is_said_and_nothing_changes(shell, arguments, said):
+@pytest.mark.usefixtures("answer")
+def test_what_is_wrong_is_said_and_nothing_changes(shell, arguments, message):
     before = shell.ask("log")
     done = shell.run(*arguments)
     assert done.exit_code in (1, 2)
-    assert said in done.stderr
+    assert message in done.stderr
     assert shell.ask("log") == before
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("answer")
 def test_a_run_from_its_start_to_its_use(shell):
     run = shell.ask("run", "start", "--session", "work")
     shell.ask("recall", CUE, "--floor", "0", "--session", "work")
@@ -114,11 +114,11 @@ def test_a_run_from_its_start_to_its_use(shell):
     used = shell.ask("run", "used")
     assert (used["id"], used["settled"]) == (run["id"], "used")
     assert weight(shell) == pytest.approx(0.50001)
-    assert [one["settled"] for one in shell.ask("run", "list")] == ["used"]
+    assert [item["settled"] for item in shell.ask("run", "list")] == ["used"]
     assert "shown: kestrel, gulls" in shell.run("run", "list").stdout
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("answer")
 def test_a_run_that_came_to_nothing(shell):
     shell.ask("run", "start", "--session", "work")
     shell.ask("recall", CUE, "--floor", "0", "--session", "work")
@@ -154,7 +154,7 @@ def test_steps_and_trigger_of_a_procedure_are_options(procedure):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--step", "Stop."), "--step = ['Stop.']: belongs to a procedure: add --kind procedure"),
         (("--trigger", "now", "--kind", "fact"), "--trigger = 'now': belongs to a procedure"),
@@ -165,10 +165,10 @@ def test_steps_and_trigger_of_a_procedure_are_options(procedure):
         (("--kind", "procedure", "--step", " "), "metadata.steps = [' ']: must be a list of texts"),
     ],
 )
-def test_what_is_wrong_with_steps_is_said(shell, arguments, said):
+def test_what_is_wrong_with_steps_is_said(shell, arguments, message):
     done = shell.run("remember", "Delete old builds.", *arguments)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert shell.ask("list") == []
 
 
@@ -186,7 +186,7 @@ def test_done_counts_successes_and_failures_and_show_tells_the_rate(procedure):
 def test_done_judges_the_recall_that_is_named(procedure):
     recall = procedure.ask("recall", "delete old builds")["recall_id"]
     done = procedure.ask("done", "free-space", "--recall", recall)
-    (verdict,) = [one["after"] for one in done["changes"] if one["table"] == "verdicts"]
+    (verdict,) = [item["after"] for item in done["changes"] if item["table"] == "verdicts"]
     assert (verdict["verdict"], verdict["recall"]) == ("used", recall)
 
 

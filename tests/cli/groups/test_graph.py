@@ -42,8 +42,8 @@ def test_the_name_of_the_command_may_be_left_out(two, options):
 
 def test_json_is_one_document_with_nodes_and_links(two):
     value = json.loads(two.run("graph", "--format", "json").stdout)
-    assert {"cache", "disk"} <= {one["key"] for one in value["nodes"]}
-    assert "solves" in {one["relation"] for one in value["links"]}
+    assert {"cache", "disk"} <= {item["key"] for item in value["nodes"]}
+    assert "solves" in {item["relation"] for item in value["links"]}
     assert two.ask("graph", "--format", "json") == value
 
 
@@ -59,8 +59,8 @@ def test_a_file_is_written(two):
     page = (two.folder / "graph.html").read_text("utf-8")
     assert page.startswith("<!doctype html>")
     assert "Clear the cache." in page
-    told = two.ask("graph", "--format", "html", "--output", "graph.html")
-    assert told == {"format": "html", "path": "graph.html", "bytes": len(page.encode())}
+    answer = two.ask("graph", "--format", "html", "--output", "graph.html")
+    assert answer == {"format": "html", "path": "graph.html", "bytes": len(page.encode())}
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(two):
@@ -116,7 +116,7 @@ def weighed(shell):
 
 
 @pytest.fixture
-def told(shell, prepared):
+def reply(shell, prepared):
     """A store whose link was weighed thrice."""
     prepared(shell, weighed)
     return shell
@@ -132,19 +132,19 @@ def at(hours):
     return (NOW + hours * HOUR).isoformat()
 
 
-def test_the_log_is_narrowed_by_key_source_and_span(told):
-    assert [one["kind"] for one in told.ask("log", "--source", "manual")] == [
+def test_the_log_is_narrowed_by_key_source_and_span(reply):
+    assert [item["kind"] for item in reply.ask("log", "--source", "manual")] == [
         "set-strength",
         "set-strength",
         "link",
     ]
-    assert [one["at"] for one in told.ask("log", "--since", at(1), "--until", at(2))] == [at(1)]
-    assert len(told.ask("log", "--key", "a", "--limit", "2")) == 2
-    assert told.ask("log", "--source", "automatic") == []
+    assert [item["at"] for item in reply.ask("log", "--since", at(1), "--until", at(2))] == [at(1)]
+    assert len(reply.ask("log", "--key", "a", "--limit", "2")) == 2
+    assert reply.ask("log", "--source", "automatic") == []
 
 
-def test_events_are_one_json_document_with_the_fields_of_the_design(told):
-    moved, _, made = told.ask("log", "--events")
+def test_events_are_one_json_document_with_the_fields_of_the_design(reply):
+    moved, _, new = reply.ask("log", "--events")
     assert moved == {
         "ts": at(2),
         "event": "strength_adjust",
@@ -154,105 +154,105 @@ def test_events_are_one_json_document_with_the_fields_of_the_design(told):
         "new": 0.3,
         "delta": 0.3 - 0.8,
         "reason": "the weight was set by hand",
-        "operation": told.ask("log", "--limit", "1")[0]["id"],
+        "operation": reply.ask("log", "--limit", "1")[0]["id"],
         "actor": "user",
         "via": "library",
         "session": None,
     }
-    assert (made["event"], made["old"], made["new"]) == ("link_made", None, 0.5)
+    assert (new["event"], new["old"], new["new"]) == ("link_made", None, 0.5)
 
 
-def test_events_are_told_in_words(told):
-    shown = lines(told, "log", "--events", "--until", at(1))
+def test_events_are_told_in_words(reply):
+    shown = lines(reply, "log", "--events", "--until", at(1))
     assert re.search(r"  link_made  a ─near→ b  – → 0\.5 \(\+0\.5\)$", shown[0])
     assert shown[1].startswith("    manual; ")
-    assert re.search(r"0\.8 → 0\.3 \(-0\.5\)$", lines(told, "log", "--events")[0])
-    assert lines(told, "log", "--events", "--source", "conscious") == ["no weight changed"]
+    assert re.search(r"0\.8 → 0\.3 \(-0\.5\)$", lines(reply, "log", "--events")[0])
+    assert lines(reply, "log", "--events", "--source", "conscious") == ["no weight changed"]
 
 
-def test_one_distribution_is_drawn_with_a_bar_for_each_bin(told):
-    shown = lines(told, "graph", "strengths", "--at", at(1))
+def test_one_distribution_is_drawn_with_a_bar_for_each_bin(reply):
+    shown = lines(reply, "graph", "strengths", "--at", at(1))
     assert shown[0].endswith("  1 link, mean 0.800, median 0.800")
     bars = [line.split() for line in shown[2:]]
     assert [bar[0] for bar in bars] == [f"{i / 10:.1f}–{(i + 1) / 10:.1f}" for i in range(10)]
     assert [len(bar[2]) if len(bar) > 2 else 0 for bar in bars] == [0] * 8 + [40, 0]
 
 
-def test_distributions_over_time_are_a_row_each(told):
-    found = told.ask("graph", "strengths", "--over", "3", "--at", at(2))
-    assert [(one["at"], one["links"], one["mean"]) for one in found] == [
+def test_distributions_over_time_are_a_row_each(reply):
+    result = reply.ask("graph", "strengths", "--over", "3", "--at", at(2))
+    assert [(item["at"], item["links"], item["mean"]) for item in result] == [
         (at(0), 1, 0.5),
         (at(1), 1, 0.8),
         (at(2), 1, 0.3),
     ]
-    shown = lines(told, "graph", "strengths", "--over", "3", "--since", at(0), "--at", at(2))
+    shown = lines(reply, "graph", "strengths", "--over", "3", "--since", at(0), "--at", at(2))
     assert shown[0].split() == ["at", "links", "mean", "median", "0", "to", "1"]
     assert [line.split()[-1] for line in shown[1:]] == ["·····█····", "········█·", "···█······"]
 
 
-def test_without_links_the_distribution_is_empty(told):
-    shown = lines(told, "graph", "strengths", "--relation", "unknown")
+def test_without_links_the_distribution_is_empty(reply):
+    shown = lines(reply, "graph", "strengths", "--relation", "unknown")
     assert shown[0].endswith("  0 links, mean –, median –")
     assert all(line.split()[1] == "0" for line in shown[2:])
 
 
-def test_links_that_were_pulled_both_ways_are_listed(told):
-    (found,) = told.ask("graph", "oscillating", "--turns", "1")
-    assert (found["source"], found["target"], found["turns"], found["weight"]) == ("a", "b", 1, 0.3)
-    assert lines(told, "graph", "oscillating") == ["no link turned so often"]
-    shown = lines(told, "graph", "oscillating", "--turns", "1")
+def test_links_that_were_pulled_both_ways_are_listed(reply):
+    (result,) = reply.ask("graph", "oscillating", "--turns", "1")
+    assert (result["source"], result["target"], result["turns"], result["weight"]) == ("a", "b", 1, 0.3)
+    assert lines(reply, "graph", "oscillating") == ["no link turned so often"]
+    shown = lines(reply, "graph", "oscillating", "--turns", "1")
     assert shown[1].split() == ["1", "2", "0.8", "-0.2", "0.3", "a", "─near→", "b"]
 
 
-def test_links_are_listed_as_they_were(told):
-    assert [one["weight"] for one in told.ask("links", "--known-at", at(1))] == [0.8]
-    assert lines(told, "links", "a", "--known-at", at(0)) == ["a ─near→ b (0.50)  by hand"]
-    assert lines(told, "links", "--known-at", at(-1)) == ["no links"]
+def test_links_are_listed_as_they_were(reply):
+    assert [item["weight"] for item in reply.ask("links", "--known-at", at(1))] == [0.8]
+    assert lines(reply, "links", "a", "--known-at", at(0)) == ["a ─near→ b (0.50)  by hand"]
+    assert lines(reply, "links", "--known-at", at(-1)) == ["no links"]
 
 
-def test_a_dry_run_of_a_rollback_lists_what_the_rollback_undoes(told):
-    proposed = told.ask("rollback", "--since", at(1), "--dry-run")
-    assert [(one["kind"], one["at"]) for one in proposed] == [
+def test_a_dry_run_of_a_rollback_lists_what_the_rollback_undoes(reply):
+    proposed = reply.ask("rollback", "--since", at(1), "--dry-run")
+    assert [(item["kind"], item["at"]) for item in proposed] == [
         ("set-strength", at(2)),
         ("set-strength", at(1)),
     ]
-    assert lines(told, "rollback", "--since", at(1), "--dry-run")[-1] == "2 operations would be undone"
-    assert [one["weight"] for one in told.ask("links")] == [0.3]
-    done = told.ask("rollback", "--since", at(1), "--source", "manual")
+    assert lines(reply, "rollback", "--since", at(1), "--dry-run")[-1] == "2 operations would be undone"
+    assert [item["weight"] for item in reply.ask("links")] == [0.3]
+    done = reply.ask("rollback", "--since", at(1), "--source", "manual")
     assert (done["kind"], done["message"]) == ("rollback", "rolled back 2 operations")
-    assert [one["weight"] for one in told.ask("links")] == [0.5]
-    told.ask("undo", "last")
-    assert [one["weight"] for one in told.ask("links")] == [0.3]
+    assert [item["weight"] for item in reply.ask("links")] == [0.5]
+    reply.ask("undo", "last")
+    assert [item["weight"] for item in reply.ask("links")] == [0.3]
 
 
-def test_a_rollback_says_how_to_take_it_back(told):
-    shown = lines(told, "rollback", "--since", at(2))
+def test_a_rollback_says_how_to_take_it_back(reply):
+    shown = lines(reply, "rollback", "--since", at(2))
     assert shown[1].strip().startswith("rolled back 1 operation")
     assert re.fullmatch(r"    to undo this: priming undo \S+", shown[-1])
 
 
-def test_what_was_redone_is_what_undo_last_takes_back(told):
-    told.ask("undo", told.ask("undo", "last")["id"])
-    assert told.ask("undo", "last")["message"] == "undid a set-strength"
-    assert [one["weight"] for one in told.ask("links")] == [0.8]
+def test_what_was_redone_is_what_undo_last_takes_back(reply):
+    reply.ask("undo", reply.ask("undo", "last")["id"])
+    assert reply.ask("undo", "last")["message"] == "undid a set-strength"
+    assert [item["weight"] for item in reply.ask("links")] == [0.8]
 
 
-def test_normalising_is_a_dry_run_unless_applied(told):
+def test_normalising_is_a_dry_run_unless_applied(reply):
     # Nothing but each other: no neighbour in common, the floor.
-    shown = lines(told, "graph", "normalize-strengths", "--relation", "near")
+    shown = lines(reply, "graph", "normalize-strengths", "--relation", "near")
     assert shown == ["a ─near→ b  0.3 → 0.1", "1 link would change: --apply changes them"]
-    (moved,) = told.ask("graph", "normalize-strengths", "--relation", "near", "--apply")
+    (moved,) = reply.ask("graph", "normalize-strengths", "--relation", "near", "--apply")
     assert (moved["old"], moved["new"], moved["source"]) == (0.3, 0.1, "manual")
-    assert [one["weight"] for one in told.ask("links")] == [0.1]
-    assert "nothing to change" in lines(told, "graph", "normalize-strengths", "--relation", "near")[0]
-    told.ask("undo", moved["operation"])
-    assert lines(told, "graph", "normalize-strengths", "--relation", "near", "--apply")[1].startswith(
+    assert [item["weight"] for item in reply.ask("links")] == [0.1]
+    assert "nothing to change" in lines(reply, "graph", "normalize-strengths", "--relation", "near")[0]
+    reply.ask("undo", moved["operation"])
+    assert lines(reply, "graph", "normalize-strengths", "--relation", "near", "--apply")[1].startswith(
         "changed"
     )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("log", "--source", "mine"), "source = 'mine': must be one of automatic, conscious, manual"),
         (("log", "--events", "--until", "noon"), "until = 'noon': must be a date or time"),
@@ -266,9 +266,9 @@ def test_normalising_is_a_dry_run_unless_applied(told):
         (("links", "--known-at", "noon"), "known_at = 'noon': must be a date or time"),
     ],
 )
-def test_bad_input_is_named_and_changes_nothing(told, arguments, said):
-    before = told.ask("log")
-    done = told.run(*arguments)
+def test_bad_input_is_named_and_changes_nothing(reply, arguments, message):
+    before = reply.ask("log")
+    done = reply.run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert told.ask("log") == before
+    assert message in done.stderr
+    assert reply.ask("log") == before

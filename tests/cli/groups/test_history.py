@@ -45,20 +45,20 @@ def contents(hits):
 
 
 def test_a_recall_is_asked_as_of_another_time(moved):
-    def asked(*options):
+    def query(*options):
         return contents(moved.ask("recall", "when do we meet?", "--limit", 1, *options)["hits"])
 
-    assert asked() == [MOVED]
-    assert asked("--known-at", FIRST) == [MEETING]
-    assert asked("--valid-at", FIRST) == [MEETING]
-    assert asked("--known-at", "2026-03-04T00:00Z") == [MEETING]
-    assert asked("--valid-at", "2026-03-04T00:00Z") == [MOVED]
+    assert query() == [MOVED]
+    assert query("--known-at", FIRST) == [MEETING]
+    assert query("--valid-at", FIRST) == [MEETING]
+    assert query("--known-at", "2026-03-04T00:00Z") == [MEETING]
+    assert query("--valid-at", "2026-03-04T00:00Z") == [MOVED]
 
 
 def test_what_is_superseded_comes_up_marked(moved):
-    asked = ("recall", "when do we meet?", "--include-superseded", "--tokens", 500)
-    assert [hit["superseded_by"] for hit in moved.ask(*asked)["hits"]] == [None, 2]
-    shown = moved.run(*asked).stdout
+    query = ("recall", "when do we meet?", "--include-superseded", "--tokens", 500)
+    assert [hit["superseded_by"] for hit in moved.ask(*query)["hits"]] == [None, 2]
+    shown = moved.run(*query).stdout
     true_from, closed = (timestamp(START + timedelta(days=days)) for days in (2, 4))
     assert shown.count(f"superseded by version 2 from {true_from} on, recorded {closed}") == 1
     assert "- [meeting] (superseded until 2026-03-03)" in shown
@@ -74,35 +74,35 @@ def test_a_version_is_shown_as_of_another_time(moved):
 
 
 def test_what_was_there_is_listed_as_of_another_time(moved):
-    assert [one["key"] for one in moved.ask("list")] == ["meeting"]
-    assert [one["key"] for one in moved.ask("list", "--known-at", FIRST)] == ["meeting", "bread"]
+    assert [item["key"] for item in moved.ask("list")] == ["meeting"]
+    assert [item["key"] for item in moved.ask("list", "--known-at", FIRST)] == ["meeting", "bread"]
 
 
 def test_a_list_has_the_times_of_versions_where_they_matter(moved):
     def table(*options):
         return [" ".join(row.split()) for row in moved.run("list", *options).stdout.splitlines()]
 
-    told, changed, true_from = (timestamp(START + timedelta(days=days)) for days in (0, 4, 2))
+    answer, changed, true_from = (timestamp(START + timedelta(days=days)) for days in (0, 4, 2))
     assert table() == ["key kind date gist", f"meeting episode {changed[:10]} {MOVED}"]
     explained = f"meeting episode 2 {changed} {true_from} {MOVED}"
     assert table("--explain") == ["key kind version recorded valid from gist", explained]
     assert table("--known-at", FIRST)[1:] == [
-        f"meeting episode 1 {told} {MEETING}",
-        f"bread episode 1 {told} Bread and butter.",
+        f"meeting episode 1 {answer} {MEETING}",
+        f"bread episode 1 {answer} Bread and butter.",
     ]
     assert table("--valid-at", FIRST) == [
         "key kind version recorded superseded valid to gist",
-        f"meeting episode 1 {told} {changed} {true_from} {MEETING}",
+        f"meeting episode 1 {answer} {changed} {true_from} {MEETING}",
     ]
 
 
 def test_what_became_different_is_listed_with_both_answers(moved):
-    found = moved.ask("diff", FIRST, LAST, "bread")
-    assert {(one["key"], one["what"]) for one in found["memories"]} == {
+    result = moved.ask("diff", FIRST, LAST, "bread")
+    assert {(item["key"], item["what"]) for item in result["memories"]} == {
         ("bread", "forgotten"),
         ("meeting", "superseded"),
     }
-    assert ("bread", "gone") in {(one["key"], one["what"]) for one in found["answers"]}
+    assert ("bread", "gone") in {(item["key"], item["what"]) for item in result["answers"]}
     shown = moved.run("diff", FIRST, LAST, "bread").stdout
     changed, true_from = (timestamp(START + timedelta(days=days)) for days in (4, 2))
     superseded = f"superseded  meeting  episode  {changed}, valid from {true_from}\n"
@@ -112,9 +112,9 @@ def test_what_became_different_is_listed_with_both_answers(moved):
 
 
 def test_an_answer_in_the_same_place_that_says_something_else_is_told_with_both_texts(moved):
-    asked = ("diff", FIRST, LAST, "when do we meet?", "--limit", 1)
-    assert [one["what"] for one in moved.ask(*asked)["answers"]] == ["restated"]
-    shown = moved.run(*asked).stdout
+    query = ("diff", FIRST, LAST, "when do we meet?", "--limit", 1)
+    assert [item["what"] for item in moved.ask(*query)["answers"]] == ["restated"]
+    shown = moved.run(*query).stdout
     assert shown.endswith(f"meeting  has another text\n    - {MEETING}\n    + {MOVED}\n")
 
 
@@ -129,13 +129,13 @@ def test_of_many_links_the_first_are_shown(moved):
         memory.link_many(
             [{"source": "meeting", "target": "cheese", "relation": f"r{n:02}"} for n in range(25)]
         )
-        made = len(memory.diff(START + timedelta(days=9), datetime.now(UTC)).links)
+        new = len(memory.diff(START + timedelta(days=9), datetime.now(UTC)).links)
     shown = moved.run("diff", LAST, "2999-01-01").stdout
-    assert f"… and {made - 20} more: --json lists all" in shown
+    assert f"… and {new - 20} more: --json lists all" in shown
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("diff", LAST, FIRST), "name the earlier time first"),
         (("diff", "then", LAST), "d1"),
@@ -143,10 +143,10 @@ def test_of_many_links_the_first_are_shown(moved):
         (("as-of", "meeting", "--valid-at", "then"), "valid_at"),
     ],
 )
-def test_a_bad_time_is_named(moved, arguments, said):
+def test_a_bad_time_is_named(moved, arguments, message):
     done = moved.run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_aliases_are_shown_before_they_are_merged(shell):
@@ -156,11 +156,11 @@ def test_aliases_are_shown_before_they_are_merged(shell):
         "  a  We use Kubernetes, or K8s.\n"
         "nothing was merged: that was a dry run\n"
     )
-    (one,) = shell.ask("aliases")
-    assert (one["alias"], one["name"], one["reason"]) == ("entity:k8s", "entity:kubernetes", "said")
-    assert one["evidence"] == [{"key": "a", "text": "We use Kubernetes, or K8s."}]
+    (item,) = shell.ask("aliases")
+    assert (item["alias"], item["name"], item["reason"]) == ("entity:k8s", "entity:kubernetes", "said")
+    assert item["evidence"] == [{"key": "a", "text": "We use Kubernetes, or K8s."}]
     assert shell.run("aliases").stdout == "no two names mean the same\n"
-    shell.ask("undo", one["operation"])
+    shell.ask("undo", item["operation"])
     assert len(shell.ask("aliases", "--dry-run", "--limit", "1")) == 1
 
 
@@ -187,7 +187,7 @@ def test_contradictions_are_listed_and_settled(shell):
         "    priming deprecate b --by a\n"
         "    priming review --keep a+b\n"
     )
-    assert [one["id"] for one in shell.ask("review", "--limit", "1")] == ["a+b"]
+    assert [item["id"] for item in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
     assert shell.run("review").stdout == "no facts or rules contradict each other\n"
 
@@ -212,11 +212,11 @@ def two(shell, prepared):
 
 def test_undo_last_walks_back_over_what_is_neither_undo_nor_undone(two):
     assert two.ask("undo", "last")["kind"] == "undo"
-    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
+    assert [item["key"] for item in two.ask("list")] == [DISK_KEY]
     undone = two.ask("undo", "last")
     assert two.ask("list") == []
     two.ask("undo", undone["id"])
-    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
+    assert [item["key"] for item in two.ask("list")] == [DISK_KEY]
 
 
 def test_undo_last_passes_over_where_a_piece_of_work_begins_and_ends(shell):
@@ -236,9 +236,9 @@ def test_with_nothing_to_undo_undo_last_says_so(shell):
 
 def test_the_log_is_newest_first_and_can_be_narrowed(two):
     two.ask("forget", CACHE_KEY)
-    assert [one["kind"] for one in two.ask("log")] == ["forget", "remember", "remember"]
-    assert [one["kind"] for one in two.ask("log", "--limit", "1")] == ["forget"]
-    assert [one["kind"] for one in two.ask("log", "--key", CACHE_KEY)] == ["forget", "remember"]
+    assert [item["kind"] for item in two.ask("log")] == ["forget", "remember", "remember"]
+    assert [item["kind"] for item in two.ask("log", "--limit", "1")] == ["forget"]
+    assert [item["kind"] for item in two.ask("log", "--key", CACHE_KEY)] == ["forget", "remember"]
     assert two.ask("log", "--since", "2999-01-01") == []
 
 

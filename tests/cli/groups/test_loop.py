@@ -39,13 +39,13 @@ def agent(shell, monkeypatch):
     """Makes an agent whose tasks have this gate."""
     monkeypatch.chdir(shell.folder)
 
-    def made(verify="true", act=None):
+    def new(verify="true", act=None):
         asks = {**REASON, "assessment": "unclear", "question": "Which of the two?"}
         program = AGENT.format(asks=asks, reason=planned(verify), act={**ACT, **(act or {})})
         (shell.folder / "agent.py").write_text(program)
         return shlex.join([sys.executable, str(shell.folder / "agent.py")])
 
-    return made
+    return new
 
 
 def ran(shell, *arguments, status=0):
@@ -57,37 +57,37 @@ def ran(shell, *arguments, status=0):
 
 @pytest.mark.slow
 def test_a_run_that_delivers_ends_with_0(shell, agent):
-    told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
-    assert (told["ended"], told["status"], told["tasks"][0]["status"]) == ("delivered", 0, "delivered")
+    answer = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
+    assert (answer["ended"], answer["status"], answer["tasks"][0]["status"]) == ("delivered", 0, "delivered")
 
 
 @pytest.mark.slow
 def test_a_run_that_is_blocked_ends_with_3(shell, agent):
-    told = ran(shell, "run", "Mend it", "--agent", agent("false"), "--yes", "--max-attempts", 2, status=3)
-    assert (told["ended"], len(told["tasks"][0]["attempts"])) == ("blocked", 2)
+    answer = ran(shell, "run", "Mend it", "--agent", agent("false"), "--yes", "--max-attempts", 2, status=3)
+    assert (answer["ended"], len(answer["tasks"][0]["attempts"])) == ("blocked", 2)
 
 
 @pytest.mark.slow
 def test_a_run_without_a_yes_waits_with_4_and_is_gone_on_with(shell, agent):
-    told = ran(shell, "run", "Mend it", "--agent", agent(), status=4)
-    assert (told["waits"]["what"], told["status"]) == ("approval", 4)
-    assert ran(shell, "resume", told["session"], "--agent", agent(), status=4)["waits"] == told["waits"]
-    assert ran(shell, "resume", told["session"], "--yes", "--agent", agent())["ended"] == "delivered"
+    answer = ran(shell, "run", "Mend it", "--agent", agent(), status=4)
+    assert (answer["waits"]["what"], answer["status"]) == ("approval", 4)
+    assert ran(shell, "resume", answer["session"], "--agent", agent(), status=4)["waits"] == answer["waits"]
+    assert ran(shell, "resume", answer["session"], "--yes", "--agent", agent())["ended"] == "delivered"
 
 
 @pytest.mark.slow
 def test_a_question_ends_with_4_and_is_answered(shell, agent):
-    told = ran(shell, "run", "REASON_ASKS", "--agent", agent(), "--yes", status=4)
-    assert told["waits"]["about"] == "Which of the two?"
-    done = ran(shell, "resume", told["session"], "--answer", "The second.", "--yes", "--agent", agent())
+    answer = ran(shell, "run", "REASON_ASKS", "--agent", agent(), "--yes", status=4)
+    assert answer["waits"]["about"] == "Which of the two?"
+    done = ran(shell, "resume", answer["session"], "--answer", "The second.", "--yes", "--agent", agent())
     assert done["ended"] == "delivered"
 
 
 @pytest.mark.slow
 def test_an_agent_that_is_not_there_ends_with_1_and_bad_input_with_2(shell, agent):
-    told = ran(shell, "run", "Mend it", "--agent", "no-such-program", status=1)
-    assert (told["stopped"], told["state"]) == ("agent", "REASON")
-    assert "no-such-program" in told["why"]
+    answer = ran(shell, "run", "Mend it", "--agent", "no-such-program", status=1)
+    assert (answer["stopped"], answer["state"]) == ("agent", "REASON")
+    assert "no-such-program" in answer["why"]
     for wrong in (
         ["run", "Mend it"],
         ["run", " ", "--agent", agent()],
@@ -108,9 +108,9 @@ def test_people_are_told_how_to_go_on(shell, agent):
 
 @pytest.mark.slow
 def test_thinking_shows_a_plan_and_keeps_nothing(shell, agent):
-    told = ran(shell, "think", "Mend what is broken", "--agent", agent())
-    assert told["reasoned"]["tasks"][0]["objective"] == "Mend it"
-    assert told["context"]["objective"] == "Mend what is broken"
+    answer = ran(shell, "think", "Mend what is broken", "--agent", agent())
+    assert answer["reasoned"]["tasks"][0]["objective"] == "Mend it"
+    assert answer["context"]["objective"] == "Mend what is broken"
     assert "1. Mend it" in shell.run("loop", "think", "Mend it", "--agent", agent()).stdout
     assert ran(shell, "list") == []
     assert shell.run("loop", "status").exit_code == 2
@@ -118,33 +118,34 @@ def test_thinking_shows_a_plan_and_keeps_nothing(shell, agent):
 
 @pytest.mark.slow
 def test_sessions_are_listed_and_shown(shell, agent):
-    told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
+    answer = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
     (row,) = ran(shell, "list")
     assert (row["session"], row["delivered"], row["tasks"], row["stands"]) == (
-        told["session"],
+        answer["session"],
         1,
         1,
         "delivered",
     )
     assert "1/1" in shell.run("loop", "list").stdout
-    assert "Mend what is broken" in shell.run("loop", "status", told["session"]).stdout
+    assert "Mend what is broken" in shell.run("loop", "status", answer["session"]).stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("form", "wanted"), [("text", "gate passed"), ("markdown", "## What was tried"), ("json", '"delivered"')]
+    ("form", "expected"),
+    [("text", "gate passed"), ("markdown", "## What was tried"), ("json", '"delivered"')],
 )
-def test_a_report_has_three_forms(shell, agent, form, wanted):
-    told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
-    done = shell.run("loop", "report", told["session"], "--format", form)
-    assert (done.exit_code, wanted in done.stdout) == (0, True)
+def test_a_report_has_three_forms(shell, agent, form, expected):
+    answer = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
+    done = shell.run("loop", "report", answer["session"], "--format", form)
+    assert (done.exit_code, expected in done.stdout) == (0, True)
     assert shell.run("loop", "report", "--format", form).stdout == done.stdout
 
 
 @pytest.mark.slow
 def test_a_form_that_is_none_is_refused(shell, agent):
-    told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
-    assert shell.run("loop", "report", told["session"], "--format", "pdf").exit_code == 2
+    answer = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
+    assert shell.run("loop", "report", answer["session"], "--format", "pdf").exit_code == 2
 
 
 @pytest.mark.slow
@@ -157,12 +158,12 @@ def test_a_program_drives_the_loop_by_itself(shell, agent):
         "seq": 1,
         "status": "pending",
     }
-    told = ran(shell, "task", "complete", *of, "--delivered", "Made it.", status=3)
-    assert (told["status"], told["gate"]["status"]) == ("pending", "failed")
-    assert [one["seq"] for one in ran(shell, "task", "pending", "--session", session)] == [1]
+    answer = ran(shell, "task", "complete", *of, "--delivered", "Made it.", status=3)
+    assert (answer["status"], answer["gate"]["status"]) == ("pending", "failed")
+    assert [item["seq"] for item in ran(shell, "task", "pending", "--session", session)] == [1]
     (shell.folder / "made").touch()
-    told = ran(shell, "task", "complete", *of, "--delivered", "Made it.", "--utilized", '["none"]')
-    assert (told["status"], told["feedback"]["missing"]) == ("complete", ["none"])
+    answer = ran(shell, "task", "complete", *of, "--delivered", "Made it.", "--utilized", '["none"]')
+    assert (answer["status"], answer["feedback"]["missing"]) == ("complete", ["none"])
     assert ran(shell, "task", "get", *of)["delivered"] == "Made it."
     assert ran(shell, "task", "summary", "--session", session)["complete"] == 1
     assert ran(shell, "meta", session)["recommendation"] == "keep_going"
@@ -184,8 +185,8 @@ def test_a_task_is_blocked_from_outside(shell, agent):
     session = ran(shell, "task", "new-session")["session_id"]
     of = ["--session", session, "--seq", 1]
     ran(shell, "task", "add", *of, "--objective", "Mend it", "--delta", '["a.py"]')
-    told = ran(shell, "task", "block", *of, "--reason", "There is no glue.")
-    assert (told["status"], told["reason"]) == ("blocked", "There is no glue.")
+    answer = ran(shell, "task", "block", *of, "--reason", "There is no glue.")
+    assert (answer["status"], answer["reason"]) == ("blocked", "There is no glue.")
 
 
 @pytest.mark.parametrize("wrong", ["glue", '{"a": 1}', "[1]", "[" * 100_000])
@@ -209,21 +210,21 @@ def typed(shell, *arguments, answers):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    os.write(leader, "".join(f"{one}\n" for one in answers).encode())
-    drawn, asked = process.communicate(timeout=60)
+    os.write(leader, "".join(f"{answer}\n" for answer in answers).encode())
+    drawn, query = process.communicate(timeout=60)
     os.close(follower)
     os.close(leader)
-    return process.returncode, drawn.decode(), asked.decode()
+    return process.returncode, drawn.decode(), query.decode()
 
 
 @pytest.mark.slow
 def test_a_person_at_a_terminal_is_asked(shell, agent):
-    status, drawn, asked = typed(
+    status, drawn, query = typed(
         shell, "run", "REASON_ASKS", "--agent", agent(), answers=["The second.", "y"]
     )
-    assert status == 0, asked
-    assert "Which of the two?" in asked
-    assert "Act on this plan? [y/N]" in asked
+    assert status == 0, query
+    assert "Which of the two?" in query
+    assert "Act on this plan? [y/N]" in query
     assert "delivered" in drawn
 
 
@@ -236,9 +237,9 @@ def test_a_person_at_a_terminal_may_say_no(shell, agent):
 
 @pytest.mark.slow
 def test_what_is_destructive_is_asked_about_even_with_yes(shell, agent):
-    status, _, asked = typed(shell, "run", "Tidy", "--agent", agent("rm -f x"), "--yes", answers=["y"])
+    status, _, query = typed(shell, "run", "Tidy", "--agent", agent("rm -f x"), "--yes", answers=["y"])
     assert status == 0
-    assert "its command contains 'rm'" in asked
+    assert "its command contains 'rm'" in query
 
 
 @pytest.mark.slow

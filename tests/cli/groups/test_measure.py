@@ -18,8 +18,8 @@ def with_verdicts(shell):
     shell.ask("remember", "Kestrel signs the builds.", "--key", "signs")
     shell.ask("remember", "Gulls nest upon the cliff.", "--key", "gulls")
     for text, key in (("who signs builds", "signs"), ("where do gulls nest", "gulls")):
-        found = shell.ask("recall", text)
-        shell.ask("feedback", "--recall", found["recall_id"], "--used", key)
+        result = shell.ask("recall", text)
+        shell.ask("feedback", "--recall", result["recall_id"], "--used", key)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def test_each_term_stands_in_a_row_with_its_worth_and_interval(judged):
 
 
 def test_some_terms_alone_are_asked_for_by_name(judged):
-    found = judged.ask("ablate", "spread", "words", "--no-propose")
-    assert [one["term"] for one in found["terms"]] == ["words", "spread"]
-    assert (found["recalls"], found["cues"], found["measure"]) == (2, 2, "average precision at 10")
+    result = judged.ask("ablate", "spread", "words", "--no-propose")
+    assert [item["term"] for item in result["terms"]] == ["words", "spread"]
+    assert (result["recalls"], result["cues"], result["measure"]) == (2, 2, "average precision at 10")
 
 
 def test_too_few_judged_recalls_are_counted(judged):
@@ -85,13 +85,13 @@ def data(tmp_path):
         {"speaker": who, "dia_id": f"D1:{i}", "text": text}
         for i, (who, text) in enumerate(zip("ABA", TURNS, strict=True), 1)
     ]
-    asked = [
+    query = [
         {"question": "What is the name of the cat?", "evidence": ["D1:1"], "category": 4},
         {"question": "What colour was the stolen boat?", "evidence": ["D1:2"], "category": 5},
     ]
-    one = {"sample_id": "a", "conversation": {"session_1": turns}, "qa": asked}
+    item = {"sample_id": "a", "conversation": {"session_1": turns}, "qa": query}
     path = tmp_path / "locomo_tiny.json"
-    path.write_text(json.dumps([one]), "utf-8")
+    path.write_text(json.dumps([item]), "utf-8")
     return path
 
 
@@ -110,14 +110,14 @@ def test_a_benchmark_prints_its_tables_and_writes_its_files(shell, data, tmp_pat
 
 
 def test_with_json_the_document_is_printed(shell, data):
-    said = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--limit", 1)
-    assert said["benchmark"] == "locomo"
-    assert [one["category"] for one in said["contestants"][0]["questions"]] == ["4"]
+    message = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--limit", 1)
+    assert message["benchmark"] == "locomo"
+    assert [item["category"] for item in message["contestants"][0]["questions"]] == ["4"]
 
 
 def test_the_profile_is_that_of_the_option(shell, data):
-    said = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--profile", "ethos")
-    assert [one["name"] for one in said["contestants"]] == ["ethos"]
+    message = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--profile", "ethos")
+    assert [item["name"] for item in message["contestants"]] == ["ethos"]
 
 
 @pytest.fixture
@@ -152,13 +152,15 @@ def test_a_folder_of_ones_own_is_measured_beside_plain_methods_and_leaves_the_st
 
 
 def test_a_folder_of_ones_own_as_json_has_every_figure_the_parts_and_the_intervals(shell, own):
-    said = shell.ask("bench", own, "--embedder", "hashed", "--baselines", "--ablate", "spread", "--limit", 1)
-    assert said["benchmark"] == "mine"
-    assert [row["name"] for row in said["contestants"]][1:] == [
+    message = shell.ask(
+        "bench", own, "--embedder", "hashed", "--baselines", "--ablate", "spread", "--limit", 1
+    )
+    assert message["benchmark"] == "mine"
+    assert [row["name"] for row in message["contestants"]][1:] == [
         "priming without spread",
         *("plain bm25", "plain cosine", "plain fusion", "plain hybrid"),
     ]
-    first, *others = said["contestants"]
+    first, *others = message["contestants"]
     assert {"questions", "R@5", "R@10", "nDCG@10", "MRR"} <= set(first["headline"])
     assert first["by_part"]["a"]["questions"] == 1
     assert first["median_ms"] > 0
@@ -184,7 +186,7 @@ def test_what_is_no_set_of_ones_own_is_refused(shell, own, name, problem, monkey
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("supplied", "problem"),
     [
         (("nonesuch",), "must be one of locomo, hotpot, musique"),
         (("locomo", "--out", "nowhere/out.json"), "must be a file in an existing folder"),
@@ -194,8 +196,8 @@ def test_what_is_no_set_of_ones_own_is_refused(shell, own, name, problem, monkey
         (("hotpot",), "holds no file hotpot*.json"),
     ],
 )
-def test_bad_input_is_told_before_anything_is_measured(shell, data, given, problem):
-    name, *more = given
+def test_bad_input_is_told_before_anything_is_measured(shell, data, supplied, problem):
+    name, *more = supplied
     done = shell.run("bench", name, "--data", data.parent, *more)
     assert done.exit_code == 2
     assert problem in done.stderr

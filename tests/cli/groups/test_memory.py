@@ -77,29 +77,29 @@ def test_a_list_goes_on_after_the_last_id(two):
     first = two.ask("list", "--limit", "1")
     second = two.ask("list", "--limit", "1", "--after", first[0]["id"])
     assert [first[0]["key"], second[0]["key"]] == [DISK_KEY, CACHE_KEY]
-    assert [one["key"] for one in two.ask("list", "--matching", "cache")] == [CACHE_KEY]
+    assert [item["key"] for item in two.ask("list", "--matching", "cache")] == [CACHE_KEY]
 
 
 def test_forgotten_memories_are_listed_when_asked_for(two):
     operation = two.ask("forget", CACHE_KEY)
     assert operation["kind"] == "forget"
-    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
-    assert [one["key"] for one in two.ask("list", "--status", "forgotten")] == [CACHE_KEY]
+    assert [item["key"] for item in two.ask("list")] == [DISK_KEY]
+    assert [item["key"] for item in two.ask("list", "--status", "forgotten")] == [CACHE_KEY]
     assert len(two.ask("list", "--status", "any")) == 2
 
 
 def test_a_superseded_memory_keeps_its_history(two):
     record = two.ask("supersede", DISK_KEY, "It was DNS.", "--valid-from", "2026-03-01", "--tag", "dns")
     assert (record["version"], record["tags"], record["session"]) == (2, ["dns"], "monday")
-    assert [one["content"] for one in two.ask("history", DISK_KEY)] == [DISK, "It was DNS."]
+    assert [item["content"] for item in two.ask("history", DISK_KEY)] == [DISK, "It was DNS."]
 
 
 def test_links_are_made_set_and_listed(two):
-    made = two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "solves", "--weight", "0.8")
-    assert (made["relation"], made["weight"], made["given"]) == ("solves", 0.8, True)
+    new = two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "solves", "--weight", "0.8")
+    assert (new["relation"], new["weight"], new["given"]) == ("solves", 0.8, True)
     operation = two.ask("graph", "link-strength", CACHE_KEY, DISK_KEY, "0.99", "--relation", "solves")
     assert operation["message"].startswith("1 link set to 0.95: 0.80 → 0.95; a weight of 0.99")
-    assert [one["weight"] for one in two.ask("links", CACHE_KEY, "--relation", "solves")] == [0.95]
+    assert [item["weight"] for item in two.ask("links", CACHE_KEY, "--relation", "solves")] == [0.95]
     assert len(two.ask("links")) > 1
 
 
@@ -112,7 +112,7 @@ def test_a_relation_is_shown_with_its_sign_and_the_first_reply_says_it(two):
     assert "from now on the relation 'gainsays' takes activation away" in turned
     for shown in (("links", CACHE_KEY), ("links",), ("show", DISK_KEY), ("show", CACHE_KEY)):
         assert edge in two.run(*shown).stdout
-    assert [one["sign"] for one in two.ask("links", "--relation", "gainsays")] == [-1]
+    assert [item["sign"] for item in two.ask("links", "--relation", "gainsays")] == [-1]
     assert "arrowhead=tee" in two.run("graph").stdout
     back = two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "gainsays", "--exciting")
     assert (back["sign"], back["message"][:11]) == (1, "from now on")
@@ -137,7 +137,7 @@ def test_purge_asks_first(two):
     assert two.run("purge", CACHE_KEY, stdin="").exit_code == 1
     assert len(two.ask("list")) == 2
     assert two.run("purge", CACHE_KEY, stdin="y\n").exit_code == 0
-    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
+    assert [item["key"] for item in two.ask("list")] == [DISK_KEY]
 
 
 def test_purge_for_programs_needs_the_word(two):

@@ -48,8 +48,8 @@ def two(shell, prepared):
 def test_a_remembered_text_is_recalled(two):
     stored = two.ask("remember", DISK, "--session", "monday")
     assert (stored["status"], stored["key"]) == ("duplicate", DISK_KEY)
-    found = two.ask("recall", "why did the deploy fail", "--floor", "0")
-    assert [hit["memory"]["key"] for hit in found["hits"]] == [DISK_KEY, CACHE_KEY]
+    result = two.ask("recall", "why did the deploy fail", "--floor", "0")
+    assert [hit["memory"]["key"] for hit in result["hits"]] == [DISK_KEY, CACHE_KEY]
 
 
 def test_recall_takes_what_may_come_up_from_its_options(two):
@@ -68,19 +68,19 @@ def test_recall_takes_what_may_come_up_from_its_options(two):
 
 
 def test_recall_says_nothing_where_it_is_less_sure_than_asked_for(two):
-    found = two.ask("recall", "deploy disk", "--floor", "0")
-    assert found["hits"]
-    assert 0 < found["confidence"] < 1
+    result = two.ask("recall", "deploy disk", "--floor", "0")
+    assert result["hits"]
+    assert 0 < result["confidence"] < 1
     silent = two.ask("recall", "deploy disk", "--floor", "1")
-    assert (silent["hits"], silent["confidence"]) == ([], found["confidence"])
+    assert (silent["hits"], silent["confidence"]) == ([], result["confidence"])
     assert silent["reason"].endswith(", less than 1")
-    assert found["confidence"] == found["hits"][0]["relevance"]
+    assert result["confidence"] == result["hits"][0]["relevance"]
 
 
 def test_an_explained_recall_shows_the_sum_that_its_percentage_is_made_of(two):
     printed = two.run("recall", "deploy disk", "--explain").stdout
-    found = re.search(r"^    (.+)  = (\S+) log-odds, (\S+)%$", printed, re.MULTILINE)
-    terms, total, percent = found.groups()
+    result = re.search(r"^    (.+)  = (\S+) log-odds, (\S+)%$", printed, re.MULTILINE)
+    terms, total, percent = result.groups()
     assert printed.startswith(f" 1  {round(float(percent)):3}%  ")
     assert sum(map(float, re.findall(r"[+-]\d+\.\d\d", terms))) == pytest.approx(float(total), abs=0.05)
     assert 100 / (1 + exp(-float(total))) == pytest.approx(float(percent), abs=0.2)
@@ -95,14 +95,14 @@ def test_a_floor_outside_its_range_is_refused(two, floor):
 
 def test_recall_takes_a_context(shell):
     shell.ask("remember", "Use tabs in makefiles.", "--when", "language=make")
-    found = shell.ask("recall", "--language", "make", "--context", "shell=zsh")
-    assert found["hits"][0]["components"]["context"] > 0
+    result = shell.ask("recall", "--language", "make", "--context", "shell=zsh")
+    assert result["hits"][0]["components"]["context"] > 0
 
 
 def test_recall_answers_in_another_profile_and_traces_its_steps(two):
-    found = two.ask("recall", "deploy", "--profile", "floop", "--trace")
-    assert found["profile"] == "floop"
-    assert DISK_KEY in found["spread"][0]
+    result = two.ask("recall", "deploy", "--profile", "floop", "--trace")
+    assert result["profile"] == "floop"
+    assert DISK_KEY in result["spread"][0]
 
 
 def test_a_recall_shows_rank_key_text_and_path(shown):
@@ -144,10 +144,10 @@ def test_a_degraded_recall_names_what_is_missing(shown):
 
 
 def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):
-    found = Recall(
+    result = Recall(
         "r", (), omitted=(Omitted("a", "budget", 15),), text="- [b] text", notice="3 more match", more=3
     )
-    assert shown(recall.shown(found, packed=True)) == [
+    assert shown(recall.shown(result, packed=True)) == [
         "omitted: a (budget, 15 tokens)",
         "3 more match",
         "packed:",
@@ -170,8 +170,8 @@ def test_a_trace_shows_the_most_active_of_each_step(shown):
 def test_a_hit_shows_a_short_text_whole_and_of_a_long_one_its_gist_and_that_there_is_more(shown):
     short = replace(A, content="The VPN is down.\nUse the bastion host.", gist="The VPN is down.")
     long = replace(short, content=f"{short.content} {'Ask Maja. ' * 40}")
-    for one, text in ((short, "The VPN is down. Use the bastion host."), (long, "The VPN is down. …")):
-        lines = shown(recall.shown(Recall("r", (Hit(one, 1.0, {}),))))
+    for item, text in ((short, "The VPN is down. Use the bastion host."), (long, "The VPN is down. …")):
+        lines = shown(recall.shown(Recall("r", (Hit(item, 1.0, {}),))))
         assert lines[1] == f"    {text}"
 
 
@@ -217,7 +217,7 @@ def test_a_traced_recall_draws_its_tree_before_its_steps(shell):
     for text in ("The disk was full.", "We cleaned the cache."):
         shell.ask("remember", text, "--session", "monday")
     lines = shell.run("recall", "disk", "--floor", "0", "--trace").stdout.splitlines()
-    root = next(i for i, one in enumerate(lines) if one.startswith("the-disk-was-full  0."))
+    root = next(i for i, line in enumerate(lines) if line.startswith("the-disk-was-full  0."))
     assert lines[root].endswith("  hit 1")
     assert lines[root + 1].startswith("└── ─next→ we-cleaned-the-cache  +")
     assert root < lines.index("step 0")
@@ -227,9 +227,9 @@ def test_what_links_carried_is_their_sum_over_all_steps(shell):
     shell.ask("remember", "red green blue", "--key", "a")
     shell.ask("remember", "one two three", "--key", "b")
     shell.ask("link", "a", "b", "--relation", "requires", "--weight", "0.5")
-    found = shell.ask("recall", "red green blue", "--trace", "--profile", "ethos")
-    start = found["spread"][0]["a"]
-    (carried,) = found["carried"]
+    result = shell.ask("recall", "red green blue", "--trace", "--profile", "ethos")
+    start = result["spread"][0]["a"]
+    (carried,) = result["carried"]
     # a keeps what it has and emits .85 · .5 of it in each of three steps.
     assert carried == {
         "source": "a",
@@ -256,8 +256,8 @@ def test_a_png_is_one(two):
 
 
 def test_the_answer_for_programs_is_the_traced_recall(two):
-    found = two.ask("recall", "disk", "--plot", "out.svg")
-    assert found["spread"]
+    result = two.ask("recall", "disk", "--plot", "out.svg")
+    assert result["spread"]
     assert (two.folder / "out.svg").is_file()
 
 
@@ -313,8 +313,8 @@ def test_files_prints_paths_with_the_memories_that_say_so(two):
     printed = two.run("files", "idle connections", "--explain").stdout
     assert " 1  src/pool.py  1.000\n" in printed
     assert "    100%  2026-03-01  Close idle connections  close-idle-connections\n" in printed
-    found = two.ask("files", "idle connections", "--reasons", "0")
-    assert [(file["path"], file["reasons"]) for file in found["files"]] == [("src/pool.py", [])]
+    result = two.ask("files", "idle connections", "--reasons", "0")
+    assert [(file["path"], file["reasons"]) for file in result["files"]] == [("src/pool.py", [])]
     assert "packed:\nFiles that" in two.run("files", "idle connections", "--tokens", "60").stdout
     assert (
         two.ask("recall", "idle connections", "--kind", "file")["hits"][0]["memory"]["key"]

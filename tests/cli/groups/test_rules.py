@@ -30,8 +30,8 @@ def test_a_correction_is_learned_with_all_that_is_told_of_it(shell):
         *("--source", "review", "--trust", "agent"),
     )
     assert (done["key"], done["placement"], done["rule"]) == (KEY, "create", "directive")
-    there = shell.ask("show", KEY)
-    assert there["when"] == {
+    present = shell.ask("show", KEY)
+    assert present["when"] == {
         "file": "*.go",
         "language": "go",
         "task": "release",
@@ -39,7 +39,7 @@ def test_a_correction_is_learned_with_all_that_is_told_of_it(shell):
         "project": "kestrel",
         "team": "a",
     }
-    assert (there["tags"], there["priority"], there["source"], there["trust"]) == (
+    assert (present["tags"], present["priority"], present["source"], present["trust"]) == (
         ["git", "care"],
         3,
         "review",
@@ -178,7 +178,7 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("learn",), "right = None: must be given: the text of the rule"),
         (("learn", "a", "--right", "b"), "right = 'b': must be typed once: 'a' is the text already"),
@@ -192,10 +192,10 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
         (("active", "--tokens", "-1"), "tokens = -1: must be a whole number"),
     ],
 )
-def test_bad_input_is_refused_with_the_remedy(shell, arguments, said):
+def test_bad_input_is_refused_with_the_remedy(shell, arguments, message):
     done = shell.run(*arguments)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert shell.ask("log") == []
 
 
@@ -220,7 +220,7 @@ def alike(shell, prepared):
 
 
 def statuses(shell):
-    return {one["key"]: one["status"] for one in shell.ask("list", "--status", "any")}
+    return {item["key"]: item["status"] for item in shell.ask("list", "--status", "any")}
 
 
 def test_a_memory_is_deprecated_listed_so_and_restored(alike):
@@ -230,7 +230,7 @@ def test_a_memory_is_deprecated_listed_so_and_restored(alike):
         "said better",
         '"b" replaces it',
     )
-    assert [one["key"] for one in alike.ask("list", "--status", "deprecated")] == ["a"]
+    assert [item["key"] for item in alike.ask("list", "--status", "deprecated")] == ["a"]
     assert (
         alike.ask("restore", "a")["message"] == 'it was deprecated; its deprecated-to link to "b" is removed'
     )
@@ -239,7 +239,7 @@ def test_a_memory_is_deprecated_listed_so_and_restored(alike):
 
 def test_a_memory_is_merged_and_listed_so(alike):
     assert alike.ask("merge", "b", "a")["message"] == '"b" is merged into "a"'
-    assert [one["key"] for one in alike.ask("list", "--status", "merged")] == ["b"]
+    assert [item["key"] for item in alike.ask("list", "--status", "merged")] == ["b"]
     alike.ask("undo", "last")
     assert statuses(alike)["b"] == "active"
 
@@ -253,41 +253,41 @@ def test_twins_are_shown_before_they_are_merged(alike):
     )
     assert alike.run("deduplicate", "--threshold", "1").stdout == "no duplicates\n"
     assert alike.run("deduplicate", "--kind", "fact").stdout == "no duplicates\n"
-    said = alike.run("deduplicate").stdout.splitlines()
+    message = alike.run("deduplicate").stdout.splitlines()
     operation = alike.ask("log", "--limit", "1")[0]
     assert operation["kind"] == "deduplicate"
-    assert said == ["b → a  similarity 1.00", f"to undo this: priming undo {operation['id']}"]
+    assert message == ["b → a  similarity 1.00", f"to undo this: priming undo {operation['id']}"]
     assert statuses(alike)["b"] == "merged"
 
 
 def test_connect_is_another_name_of_link(alike):
-    made = alike.ask("connect", "a", "c", "--relation", "requires", "--weight", "0.8")
-    assert (made["source"], made["target"], made["relation"], made["weight"]) == ("a", "c", "requires", 0.8)
+    new = alike.ask("connect", "a", "c", "--relation", "requires", "--weight", "0.8")
+    assert (new["source"], new["target"], new["relation"], new["weight"]) == ("a", "c", "requires", 0.8)
     again = alike.ask("link", "a", "c", "--relation", "requires", "--weight", "0.8")
-    assert again == made
+    assert again == new
 
 
 def test_why_tells_the_recall_its_conditions_and_what_changed(alike):
     alike.ask("link", "a", "c", "--relation", "requires", "--weight", "0.9")
     first = alike.ask("recall", "whole test suite", "--language", "go")
     alike.ask("recall", "test suite", "--language", "go")
-    told = alike.ask("why", "a", "--recall", first["recall_id"])
-    assert told["route"]["recall_id"] == first["recall_id"]
-    assert told["predicates"] == [
+    answer = alike.ask("why", "a", "--recall", first["recall_id"])
+    assert answer["route"]["recall_id"] == first["recall_id"]
+    assert answer["predicates"] == [
         {"name": "language", "wanted": "go", "present": "go", "finding": "confirmed"}
     ]
-    assert [one["kind"] for one in told["operations"]] == ["link", "remember", "remember"]
+    assert [item["kind"] for item in answer["operations"]] == ["link", "remember", "remember"]
     against = alike.ask("why", "a", "--language", "python", "--context", "team=red")
-    assert [one["finding"] for one in against["predicates"]] == ["contradicted"]
+    assert [item["finding"] for item in against["predicates"]] == ["contradicted"]
     path = alike.ask("why", "c")["route"]["path"]
-    assert [(one["source"], one["relation"], one["target"]) for one in path][-1] == ("a", "requires", "c")
+    assert [(item["source"], item["relation"], item["target"]) for item in path][-1] == ("a", "requires", "c")
 
 
 def test_why_is_read_by_people(alike):
     alike.ask("link", "a", "c", "--relation", "requires", "--weight", "0.9")
     recalled = alike.ask("recall", "whole test suite", "--language", "go", "--floor", "0")
     alike.ask("used", "a", "--recall", recalled["recall_id"])
-    said = alike.run("why", "a").stdout
+    message = alike.run("why", "a").stdout
     for part in (
         f"a  {SUITE}\n",
         "\n  - the cue confirms 1 of 1 conditions\n",
@@ -298,11 +298,11 @@ def test_why_is_read_by_people(alike):
         "\nverdicts\n",
         "\nlatest operations\n",
     ):
-        assert part in said
-    said = alike.run("why", "c").stdout
-    assert "─requires→ c (" in said
+        assert part in message
+    message = alike.run("why", "c").stdout
+    assert "─requires→ c (" in message
     (link,) = alike.ask("links", "c", "--relation", "requires")
-    assert f"over a ─requires→ c ({link['weight']:.2f} today)" in said
+    assert f"over a ─requires→ c ({link['weight']:.2f} today)" in message
     assert alike.run("why", "b", "--language", "rust").stdout.count("contradict") == 2
 
 
@@ -344,24 +344,24 @@ def packed(shell, prepared):
 
 
 def test_a_pack_is_created_installed_listed_and_removed(packed):
-    there = ("--namespace", "other")
-    done = packed.ask("pack", "install", "p.json", *there)
+    present = ("--namespace", "other")
+    done = packed.ask("pack", "install", "p.json", *present)
     assert (done["name"], done["behaviors"], done["links"], done["metadata"]) == ("team", 2, 1, {"added": 2})
-    (listed,) = packed.ask("pack", "list", *there)
+    (listed,) = packed.ask("pack", "list", *present)
     assert (listed["version"], listed["description"]) == ("1", "Our rules")
-    assert packed.ask("show", "team/tests", *there)["trust"] == "tool"
-    removed = packed.ask("pack", "remove", "team", *there)
+    assert packed.ask("show", "team/tests", *present)["trust"] == "tool"
+    removed = packed.ask("pack", "remove", "team", *present)
     assert removed["message"] == "2 behaviours are out of recall: install it again to restore it"
-    assert packed.ask("pack", "list", *there) == []
-    packed.ask("undo", "last", *there)
-    assert len(packed.ask("pack", "list", *there)) == 1
+    assert packed.ask("pack", "list", *present) == []
+    packed.ask("undo", "last", *present)
+    assert len(packed.ask("pack", "list", *present)) == 1
 
 
 def test_every_option_of_create_and_install_reaches_the_memory(packed):
-    made = packed.ask("pack", "create", "q.json", "--name", "q", "--version", "2.1", "--tag", "go")
-    assert (made["version"], made["behaviors"], made["description"]) == ("2.1", 1, "")
-    held = json.loads((packed.folder / "q.json").read_text("utf-8"))
-    assert [one["key"] for one in held["behaviors"]] == ["tests"]
+    new = packed.ask("pack", "create", "q.json", "--name", "q", "--version", "2.1", "--tag", "go")
+    assert (new["version"], new["behaviors"], new["description"]) == ("2.1", 1, "")
+    document = json.loads((packed.folder / "q.json").read_text("utf-8"))
+    assert [item["key"] for item in document["behaviors"]] == ["tests"]
     assert (
         packed.ask("pack", "create", "r.json", "--name", "r", "--key", "main", "--key", "tests")["behaviors"]
         == 2
@@ -375,9 +375,9 @@ def test_people_read_what_was_done(packed):
         "packed  q 1  2 behaviours, 1 link to q.json\n"
     )
     assert packed.run("pack", "list").stdout == "no packs\n"
-    said = packed.run("pack", "install", "q.json").stdout.splitlines()
-    assert said[:2] == ["installed  q 1  2 behaviours, 1 link", "  2 added"]
-    assert said[2].startswith("  to undo this: priming undo ")
+    message = packed.run("pack", "install", "q.json").stdout.splitlines()
+    assert message[:2] == ["installed  q 1  2 behaviours, 1 link", "  2 added"]
+    assert message[2].startswith("  to undo this: priming undo ")
     assert packed.run("pack", "install", "q.json").stdout == "already installed  q 1  2 behaviours, 1 link\n"
     head, row = packed.run("pack", "list").stdout.splitlines()
     assert head.split() == ["pack", "version", "behaviours", "links", "installed", "description"]
@@ -409,4 +409,4 @@ def test_bad_input_of_packs_is_told_in_one_line(packed, arguments, status, messa
 @pytest.mark.slow
 def test_a_pack_is_created_in_one_process_and_installed_in_another(packed):
     assert packed.process("pack", "install", "p.json", "--namespace", "other").returncode == 0
-    assert [one["name"] for one in packed.ask("pack", "list", "--namespace", "other")] == ["team"]
+    assert [item["name"] for item in packed.ask("pack", "list", "--namespace", "other")] == ["team"]

@@ -12,15 +12,15 @@ import priming_server
 
 
 def test_a_token_is_shown_once(shell):
-    made = shell.ask("token", "new", "shop", "--name", "Ada's editor")
-    assert re.fullmatch("prm_[0-9a-f]{12}_[0-9a-f]{64}", made["secret"])
+    new = shell.ask("token", "new", "shop", "--name", "Ada's editor")
+    assert re.fullmatch("prm_[0-9a-f]{12}_[0-9a-f]{64}", new["secret"])
     (listed,) = shell.ask("token", "list")
     assert (listed["id"], listed["namespace"], listed["name"]) == (
-        made["token"]["id"],
+        new["token"]["id"],
         "shop",
         "Ada's editor",
     )
-    assert made["secret"].rpartition("_")[2] not in shell.run("token", "list").stdout
+    assert new["secret"].rpartition("_")[2] not in shell.run("token", "list").stdout
     shown = shell.run("token", "new", "*").stdout.splitlines()
     assert shown[0].startswith("prm_")
     assert "cannot be shown again" in shown[1]
@@ -28,8 +28,8 @@ def test_a_token_is_shown_once(shell):
 
 def test_tokens_are_listed_with_what_became_of_them(shell):
     assert shell.run("token", "list").stdout == "no tokens\n"
-    made = shell.ask("token", "new", "shop")
-    assert shell.run("token", "revoke", made["token"]["id"]).stdout == f"revoked {made['token']['id']}\n"
+    new = shell.ask("token", "new", "shop")
+    assert shell.run("token", "revoke", new["token"]["id"]).stdout == f"revoked {new['token']['id']}\n"
     head, row = shell.run("token", "list").stdout.splitlines()
     assert head.split() == [
         "id",
@@ -42,15 +42,15 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
         "expires",
         "revoked",
     ]
-    assert row.split()[:3] == [made["token"]["id"], "shop", "write"]
+    assert row.split()[:3] == [new["token"]["id"], "shop", "write"]
     assert len(re.findall(r"\d{4}-\d\d-\d\d ", row)) == 2  # created and revoked, never used
 
 
 def test_a_token_has_a_kind_and_an_end(shell):
     for kind in ("read", "write", "admin"):
-        made = shell.ask("token", "new", "shop", "--kind", kind, "--expires", "36h")["token"]
-        begin, end = (datetime.fromisoformat(made[name]) for name in ("created_at", "expires_at"))
-        assert (made["kind"], end - begin) == (kind, timedelta(hours=36))
+        new = shell.ask("token", "new", "shop", "--kind", kind, "--expires", "36h")["token"]
+        begin, end = (datetime.fromisoformat(new[name]) for name in ("created_at", "expires_at"))
+        assert (new["kind"], end - begin) == (kind, timedelta(hours=36))
     assert [row["kind"] for row in shell.ask("token", "list")] == ["read", "write", "admin"]
     assert shell.ask("token", "new", "shop")["token"]["expires_at"] is None
 

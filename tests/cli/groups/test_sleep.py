@@ -42,7 +42,9 @@ def lived(shell, prepared):
 
 
 def statuses(shell):
-    return {one["key"]: one["status"] for one in shell.ask("list", "--status", "any", "--kind", "procedure")}
+    return {
+        item["key"]: item["status"] for item in shell.ask("list", "--status", "any", "--kind", "procedure")
+    }
 
 
 def importance(shell):
@@ -50,8 +52,8 @@ def importance(shell):
 
 
 def test_a_dry_run_says_what_would_be_done_and_why(lived):
-    said = lived.run("sleep", "--dry-run").stdout
-    assert said == (
+    message = lived.run("sleep", "--dry-run").stdout
+    assert message == (
         "light  1 item\n"
         "  mark  lunch-b → lunch-a\n"
         "    says word for word what lunch-a says\n"
@@ -65,9 +67,9 @@ def test_a_dry_run_says_what_would_be_done_and_why(lived):
 
 
 def test_a_night_does_it_and_undo_last_takes_it_back(lived):
-    said = lived.run("sleep").stdout.splitlines()
+    message = lived.run("sleep").stdout.splitlines()
     operation = lived.ask("log", "--limit", "1")[0]
-    assert said[-1] == f"to undo the night: priming undo {operation['id']}"
+    assert message[-1] == f"to undo the night: priming undo {operation['id']}"
     assert (importance(lived), statuses(lived)) == (0.0, {"stop": "active", "check": "deprecated"})
     assert lived.ask("undo", "last")["message"] == "undid a sleep: all 2 stages of the night"
     assert (importance(lived), statuses(lived)) == (0.5, {"stop": "active", "check": "active"})
@@ -75,10 +77,10 @@ def test_a_night_does_it_and_undo_last_takes_it_back(lived):
 
 def test_for_programs_the_proposal_is_json(lived):
     proposed = lived.ask("sleep", "--dry-run")
-    assert [one["id"] for one in proposed["items"]] == ["light-1", "skill-1"]
+    assert [item["id"] for item in proposed["items"]] == ["light-1", "skill-1"]
     assert proposed["operation"] is None
     done = lived.ask("sleep", "skill")
-    assert (done["stages"], [one["into"] for one in done["items"]]) == (["skill"], ["stop"])
+    assert (done["stages"], [item["into"] for item in done["items"]]) == (["skill"], ["stop"])
     assert lived.ask("log", "--source", f"sleep:{done['id']}")[0]["id"] == done["operation"]
 
 
@@ -116,7 +118,7 @@ def test_with_nothing_to_do_it_says_so(shell):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["nap"], "error: stages = 'nap': must be one of decay, light, deep, skill, prune, link\n"),
         (
@@ -135,10 +137,10 @@ def test_with_nothing_to_do_it_says_so(shell):
         ),
     ],
 )
-def test_what_is_wrong_is_said(shell, options, said):
+def test_what_is_wrong_is_said(shell, options, message):
     shell.ask("remember", LUNCH)
     done = shell.run("sleep", *options)
-    assert (done.exit_code, done.stderr) == (2, said)
+    assert (done.exit_code, done.stderr) == (2, message)
 
 
 def test_a_program_is_not_asked(shell):
@@ -149,16 +151,16 @@ def test_a_program_is_not_asked(shell):
 
 @pytest.mark.slow
 def test_while_another_process_sleeps_it_declines_and_says_who_does(lived):
-    said = []
+    message = []
 
     def meanwhile(_done, _total):
-        if not said:
+        if not message:
             declined = lived.process("sleep", "light", "--json")
-            said.append((declined.returncode, json.loads(declined.stderr)["error"]))
+            message.append((declined.returncode, json.loads(declined.stderr)["error"]))
 
     with Memory.open(lived.url) as memory:
         memory.sleep(["decay"], progress=meanwhile)
-    ((status, error),) = said
+    ((status, error),) = message
     assert (status, error["code"]) == (1, "busy")
     assert f"process {os.getpid()}, since " in error["message"]
     assert importance(lived) == 0.5
@@ -166,11 +168,11 @@ def test_while_another_process_sleeps_it_declines_and_says_who_does(lived):
 
 @pytest.mark.slow
 def test_it_keeps_at_it_also_where_another_process_sleeps_at_first(lived):
-    said = []
+    message = []
 
     def meanwhile(_done, _total):
-        if not said:
-            said.append(
+        if not message:
+            message.append(
                 subprocess.Popen(
                     [*COMMAND, "sleep", "--every", "1s", "--json"],
                     env=lived.environment,
@@ -180,15 +182,15 @@ def test_it_keeps_at_it_also_where_another_process_sleeps_at_first(lived):
                     text=True,
                 )
             )
-            assert json.loads(said[0].stderr.readline())["error"]["code"] == "busy"
+            assert json.loads(message[0].stderr.readline())["error"]["code"] == "busy"
 
     with Memory.open(lived.url) as memory:
         memory.sleep(["decay"], progress=meanwhile)
-    with said[0] as process:
+    with message[0] as process:
         first = next(json.loads(line) for line in process.stdout if line)
         process.send_signal(signal.SIGINT)
         assert "nothing is half-written" in process.stderr.read()
-    assert [one["stage"] for one in first["items"]] == ["light", "skill"]
+    assert [item["stage"] for item in first["items"]] == ["light", "skill"]
     assert process.returncode == 130
 
 
@@ -204,10 +206,10 @@ def test_it_keeps_at_it_until_an_interrupt(lived):
     ) as process:
         first, second = (json.loads(process.stdout.readline()) for _ in range(2))
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-    assert [len(one["items"]) for one in (first, second)] == [2, 0]
+        message = process.stderr.read()
+    assert [len(item["items"]) for item in (first, second)] == [2, 0]
     assert process.returncode == 130
-    assert "nothing is half-written" in said
+    assert "nothing is half-written" in message
     assert lived.ask("validate") == []
 
 
@@ -266,7 +268,7 @@ def test_what_was_shown_item_by_item_is_what_is_written(themed):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (
             ["--agent", ""],
@@ -282,9 +284,9 @@ def test_what_was_shown_item_by_item_is_what_is_written(themed):
         ),
     ],
 )
-def test_what_names_no_agent_is_refused(themed, options, said):
+def test_what_names_no_agent_is_refused(themed, options, message):
     done = themed.run("sleep", *options)
-    assert (done.exit_code, done.stderr) == (2, said)
+    assert (done.exit_code, done.stderr) == (2, message)
     assert themed.ask("log", "--limit", "1")[0]["kind"] == "remember"
 
 

@@ -28,7 +28,7 @@ def backed_up(shell, prepared):
 
 
 def keys(shell, *place):
-    return [one["key"] for one in shell.ask("list", *place)]
+    return [item["key"] for item in shell.ask("list", *place)]
 
 
 def test_a_backup_tells_where_it_is(shell):
@@ -37,8 +37,8 @@ def test_a_backup_tells_where_it_is(shell):
     named = Path(shell.ask("backup")["path"])
     assert named.parent == shell.folder / "memory.db.backups"
     assert named.is_file()
-    said = shell.run("backup", "other.db")
-    assert (said.exit_code, said.stdout) == (0, "backed up  to other.db\n")
+    message = shell.run("backup", "other.db")
+    assert (message.exit_code, message.stdout) == (0, "backed up  to other.db\n")
 
 
 def test_a_backup_is_put_back_and_what_was_there_is_backed_up(backed_up):
@@ -136,5 +136,5 @@ def test_the_embedder_is_changed_and_rolled_back(shell):
     assert back["generation"] == changed["previous"]
     for wrong in (["--switch"], ["--roll-back", "--to", "hashed"], ["--to", "hashed", "--keep", "--switch"]):
         assert shell.run("reembed", *wrong).exit_code == 2
-    told = shell.run("reembed", "--to", "hashed:24", "--switch", "--embedder", "hashed")
-    assert "the setting store.embedder names hashed" in told.stdout
+    answer = shell.run("reembed", "--to", "hashed:24", "--switch", "--embedder", "hashed")
+    assert "the setting store.embedder names hashed" in answer.stdout

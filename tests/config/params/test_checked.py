@@ -48,10 +48,10 @@ def test_an_optional_limit_may_be_none():
 
 @pytest.mark.parametrize("cls", [cls for cls in ALL if cls is not Checked], ids=lambda cls: cls.__name__)
 def test_defaults_are_valid_frozen_and_documented(cls):
-    made = cls()
+    new = cls()
     first = dataclasses.fields(cls)[0].name
     with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(made, first, getattr(made, first))
+        setattr(new, first, getattr(new, first))
     for field in dataclasses.fields(cls):
         assert field.metadata.get("doc"), f"{cls.__name__}.{field.name} says nothing of itself"
 

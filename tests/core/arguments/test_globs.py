@@ -44,8 +44,8 @@ def test_a_path_matches_the_globs_that_a_trial_of_each_part_matches(patterns, pa
     assert [
         [Globs(frozenset((pattern,))).match(backwards(path)) for path in paths] for pattern in patterns
     ] == expected
-    said = findings({"file": patterns}, {"file": paths})["file"]
-    assert said == "absent" or (said == "confirmed") is any(
+    message = findings({"file": patterns}, {"file": paths})["file"]
+    assert message == "absent" or (message == "confirmed") is any(
         hit for hits in expected for hit, path in zip(hits, paths, strict=True) if path
     )
 

@@ -42,43 +42,43 @@ def flows(draw):
     return spread(graph, anchors, params, gate=gate, record_flow=True).flow
 
 
-def credited(kept, row, **floor):
+def credited(rest, row, **floor):
     """Credit by the rows of the graph."""
-    own = kept.locals().get(row)
-    found = {} if own is None else credit(kept, own, **floor)
-    return {(int(kept.rows[u]), int(kept.rows[v]), name): share for (u, v, name), share in found.items()}
+    own = rest.locals().get(row)
+    result = {} if own is None else credit(rest, own, **floor)
+    return {(int(rest.rows[u]), int(rest.rows[v]), name): share for (u, v, name), share in result.items()}
 
 
 @given(flows())
 def test_routes_credit_the_same_links_as_the_flow_that_they_were_kept_of(flow):
     everything = range(flow.n)
-    kept = routes(flow, everything)
+    rest = routes(flow, everything)
     for row in everything:
-        assert credited(kept, row, floor=0.0) == pytest.approx(credit(flow, row, floor=0.0), abs=1e-9)
+        assert credited(rest, row, floor=0.0) == pytest.approx(credit(flow, row, floor=0.0), abs=1e-9)
 
 
 @given(flows())
 def test_routes_tell_the_same_paths_as_the_flow(flow):
     everything = list(range(flow.n))
-    kept = routes(flow, everything)
-    there = {row: own for row in everything if (own := kept.locals().get(row)) is not None}
-    known = strongest_paths(kept, there.values())
-    told = strongest_paths(flow, everything)
-    for row, own in there.items():
-        path = [(int(kept.rows[hop.source]), int(kept.rows[hop.target]), hop.relation) for hop in known[own]]
-        assert path == [(hop.source, hop.target, hop.relation) for hop in told[row]]
+    rest = routes(flow, everything)
+    present = {row: own for row in everything if (own := rest.locals().get(row)) is not None}
+    seen = strongest_paths(rest, present.values())
+    answer = strongest_paths(flow, everything)
+    for row, own in present.items():
+        path = [(int(rest.rows[hop.source]), int(rest.rows[hop.target]), hop.relation) for hop in seen[own]]
+        assert path == [(hop.source, hop.target, hop.relation) for hop in answer[row]]
 
 
 @given(flows(), st.data())
 def test_trimming_keeps_every_link_that_would_be_credited(flow, data):
     targets = data.draw(st.sets(st.integers(0, flow.n - 1), min_size=1, max_size=3))
     whole = routes(flow, targets)
-    own = [found for row in targets if (found := whole.locals().get(row)) is not None]
-    kept = trimmed(whole, own, least=0.001)
+    own = [result for row in targets if (result := whole.locals().get(row)) is not None]
+    rest = trimmed(whole, own, least=0.001)
     for row in targets:
-        wanted, got = credited(whole, row), credited(kept, row)
+        expected, got = credited(whole, row), credited(rest, row)
         # A link at the very floor may fall to either side of it.
-        assert {link for link, share in wanted.items() if share > 0.06} <= set(got)
+        assert {link for link, share in expected.items() if share > 0.06} <= set(got)
         assert got == pytest.approx({link: credited(whole, row, floor=0.0)[link] for link in got}, abs=0.02)
 
 
@@ -95,17 +95,17 @@ def test_links_that_hardly_brought_anything_are_not_kept_unless_they_are_asked_f
     own = whole.locals().get(0)
     assert trimmed(whole, [own], least=0.005).rate.size == 0
     assert trimmed(whole, [own], least=0.001).rate.size == 400
-    one = trimmed(whole, [own], least=0.005, also=[(whole.locals().get(7), own)])
-    assert one.rows[one.source].tolist() == [7]
+    item = trimmed(whole, [own], least=0.005, also=[(whole.locals().get(7), own)])
+    assert item.rows[item.source].tolist() == [7]
 
 
 def test_what_neither_emitted_nor_is_asked_for_is_not_kept():
     graph = Graph.from_links(4, [0, 0, 1], [1, 2, 3], [1.0, 1.0, 1.0])
     params = dataclasses.replace(SUM, steps=1, direction="out")
-    kept = routes(spread(graph, {0: 1.0}, params, record_flow=True).flow, [2, 3])
-    assert kept.rows.tolist() == [0, 2]
-    assert kept.locals().get(3) is None
-    assert kept.rows.dtype == np.int64
+    rest = routes(spread(graph, {0: 1.0}, params, record_flow=True).flow, [2, 3])
+    assert rest.rows.tolist() == [0, 2]
+    assert rest.locals().get(3) is None
+    assert rest.rows.dtype == np.int64
 
 
 def test_a_target_outside_the_graph_is_refused():

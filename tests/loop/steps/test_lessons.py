@@ -65,11 +65,11 @@ def test_what_cannot_be_a_lesson_is_refused_and_nothing_is_stored(memory):
 
 
 def test_a_success_becomes_a_pattern_once(memory):
-    said = {"task": "Mend the gate", "outcome": "Success", "approach": RESOLUTION}
-    first, again = memory.loop_chunk(**said), memory.loop_chunk(**said)
+    message = {"task": "Mend the gate", "outcome": "Success", "approach": RESOLUTION}
+    first, again = memory.loop_chunk(**message), memory.loop_chunk(**message)
     assert (first.status, again.status) == ("added", "strengthened")
     assert first.stored == again.strengthened
-    assert memory.loop_chunk(**{**said, "outcome": "failed"}).status == "skipped"
+    assert memory.loop_chunk(**{**message, "outcome": "failed"}).status == "skipped"
     with pytest.raises(ParamError, match="one of the two"):
         memory.loop_chunk("session", task="Mend the gate")
 

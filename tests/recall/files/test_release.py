@@ -88,8 +88,8 @@ def test_files_are_no_hits_of_an_ordinary_recall_and_memories_none_of_files(memo
 
 def test_names_of_other_things_are_no_files(memory):
     memory.remember("Grace Hopper moved RetryPolicy into `policy.py`", speaker="Ada Byron")
-    found = paths(memory, "Grace Hopper and the RetryPolicy of policy.py", limit=100)
-    assert not {"Grace Hopper", "RetryPolicy", "policy.py", "Ada Byron"} & set(found)
+    result = paths(memory, "Grace Hopper and the RetryPolicy of policy.py", limit=100)
+    assert not {"Grace Hopper", "RetryPolicy", "policy.py", "Ada Byron"} & set(result)
 
 
 def test_a_text_that_names_a_file_speaks_for_it_too(memory):

@@ -263,8 +263,8 @@ THINGS = ("violin", "cello", "oboe", "tuba", "horn", "lute", "piano", "banjo")
 
 def reembed(url, workers=None, *, run=None, **arguments):
     every = {"to": None, "switch": None, "roll_back": None, **arguments}
-    asked = request(url, "reembed", arguments=every)
-    planned = plan.begin(asked) if run is None else plan.resume(asked, run)
+    query = request(url, "reembed", arguments=every)
+    planned = plan.begin(query) if run is None else plan.resume(query, run)
     return run_fleet(planned, workers or WorkersHere())
 
 

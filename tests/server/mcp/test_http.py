@@ -38,17 +38,17 @@ def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode)
     async def talk():
         async with connected(server.at, "work", mode) as client:
             tools = [tool.name for tool in (await client.list_tools()).tools]
-            kept = await client.call_tool(
+            rest = await client.call_tool(
                 "remember", {"content": "The gateway listens on 8080.", "key": "port"}
             )
-            found = await client.call_tool("recall", {"query": "gateway port", "explain": True})
+            result = await client.call_tool("recall", {"query": "gateway port", "explain": True})
             refused = await client.call_tool("forget", {"key": "nowhere"})
-            return tools, kept, found, refused
+            return tools, rest, result, refused
 
-    tools, kept, found, refused = anyio.run(talk)
+    tools, retained, outcome, refused = anyio.run(talk)
     assert tools == NINE
-    assert kept.structured_content["status"] == "stored"
-    assert [hit["memory"]["namespace"] for hit in found.structured_content["hits"]] == ["work"]
+    assert retained.structured_content["status"] == "stored"
+    assert [hit["memory"]["namespace"] for hit in outcome.structured_content["hits"]] == ["work"]
     assert json.loads(text(refused))["error"]["code"] == "not_found"
     answer = httpx2.post(f"{server.at}/v1/work/get", json={"key": "port"})
     assert answer.json()["content"] == "The gateway listens on 8080."
@@ -57,7 +57,7 @@ def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode)
 def test_ten_clients_at_once_lose_nothing(process):
     server = process()
 
-    async def one(number):
+    async def item(number):
         async with connected(server.at) as client:
             for turn in range(3):
                 done = await client.call_tool("remember", {"content": f"client {number} turn {turn}"})
@@ -66,7 +66,7 @@ def test_ten_clients_at_once_lose_nothing(process):
     async def all_of_them():
         async with anyio.create_task_group() as group:
             for number in range(10):
-                group.start_soon(one, number)
+                group.start_soon(item, number)
 
     anyio.run(all_of_them)
     assert httpx2.post(f"{server.at}/v1/default/status", json={}).json()["memories"] == 30
@@ -85,8 +85,8 @@ def test_a_token_lets_into_its_own_namespace_only(process):
     assert "the secret of hers" in anyio.run(read, hers)
     for token, status in ((None, 401), ("prm_x_y", 401), (his, 403)):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall"}}
-        answer = httpx2.post(f"{server.at}/v1/hers/mcp", json=asked, headers=headers)
+        query = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall"}}
+        answer = httpx2.post(f"{server.at}/v1/hers/mcp", json=query, headers=headers)
         assert answer.status_code == status
         assert "secret of" not in answer.text
 

@@ -15,7 +15,7 @@ def fading(weight, hours, relation="co-activated", **fields):
 
 def test_a_link_whose_weight_times_e_to_the_minus_rho_h_is_below_the_bar_goes():
     # .5 · e^(−.01 · 392) = .009919…, and at 391 hours .010018…: the bar is .01.
-    assert [one.rows[0].after for one in decay.plan_decay([fading(0.5, 392)], NOW)] == [None]
+    assert [item.rows[0].after for item in decay.plan_decay([fading(0.5, 392)], NOW)] == [None]
     assert decay.plan_decay([fading(0.5, 391)], NOW) == []
 
 
@@ -25,9 +25,9 @@ def test_the_reason_gives_the_numbers():
     assert planned.ids == ("a", "b")
 
 
-@pytest.mark.parametrize("kept", [fading(0.1, 9999, "similar-to"), fading(0.1, 9999, given=True)])
-def test_only_what_was_learnt_from_use_fades(kept):
-    assert decay.plan_decay([kept], NOW) == []
+@pytest.mark.parametrize("rest", [fading(0.1, 9999, "similar-to"), fading(0.1, 9999, given=True)])
+def test_only_what_was_learnt_from_use_fades(rest):
+    assert decay.plan_decay([rest], NOW) == []
 
 
 def test_a_link_that_was_never_active_again_counts_from_its_making():

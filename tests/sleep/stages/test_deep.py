@@ -6,7 +6,7 @@ from priming.sleep.stages.deep import DeepStage, KnownEntity
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 
-from ..making import NOW, around, embed_words, row, told
+from ..making import NOW, answer, around, embed_words, row
 
 pytestmark = pytest.mark.extra  # HDBSCAN's
 
@@ -23,14 +23,14 @@ def window(*groups, **fields):
     """Episodes of several themes, each theme about an axis of its own."""
     texts = [text for group in groups for text in group]
     vectors = np.concatenate([around(i, len(group), seed=i, dimension=26) for i, group in enumerate(groups)])
-    return [told(f"m{i}", text, **fields) for i, text in enumerate(texts)], vectors
+    return [answer(f"m{i}", text, **fields) for i, text in enumerate(texts)], vectors
 
 
 def deep(episodes, vectors, **more):
     return DeepStage(episodes, vectors, embed_words, NOW, **more).plan()
 
 
-def made(planned):
+def new(planned):
     (memory,) = (c.after for c in planned.rows if isinstance(c.after, MemoryRow))
     (version,) = (c.after for c in planned.rows if isinstance(c.after, VersionRow) and c.before is None)
     return memory, version, [c.after for c in planned.rows if isinstance(c.after, LinkRow)]
@@ -38,38 +38,38 @@ def made(planned):
 
 def as_known(planned):
     """The entity of an earlier night."""
-    memory, version, links = made(planned)
-    return memory, version, frozenset(one.source for one in links)
+    memory, version, links = new(planned)
+    return memory, version, frozenset(link.source for link in links)
 
 
 def test_each_cluster_makes_an_entity_that_its_episodes_are_sources_of():
-    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda one: -len(one.ids))
-    memory, version, links = made(disk)
+    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda item: -len(item.ids))
+    memory, version, links = new(disk)
     assert (memory.kind, memory.key, version.heading) == ("entity", "concept:kestrel", "Kestrel")
-    assert [(one.source, one.target, one.relation) for one in links] == [
+    assert [(link.source, link.target, link.relation) for link in links] == [
         (f"m{i}", memory.id, "source-of") for i in range(4)
     ]
-    assert made(tea)[1].heading == "tea"
+    assert new(tea)[1].heading == "tea"
     assert disk.ids == ("m0", "m1", "m2", "m3")
 
 
 def test_the_confidence_is_the_share_of_the_window():
-    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda one: -len(one.ids))
-    assert made(disk)[0].confidence == pytest.approx(4 / 7)
-    assert made(tea)[0].confidence == pytest.approx(3 / 7)
+    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda item: -len(item.ids))
+    assert new(disk)[0].confidence == pytest.approx(4 / 7)
+    assert new(tea)[0].confidence == pytest.approx(3 / 7)
 
 
 def test_its_text_is_the_most_central_sentence():
     episodes, _ = window(["Kestrel fell. A disk was full.", "Kestrel fell. A disk was full.", "A disk."])
     (planned,) = deep(episodes, around(0, 3, dimension=26))
-    assert made(planned)[1].content == "A disk was full."  # the axis of "a" is that of the cluster
+    assert new(planned)[1].content == "A disk was full."  # the axis of "a" is that of the cluster
 
 
 def test_its_trust_is_the_least_of_its_sources():
     episodes, vectors = window(DISK)
-    episodes[2] = told("m2", DISK[2], trust="untrusted")
+    episodes[2] = answer("m2", DISK[2], trust="untrusted")
     (planned,) = deep(episodes, vectors)
-    assert made(planned)[1].trust == "untrusted"
+    assert new(planned)[1].trust == "untrusted"
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_its_trust_is_the_least_of_its_sources():
 )
 def test_the_form_follows_from_what_the_episodes_share(texts, fields, form, heading):
     (planned,) = deep(*window(texts, **fields))
-    _, version, _ = made(planned)
+    _, version, _ = new(planned)
     assert (version.metadata["form"], version.heading) == (form, heading)
 
 
 def test_who_speaks_does_not_name_the_theme():
     (planned,) = deep(*window(TEA, speaker="Ada"))
-    assert made(planned)[1].heading == "tea"
+    assert new(planned)[1].heading == "tea"
 
 
 def test_what_contradicts_a_member_is_left_out():
@@ -100,7 +100,7 @@ def test_what_contradicts_a_member_is_left_out():
     assert deep(episodes, vectors, conflicts=apart) == []
 
 
-def known(planned, vectors, rows, **state):
+def seen(planned, vectors, rows, **state):
     memory, version, members = as_known(planned)
     memory = row(memory.id, "entity", **{"confidence": memory.confidence, **state})
     return KnownEntity(memory, [version], members, centroid(vectors[rows]))
@@ -109,13 +109,13 @@ def known(planned, vectors, rows, **state):
 def test_the_same_cluster_the_next_night_makes_nothing_new():
     episodes, vectors = window(DISK)
     (first,) = deep(episodes, vectors)
-    assert deep(episodes, vectors, entities=[known(first, vectors, range(4))]) == []
+    assert deep(episodes, vectors, entities=[seen(first, vectors, range(4))]) == []
 
 
 def test_more_of_the_same_update_the_entity():
     episodes, vectors = window([*DISK, "Kestrel ran out of disk."])
     (first,) = deep(episodes[:4], vectors[:4])
-    (second,) = deep(episodes, vectors, entities=[known(first, vectors, range(4))])
+    (second,) = deep(episodes, vectors, entities=[seen(first, vectors, range(4))])
     assert (second.action, second.ids, second.into) == ("update", ("m4",), first.into)
     assert next(c.after for c in second.rows if isinstance(c.after, LinkRow)).source == "m4"
 
@@ -123,15 +123,15 @@ def test_more_of_the_same_update_the_entity():
 def test_an_entity_is_known_by_where_it_is_when_its_episodes_left_the_window():
     episodes, vectors = window(DISK)
     (first,) = deep(episodes, vectors)
-    later = [told(f"n{i}", text) for i, text in enumerate(DISK)]
-    (second,) = deep(later, vectors, entities=[known(first, vectors, range(4))])
+    later = [answer(f"n{i}", text) for i, text in enumerate(DISK)]
+    (second,) = deep(later, vectors, entities=[seen(first, vectors, range(4))])
     assert (second.action, second.into, len(second.ids)) == ("update", first.into, 4)
 
 
 def test_an_entity_that_somebody_took_out_is_not_made_again():
     episodes, vectors = window(DISK)
     (first,) = deep(episodes, vectors)
-    entity = known(first, vectors, range(4), status="forgotten")
+    entity = seen(first, vectors, range(4), status="forgotten")
     assert deep(episodes, vectors, entities=[entity]) == []
 
 
@@ -151,8 +151,8 @@ def test_a_text_that_somebody_wrote_is_left_alone():
 def test_a_source_that_is_trusted_less_lowers_the_trust():
     episodes, vectors = window([*DISK, "Kestrel ran out of disk."])
     (first,) = deep(episodes[:4], vectors[:4])
-    episodes[4] = told("m4", episodes[4].content, trust="tool")
-    (second,) = deep(episodes, vectors, entities=[known(first, vectors, range(4))])
+    episodes[4] = answer("m4", episodes[4].content, trust="tool")
+    (second,) = deep(episodes, vectors, entities=[seen(first, vectors, range(4))])
     assert [c.after.trust for c in second.rows if isinstance(c.row, VersionRow) and c.before is None][
         -1
     ] == "tool"
@@ -160,12 +160,12 @@ def test_a_source_that_is_trusted_less_lowers_the_trust():
 
 def test_another_theme_of_the_same_name_is_told_apart_by_a_word():
     (planned,) = deep(*window(DISK), taken=lambda key: key == "concept:kestrel")
-    assert (made(planned)[0].key, made(planned)[1].heading) == ("concept:kestrel-disk", "Kestrel: disk")
+    assert (new(planned)[0].key, new(planned)[1].heading) == ("concept:kestrel-disk", "Kestrel: disk")
 
 
 def test_a_key_that_is_taken_gets_an_end():
     (planned,) = deep(*window(DISK), taken=lambda key: key in ("concept:kestrel", "concept:kestrel-disk"))
-    assert made(planned)[0].key.startswith("concept:kestrel-disk-")
+    assert new(planned)[0].key.startswith("concept:kestrel-disk-")
 
 
 @pytest.mark.parametrize(
@@ -178,16 +178,16 @@ def test_a_key_that_is_taken_gets_an_end():
     ],
 )
 def test_an_episode_that_says_the_opposite_is_no_source_of_the_gist(text, other):
-    episodes = [told(f"m{i}", text) for i in range(4)] + [told("m4", other)]
+    episodes = [answer(f"m{i}", text) for i in range(4)] + [answer("m4", other)]
     vectors = np.tile(np.eye(26)[0], (5, 1))
     vectors[4, 1] = 0.3
-    item, left = sorted(deep(episodes, vectors), key=lambda one: isinstance(one, LeftAlone))
+    item, left = sorted(deep(episodes, vectors), key=lambda item: isinstance(item, LeftAlone))
     assert (set(item.ids), item.evidence["text"]) == ({"m0", "m1", "m2", "m3"}, text)
     assert left.keys[1] == "m4"
     memory, version, members = as_known(item)
-    known = KnownEntity(memory, [version], members, centroid(vectors))
-    turned = [told(f"n{i}", other) for i in range(9)]
+    familiar = KnownEntity(memory, [version], members, centroid(vectors))
+    turned = [answer(f"n{i}", other) for i in range(9)]
     later = deep(
-        [*episodes, *turned], np.concatenate([vectors, np.tile(np.eye(26)[0], (9, 1))]), entities=[known]
+        [*episodes, *turned], np.concatenate([vectors, np.tile(np.eye(26)[0], (9, 1))]), entities=[familiar]
     )
-    assert [one for one in later if not isinstance(one, LeftAlone)] == []
+    assert [item for item in later if not isinstance(item, LeftAlone)] == []

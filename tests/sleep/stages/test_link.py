@@ -9,40 +9,40 @@ from priming.graph.merge_plan import MergePlan
 from priming.sleep.stages.link import MergeCandidate, VectorSpace, plan_links, plan_merges
 from priming.storage.rows import LinkRow, MemoryRow
 
-from ..making import DAY, NOW, link, row, told, units
+from ..making import DAY, NOW, answer, link, row, units
 
 NEAR = units([1, 0, 0], [0.95, 0.31225, 0], [0.8, 0.6, 0])  # cosines to the first: 1, .95, .8
 
 
 def twin(memory_id, vector, kind="failure", text="It broke.", state=None, **fields):
     return MergeCandidate(
-        told(memory_id, text, kind, state=state, **fields), row(memory_id, kind, **(state or {})), vector
+        answer(memory_id, text, kind, state=state, **fields), row(memory_id, kind, **(state or {})), vector
     )
 
 
 def merges(*twins, links=(), **more):
     def merging(ids):
-        rows = [one.row for one in twins if one.row.id in ids]
-        return MergePlan(rows, [one for one in links if {one.source, one.target} & set(ids)], [])
+        rows = [item.row for item in twins if item.row.id in ids]
+        return MergePlan(rows, [item for item in links if {item.source, item.target} & set(ids)], [])
 
     return plan_merges(twins, merging, NOW, **more)
 
 
 def test_failures_from_nine_tenths_on_become_one_with_the_counts_of_all():
-    (one,) = merges(
+    (item,) = merges(
         twin("a", NEAR[0], state={"helped": 2, "failed": 1}),
         twin("b", NEAR[1], state={"helped": 1, "failed": 3}),
         twin("c", NEAR[2]),
     )
-    assert (one.ids, one.into) == (("b",), "a")
-    states = {c.after.id: c.after for c in one.rows if isinstance(c.after, MemoryRow)}
+    assert (item.ids, item.into) == (("b",), "a")
+    states = {c.after.id: c.after for c in item.rows if isinstance(c.after, MemoryRow)}
     assert (states["a"].helped, states["a"].failed) == (3, 4)
     assert states["b"].status == "merged"
 
 
 def test_links_come_to_the_one_that_is_kept():
-    (one,) = merges(twin("a", NEAR[0]), twin("b", NEAR[1]), links=[link("x", "b", "requires")])
-    moved = {(c.after.source, c.after.target) for c in one.rows if isinstance(c.after, LinkRow)}
+    (item,) = merges(twin("a", NEAR[0]), twin("b", NEAR[1]), links=[link("x", "b", "requires")])
+    moved = {(c.after.source, c.after.target) for c in item.rows if isinstance(c.after, LinkRow)}
     assert ("x", "a") in moved
 
 
@@ -50,7 +50,7 @@ def test_what_helped_more_is_kept_and_what_may_instruct_before_that():
     helped = twin("b", NEAR[1], state={"helped": 4})
     assert merges(twin("a", NEAR[0]), helped)[0].into == "b"
     assert (
-        merges(twin("a", NEAR[0]), replace(helped, record=told("b", "It broke.", "failure", trust="tool")))[
+        merges(twin("a", NEAR[0]), replace(helped, record=answer("b", "It broke.", "failure", trust="tool")))[
             0
         ].into
         == "a"
@@ -75,7 +75,7 @@ def links(vectors, linked=(), kinds=None, **more):
 
 
 def pairs(planned):
-    return [(c.after.source, c.after.target, round(c.after.weight, 2)) for one in planned for c in one.rows]
+    return [(c.after.source, c.after.target, round(c.after.weight, 2)) for item in planned for c in item.rows]
 
 
 def test_what_has_no_link_is_linked_to_its_like_at_their_cosine():
@@ -130,7 +130,7 @@ def test_what_is_too_long_to_compare_is_merged_only_word_for_word():
 
 
 def test_a_paraphrase_is_merged():
-    (one,) = merges(
+    (item,) = merges(
         twin("a", NEAR[0], text="Delete the folder"), twin("b", NEAR[0], text="Remove the directory")
     )
-    assert one.ids == ("b",)
+    assert item.ids == ("b",)

@@ -2,16 +2,16 @@ import pytest
 
 from priming.sleep.stages.prune import PruneCandidate, plan_prune
 
-from ..making import DAY, NOW, row, told
+from ..making import DAY, NOW, answer, row
 
 
 def candidate(kind="failure", days=10, state=None, content="It broke.", memory_id="a", **fields):
-    one = told(memory_id, content, kind, state=state, recorded_at=NOW - days * DAY, **fields)
-    return PruneCandidate(one, row(memory_id, kind, **(state or {})))
+    item = answer(memory_id, content, kind, state=state, recorded_at=NOW - days * DAY, **fields)
+    return PruneCandidate(item, row(memory_id, kind, **(state or {})))
 
 
-def archived(one, **more):
-    return [each.rows[0].after.status for each in plan_prune([one], NOW, **more)] == ["archived"]
+def archived(item, **more):
+    return [each.rows[0].after.status for each in plan_prune([item], NOW, **more)] == ["archived"]
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_a_name_is_never_pruned():
     ],
 )
 def test_a_rule_that_forbids_is_never_pruned(content, metadata, goes):
-    one = candidate("behavior", state={"failed": 4}, content=content, metadata=metadata)
-    assert archived(one) is goes
+    item = candidate("behavior", state={"failed": 4}, content=content, metadata=metadata)
+    assert archived(item) is goes
 
 
 def test_what_was_just_stored_is_never_pruned():
@@ -76,23 +76,23 @@ def test_a_duplicate_stays_where_its_original_is_gone_or_it_weighs_something_aga
 def test_a_duplicate_stays_where_its_original_goes_the_same_night():
     failing = candidate("episode", state={"failed": 4}, memory_id="b")
     twin = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": "key-b"})
-    assert [one.ids for one in plan_prune([twin, failing], NOW, originals={"key-b"})] == [("b",)]
+    assert [item.ids for item in plan_prune([twin, failing], NOW, originals={"key-b"})] == [("b",)]
 
 
 def test_of_two_that_are_said_to_repeat_each_other_one_stays():
     two = [
-        candidate("episode", 31, importance=0.0, memory_id=here, metadata={"duplicate_of": f"key-{there}"})
-        for here, there in ("ab", "ba")
+        candidate("episode", 31, importance=0.0, memory_id=here, metadata={"duplicate_of": f"key-{present}"})
+        for here, present in ("ab", "ba")
     ]
-    assert [one.ids for one in plan_prune(two, NOW, originals={"key-a", "key-b"})] == [("a",)]
+    assert [item.ids for item in plan_prune(two, NOW, originals={"key-a", "key-b"})] == [("a",)]
 
 
-@pytest.mark.parametrize("said", [["first"], {"of": "first"}, 7, None])
-def test_metadata_of_somebody_else_are_no_mark(said):
-    one = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": said})
-    assert not archived(one, originals={"first"})
+@pytest.mark.parametrize("message", [["first"], {"of": "first"}, 7, None])
+def test_metadata_of_somebody_else_are_no_mark(message):
+    item = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": message})
+    assert not archived(item, originals={"first"})
 
 
 def test_the_reason_gives_the_numbers():
-    (one,) = plan_prune([candidate(state={"helped": 1, "failed": 4})], NOW)
-    assert one.reason == "helped 1 of 5 times: 0.20 is below 0.25"
+    (item,) = plan_prune([candidate(state={"helped": 1, "failed": 4})], NOW)
+    assert item.reason == "helped 1 of 5 times: 0.20 is below 0.25"

@@ -8,73 +8,73 @@ from priming.sleep.stages.skill import ProcedureCandidate, SkillStage, merge_ste
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 
-from ..making import DAY, NOW, embed_words, row, told, versions_of
+from ..making import DAY, NOW, answer, embed_words, row, versions_of
 
 STOP, CLEAN = "1. Stop it. 2. Start it.", "1. Stop it. 2. Look at it. 3. Start it."
 
 
 def skill(memory_id, text, helped=0, failed=0, state=None, **fields):
     counts = {"helped": helped, "failed": failed, "uses": helped + failed, **(state or {})}
-    one = told(memory_id, text, "procedure", state=counts, **fields)
-    return ProcedureCandidate(one, row(memory_id, "procedure", **counts), read_procedure(None, text, {}))
+    item = answer(memory_id, text, "procedure", state=counts, **fields)
+    return ProcedureCandidate(item, row(memory_id, "procedure", **counts), read_procedure(None, text, {}))
 
 
 def night(*skills, embed=embed_words, **more):
-    return SkillStage(skills, versions_of([one.record for one in skills]), embed, NOW, **more).plan()
+    return SkillStage(skills, versions_of([item.record for item in skills]), embed, NOW, **more).plan()
 
 
 def planned(*skills, **more):
-    return [one for one in night(*skills, **more) if isinstance(one, PlannedItem)]
+    return [item for item in night(*skills, **more) if isinstance(item, PlannedItem)]
 
 
 def left_alone(*skills, **more):
-    return [one for one in night(*skills, **more) if isinstance(one, LeftAlone)]
+    return [item for item in night(*skills, **more) if isinstance(item, LeftAlone)]
 
 
-def states(one):
-    return {c.after.id: c.after for c in one.rows if isinstance(c.after, MemoryRow)}
+def states(item):
+    return {c.after.id: c.after for c in item.rows if isinstance(c.after, MemoryRow)}
 
 
 def test_the_best_is_kept_and_the_others_lead_to_it():
-    (one,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 3, 1), skill("c", STOP, 0, 2))
-    assert (one.into, set(one.ids)) == ("b", {"a", "c"})
-    assert {name: state.status for name, state in states(one).items()} == {
+    (item,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 3, 1), skill("c", STOP, 0, 2))
+    assert (item.into, set(item.ids)) == ("b", {"a", "c"})
+    assert {name: state.status for name, state in states(item).items()} == {
         "a": "deprecated", "c": "deprecated",
     }  # fmt: skip
-    links = {(c.after.source, c.after.target) for c in one.rows if isinstance(c.after, LinkRow)}
+    links = {(c.after.source, c.after.target) for c in item.rows if isinstance(c.after, LinkRow)}
     assert links == {("a", "b"), ("c", "b")}
-    assert {c.after.relation for c in one.rows if isinstance(c.after, LinkRow)} == {"consolidated-into"}
+    assert {c.after.relation for c in item.rows if isinstance(c.after, LinkRow)} == {"consolidated-into"}
 
 
 def test_each_keeps_its_own_counts_and_the_estimate_rises_by_five_hundredths_for_each():
-    (one,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 9, 1), skill("c", STOP, 0, 10))
-    assert "b" not in states(one)
-    assert {(state.helped, state.failed) for state in states(one).values()} == {(1, 1), (0, 10)}
-    assert one.evidence["estimate"] == pytest.approx(0.9 + 2 * 0.05)
+    (item,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 9, 1), skill("c", STOP, 0, 10))
+    assert "b" not in states(item)
+    assert {(state.helped, state.failed) for state in states(item).values()} == {(1, 1), (0, 10)}
+    assert item.evidence["estimate"] == pytest.approx(0.9 + 2 * 0.05)
 
 
 def test_an_estimate_of_an_earlier_night_is_raised_further():
     estimated = {"success_estimate": 0.65, "success_rate": 0.6}
-    (one,) = planned(skill("a", STOP, 3, 2, metadata=estimated), skill("b", STOP, 1, 3))
-    assert one.evidence["estimate"] == pytest.approx(0.7)
+    (item,) = planned(skill("a", STOP, 3, 2, metadata=estimated), skill("b", STOP, 1, 3))
+    assert item.evidence["estimate"] == pytest.approx(0.7)
 
 
 def test_the_estimate_is_at_most_one():
-    (one,) = planned(skill("a", STOP, 5, 0), skill("b", STOP))
-    assert one.evidence["estimate"] == 1.0
+    (item,) = planned(skill("a", STOP, 5, 0), skill("b", STOP))
+    assert item.evidence["estimate"] == 1.0
 
 
 def test_steps_that_the_best_lacks_make_a_new_version():
-    (one,) = planned(skill("a", STOP, 3, 0), skill("b", CLEAN, 2, 1, trust="agent"))
-    fresh = [c.after for c in one.rows if isinstance(c.after, VersionRow) and c.before is None][-1]
+    (item,) = planned(skill("a", STOP, 3, 0), skill("b", CLEAN, 2, 1, trust="agent"))
+    fresh = [c.after for c in item.rows if isinstance(c.after, VersionRow) and c.before is None][-1]
     assert fresh.content == "1. Stop it.\n2. Look at it.\n3. Start it."
     assert (fresh.version, fresh.trust) == (2, "agent")
-    assert one.evidence["added"] == ["Look at it."]
+    assert item.evidence["added"] == ["Look at it."]
 
 
 def test_where_no_step_is_new_the_version_stays():
-    (one,) = planned(skill("a", CLEAN, 3, 0), skill("b", STOP, 1, 2))
-    fresh = [c.after for c in one.rows if isinstance(c.after, VersionRow) and c.before is None]
+    (item,) = planned(skill("a", CLEAN, 3, 0), skill("b", STOP, 1, 2))
+    fresh = [c.after for c in item.rows if isinstance(c.after, VersionRow) and c.before is None]
     assert [(each.version, each.revision, each.content) for each in fresh] == [(1, 2, CLEAN)]
     assert fresh[0].metadata == {"success_estimate": 1.0, "success_rate": 1.0}
 
@@ -96,7 +96,7 @@ def test_only_procedures_of_a_like_meaning_are_compared():
         return lambda _: np.array([(1.0, 0.0), (np.cos(angle), np.sin(angle))])
 
     same = skill("a", STOP), skill("b", STOP)
-    assert [one.ids for one in planned(*same, embed=embed(np.arccos(0.41)))] == [("b",)]
+    assert [item.ids for item in planned(*same, embed=embed(np.arccos(0.41)))] == [("b",)]
     assert night(*same, embed=embed(np.arccos(0.39))) == []
 
 
@@ -104,8 +104,8 @@ def test_of_three_only_those_become_one_of_which_every_two_mean_the_same():
     # The first has all steps of the others, which have each a step of their own.
     told_too = "1. Stop it. 2. Start it. 3. Check the lights."
     both = "1. Stop it. 2. Look at it. 3. Start it. 4. Check the lights."
-    (one, family) = planned(skill("a", both, 3), skill("b", CLEAN, 2), skill("c", told_too, 1))
-    assert (one.action, one.into, one.ids) == ("consolidate", "a", ("b",))
+    (item, family) = planned(skill("a", both, 3), skill("b", CLEAN, 2), skill("c", told_too, 1))
+    assert (item.action, item.into, item.ids) == ("consolidate", "a", ("b",))
     assert (family.action, set(family.ids)) == ("family", {"a", "c"})
 
 
@@ -132,8 +132,8 @@ def test_what_is_alike_and_not_the_same_becomes_a_family_and_nothing_is_deprecat
 
 def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again():
     enable, disable = skill("a", ENABLE), skill("b", DISABLE)
-    (made, _) = night(enable, disable, embed=shared)
-    entity, text = (change.after for change in made.rows[:2])
+    (new, _) = night(enable, disable, embed=shared)
+    entity, text = (change.after for change in new.rows[:2])
     family = FamilyEntity(entity, [text], frozenset("ab"))
     assert planned(enable, disable, embed=shared, families=[family]) == []
     toggle = skill("c", ENABLE.replace("Enable", "Toggle"))
@@ -146,8 +146,8 @@ def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again()
 
 def test_a_family_names_so_many_members_only():
     members = [
-        FamilyMember(one.record, one.text)
-        for one in (skill(f"m{number}", f"Deploy v{number}: 1. Pull. 2. Run.") for number in range(20))
+        FamilyMember(item.record, item.text)
+        for item in (skill(f"m{number}", f"Deploy v{number}: 1. Pull. 2. Run.") for number in range(20))
     ]
     heading, text = family_gist(members)
     assert heading == "Deploy …"
@@ -157,8 +157,8 @@ def test_a_family_names_so_many_members_only():
 
 def test_a_family_of_one_title_says_what_tells_its_members_apart():
     steps = ("1. Open. 2. Seal it with wax.", "1. Open. 2. Seal it with tape.")
-    one, other = (skill(f"m{n}", f"Seal the crate: {text}") for n, text in enumerate(steps))
-    _, text = family_gist([FamilyMember(each.record, each.text) for each in (one, other)])
+    item, other = (skill(f"m{n}", f"Seal the crate: {text}") for n, text in enumerate(steps))
+    _, text = family_gist([FamilyMember(each.record, each.text) for each in (item, other)])
     assert text.startswith("2 procedures are all called “Seal the crate”: two steps differ")
     assert "wax" in text
     assert "tape" in text
@@ -190,15 +190,15 @@ def test_what_contradicts_stays():
 
 def test_what_forbids_a_step_of_the_other_stays():
     never = "1. Stop it. 2. Never look at it. 3. Start it."
-    assert [one.action for one in planned(skill("a", CLEAN), skill("b", never))] == ["family"]
+    assert [item.action for item in planned(skill("a", CLEAN), skill("b", never))] == ["family"]
     assert planned(skill("a", never), skill("b", never))[0].ids == ("b",)
 
 
 def test_what_ends_or_becomes_another_text_some_day_stays():
     ending = skill("b", STOP, 3, valid_to=NOW + DAY)
     assert planned(skill("a", STOP), ending) == []
-    (one,) = planned(skill("a", STOP), ending, skill("c", CLEAN))
-    assert (one.into, one.ids) == ("a", ("c",))
+    (item,) = planned(skill("a", STOP), ending, skill("c", CLEAN))
+    assert (item.into, item.ids) == ("a", ("c",))
 
 
 def test_what_somebody_brought_back_stays():

@@ -61,22 +61,22 @@ def test_the_search_in_sql_finds_what_the_engine_finds(memory, sql, cue):
         listed = memory.list(limit=50)
         memory.link(listed[n].key, listed[n + 2].key, "causes", 0.7)
     hits = memory.recall(cue, limit=10).hits
-    found = searched(sql, cue)
-    assert [name for name, _ in found] == [hit.memory.id for hit in hits]
-    np.testing.assert_allclose([score for _, score in found], [hit.score for hit in hits], atol=1e-5)
+    result = searched(sql, cue)
+    assert [name for name, _ in result] == [hit.memory.id for hit in hits]
+    np.testing.assert_allclose([score for _, score in result], [hit.score for hit in hits], atol=1e-5)
 
 
 def test_without_strength_only_cosine_ranks(memory, sql):
     memory.remember_many({"content": text} for text in TEXTS)
     (vector,) = EMBEDDER.embed(["the export of May"])
-    found = searched(sql, "the export of May", spreading_strength=0, weight_structural=0)
+    result = searched(sql, "the export of May", spreading_strength=0, weight_structural=0)
     rows = sql.execute(
         "SELECT m.id FROM vectors x JOIN memories m ON m.namespace = x.namespace AND m.number = x.memory"
         " ORDER BY x.vector <=> %s, m.number LIMIT 3",
         (vector,),
     ).fetchall()
-    assert {name for (name,) in rows} <= {name for name, _ in found}
-    scores = [score for _, score in found]
+    assert {name for (name,) in rows} <= {name for name, _ in result}
+    scores = [score for _, score in result]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -99,11 +99,11 @@ def test_a_link_inserted_into_the_seeds_view_is_an_operation_that_undo_takes_bac
     sql.execute(insert, (first.id, second.id))
     sql.commit()
     assert memory.links(first.key)[0].weight == pytest.approx(0.9)
-    strengthened, made, *_ = memory.log()
-    assert (strengthened.kind, strengthened.via, made.kind) == ("link", "sql", "link")
+    strengthened, new, *_ = memory.log()
+    assert (strengthened.kind, strengthened.via, new.kind) == ("link", "sql", "link")
     memory.undo(strengthened.id)
     assert memory.links(first.key)[0].weight == 0.8
-    memory.undo(made.id)
+    memory.undo(new.id)
     assert memory.links(first.key) == []
     assert memory.validate() == []
 
@@ -212,7 +212,7 @@ def test_the_search_reads_an_index_of_the_vectors_of_its_namespace(memory, sql):
         (vector,),
     ).fetchall()
     assert any("vectors_of_default" in line for (line,) in plan)
-    found = searched(sql, "disk of worker-3")
-    assert [name for name, _ in found] == [
+    result = searched(sql, "disk of worker-3")
+    assert [name for name, _ in result] == [
         hit.memory.id for hit in memory.recall("disk of worker-3", limit=10).hits
     ]

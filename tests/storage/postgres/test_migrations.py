@@ -189,7 +189,7 @@ def test_a_migration_is_killed_twice_and_completed_while_others_read_and_write(u
 
 
 def kill_twice_and_complete(url, before, helpers):
-    held = value(url, f"SELECT count(*) FROM memories WHERE namespace = '{HELD}'")
+    holder = value(url, f"SELECT count(*) FROM memories WHERE namespace = '{HELD}'")
     with session(url) as long_read:
         long_read.execute("SELECT count(*) FROM memories")
         migrator = start(partial(upgrade, url))
@@ -201,7 +201,7 @@ def kill_twice_and_complete(url, before, helpers):
         for each in helpers:
             each.goes_on()
         migrator.kill()
-        assert (value(url, VERSION), value(url, NULLS)) == (before, held)
+        assert (value(url, VERSION), value(url, NULLS)) == (before, holder)
     until(url, MIGRATING)
     rows = value(url, "SELECT rows FROM schema_steps")
 
@@ -211,7 +211,7 @@ def kill_twice_and_complete(url, before, helpers):
         until(url, "SELECT to_regclass('memories_by_letters') IS NOT NULL")
         for each in helpers:
             each.goes_on()
-        assert value(url, "SELECT rows FROM schema_steps") == rows + held, "it went on where it was"
+        assert value(url, "SELECT rows FROM schema_steps") == rows + holder, "it went on where it was"
         migrator.kill()
         until(url, MIGRATING)
     assert (value(url, VERSION), value(url, NULLS), value(url, INDEX)) == (before, 0, False)

@@ -75,12 +75,12 @@ def test_a_store_moved_to_a_server_and_back_is_the_same(server_store: str, tmp_p
     source, back = f"sqlite:///{tmp_path}/source.db", f"sqlite:///{tmp_path}/back.db"
     fill(source)
     before = content(source)
-    there = migrate(source, server_store)
-    assert there.is_verified
+    present = migrate(source, server_store)
+    assert present.is_verified
     assert content(server_store) == before
     assert migrate(server_store, back).is_verified
     assert content(back) == before
-    digests = [(moved.namespace, moved.tables) for moved in there.namespaces]
+    digests = [(moved.namespace, moved.tables) for moved in present.namespaces]
     assert digests == [(moved.namespace, moved.tables) for moved in migrate(source, back).namespaces]
     assert hits(server_store) == pytest.approx(hits(source))
     for url in (server_store, back):

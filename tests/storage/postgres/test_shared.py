@@ -147,4 +147,7 @@ def test_what_became_of_a_commit_is_asked_of_the_server(open_store: Open) -> Non
     write("a")
     with pytest.raises(KeyError):
         write("b", KeyError("b"))
-    assert [store.connection._status_of(one) for one in transactions] == ["committed", "aborted"]
+    assert [store.connection._status_of(transaction) for transaction in transactions] == [
+        "committed",
+        "aborted",
+    ]

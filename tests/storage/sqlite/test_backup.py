@@ -42,7 +42,7 @@ def test_what_is_not_committed_is_not_in_a_backup(store: SqliteStore, tmp_path: 
         remember(store, whole("c"))
         store.backup(tmp_path / "backup.db")
     copy = SqliteStore(tmp_path / "backup.db")
-    assert [one.id for one in copy.rows("mine", MemoryRow)] == ["here"]
+    assert [row.id for row in copy.rows("mine", MemoryRow)] == ["here"]
     copy.close()
 
 
@@ -91,11 +91,11 @@ def test_a_backup_of_schema_1_is_brought_up_to_date_and_left_as_it_was(
     store.restore_backup(old, [operation(kind="restore-backup")])
     assert contents(old.parent) == before
     assert schema(old) == 1
-    assert [one.key for one in store.rows("mine", MemoryRow) if one.kind == "episode"] == [
+    assert [row.key for row in store.rows("mine", MemoryRow) if row.kind == "episode"] == [
         "office",
         "meeting",
     ]
-    assert {one.confidence for one in store.rows("mine", MemoryRow)} == {1.0}
+    assert {row.confidence for row in store.rows("mine", MemoryRow)} == {1.0}
     assert store.namespaces() == ["mine", "theirs"]
     assert store.check("mine") == []
 
@@ -105,7 +105,7 @@ def test_a_backup_that_is_in_use_is_taken_with_its_journal(store: SqliteStore, t
     remember(other, whole("there"))
     assert (tmp_path / "other.db-wal").stat().st_size > 0
     store.restore_backup(tmp_path / "other.db", [operation(kind="restore-backup")])
-    assert [one.id for one in store.rows("mine", MemoryRow)] == ["there"]
+    assert [row.id for row in store.rows("mine", MemoryRow)] == ["there"]
     remember(other, whole("more"))
     assert other.check("mine") == []
     other.close()

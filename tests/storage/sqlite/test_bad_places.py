@@ -60,7 +60,7 @@ def folder() -> Iterator[Path]:
 
 def reachable() -> Path:
     for place in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):
-        if all(one.stat().st_mode & stat.S_IXOTH for one in (place, *place.parents)):
+        if all(item.stat().st_mode & stat.S_IXOTH for item in (place, *place.parents)):
             return place
     raise AssertionError("no folder for temporary files can be reached by every user")
 
@@ -69,9 +69,9 @@ def reachable() -> Path:
 def test_a_store_cannot_be_made_where_nobody_may_write(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "memory.db", folder / "below" / "memory.db"):
-        found = as_nobody(partial(refusal, lambda: remember(SqliteStore(path), whole("a"))))  # noqa: B023
-        assert found is not None
-        code, words = found
+        result = as_nobody(partial(refusal, lambda: remember(SqliteStore(path), whole("a"))))  # noqa: B023
+        assert result is not None
+        code, words = result
         assert code == "store"
         assert str(folder) in words
         assert "permission" in words.lower()
@@ -137,7 +137,7 @@ def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: in
     def fill() -> tuple[int, str, bool, int]:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         store = SqliteStore(path, synchronous="off")
-        kept = store.head("mine")
+        rest = store.head("mine")
         limit_files(room + 4096)
         words = ""
         for i in range(1000):
@@ -145,17 +145,17 @@ def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: in
             words = (refusal(partial(remember, store, rows, id=f"f{i}")) or ("", ""))[1]
             if words:
                 break
-            kept += 1
-        same = store.head("mine") == kept
+            rest += 1
+        same = store.head("mine") == rest
         limit_files(resource.RLIM_INFINITY)
-        return kept, words, same, remember(store, whole("after"), id="after")
+        return rest, words, same, remember(store, whole("after"), id="after")
 
-    kept, words, same, after = in_child(fill)
+    retained, words, same, after = in_child(fill)
     assert "is the disk full? Nothing was changed" in words
-    assert (same, after) == (True, kept + 1)
+    assert (same, after) == (True, retained + 1)
     store = SqliteStore(path)
-    assert [one.number for one in store.operations("mine", after=0)] == list(range(1, kept + 2))
-    assert len(store.rows("mine", MemoryRow)) == kept + 1
+    assert [entry.number for entry in store.operations("mine", after=0)] == list(range(1, retained + 2))
+    assert len(store.rows("mine", MemoryRow)) == retained + 1
     assert store.check("mine") == []
     store.close()
 
@@ -169,16 +169,16 @@ def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Pa
         remember(store, whole("a", "unmistakeable " * 2000), whole("b", "words " * 2000))
         store.purge(Changes("mine", "p", "purge", NOW), ["a"])
         limit_files(4096)
-        found = refusal(store.flush)
+        result = refusal(store.flush)
         limit_files(resource.RLIM_INFINITY)
-        kept = [row.id for row in store.rows("mine", MemoryRow)]
+        rest = [row.id for row in store.rows("mine", MemoryRow)]
         store.flush()
-        return found, kept
+        return result, rest
 
-    found, kept = in_child(purge)
-    assert found is not None
-    assert (found[0], "bytes remain until the file can be rewritten" in found[1]) == ("store", True)
-    assert kept == ["b"]
+    outcome, retained = in_child(purge)
+    assert outcome is not None
+    assert (outcome[0], "bytes remain until the file can be rewritten" in outcome[1]) == ("store", True)
+    assert retained == ["b"]
     assert b"unmistakeable" not in path.read_bytes()
 
 
@@ -201,18 +201,18 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_to_stumble_over(tmp_p
 def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
-    held, done = Gate.closed(), Gate.closed()
+    holder, done = Gate.closed(), Gate.closed()
 
     def hold() -> None:
         store = SqliteStore(path)
         with store.transaction():
             remember(store, whole("a"), id="a")
-            held.open()
+            holder.open()
             done.wait()
         store.close()
 
     child = start(hold)
-    held.wait()
+    holder.wait()
     store = SqliteStore(path, busy_timeout=0.05)
     with pytest.raises(Busy, match="which is writing"):
         remember(store, whole("b"))
@@ -227,17 +227,17 @@ def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_pat
 def test_a_lock_goes_with_the_process_that_held_it(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
-    held, never = Gate.closed(), Gate.closed()
+    holder, never = Gate.closed(), Gate.closed()
 
     def hold() -> None:
         store = SqliteStore(path)
         with store.transaction():
             remember(store, whole("a"))
-            held.open()
+            holder.open()
             never.wait()
 
     child = start(hold)
-    held.wait()
+    holder.wait()
     child.kill()
     store = SqliteStore(path, busy_timeout=0.05)
     assert remember(store, whole("b")) == 1

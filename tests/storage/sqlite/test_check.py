@@ -52,11 +52,13 @@ def test_each_rule_finds_what_breaks_it(path: Path, rule: str) -> None:
     statement, subject = MEDDLED[rule]
     execute(path, statement)
     store = SqliteStore(path)
-    found = {one.rule: one for one in reversed(store.check("mine"))}
-    assert found[rule].subject == subject
-    assert found[rule].detail
-    assert found[rule].remedy
-    assert [one.rule for one in store.check("theirs")] == (["stale-text-index"] * 2 if "text" in rule else [])
+    result = {item.rule: item for item in reversed(store.check("mine"))}
+    assert result[rule].subject == subject
+    assert result[rule].detail
+    assert result[rule].remedy
+    assert [item.rule for item in store.check("theirs")] == (
+        ["stale-text-index"] * 2 if "text" in rule else []
+    )
     store.close()
 
 
@@ -67,9 +69,9 @@ def test_many_findings_of_a_rule_are_summed_up(tmp_path: Path) -> None:
     store.close()
     execute(path, "UPDATE versions SET retired_at = '2026'", "INSERT INTO words (words) VALUES ('rebuild')")
     store = SqliteStore(path)
-    found = [finding for finding in store.check("mine") if finding.rule == "no-version"]
-    assert len(found) == 21
-    assert (found[0].subject, found[-1].subject) == ("key-m0", "and 1,480 more")
+    result = [finding for finding in store.check("mine") if finding.rule == "no-version"]
+    assert len(result) == 21
+    assert (result[0].subject, result[-1].subject) == ("key-m0", "and 1,480 more")
     store.close()
 
 
@@ -77,12 +79,12 @@ def long_log(path: Path, length: int) -> SqliteStore:
     """A store with one memory, which each operation of its log gave another weight."""
     store = SqliteStore(path, synchronous="off")
     rows = [memory("a", weight=0.5), version("a")]
-    made = [Logged(1, "op-1", "remember", NOW, None, None, None, None, None, tuple(added(rows)))]
+    new = [Logged(1, "op-1", "remember", NOW, None, None, None, None, None, tuple(added(rows)))]
     for number in range(2, length + 1):
         before, rows[0] = rows[0], memory("a", weight=0.5 + number / 1e6, recent=(stamp(NOW),) * 70)
         change = (RowChange(before, rows[0]),)
-        made.append(Logged(number, f"op-{number}", "set-strength", NOW, None, None, None, None, None, change))
-    restore(store, "mine", rows, made)
+        new.append(Logged(number, f"op-{number}", "set-strength", NOW, None, None, None, None, None, change))
+    restore(store, "mine", rows, new)
     return store
 
 

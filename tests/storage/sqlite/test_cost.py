@@ -143,8 +143,8 @@ def grown(count: int) -> SqliteStore:
                 remember(store, rows, id=f"op of m{i}", namespace=name, source="two" if i else "one")
             remember(store, id="last", at=NOW + DAY, namespace=name, source="one")
             for i in range(count):
-                one = trace(f"r{i}", NOW, f"m{i}", session=f"of m{i}", nodes=(f"m{i}",), flow=b"flow")
-                store.add_trace(name, one, keep=10**6, keep_flows=9, not_before=NOW)
+                item = trace(f"r{i}", NOW, f"m{i}", session=f"of m{i}", nodes=(f"m{i}",), flow=b"flow")
+                store.add_trace(name, item, keep=10**6, keep_flows=9, not_before=NOW)
     return store
 
 

@@ -58,36 +58,36 @@ def look(path: Path) -> State:
 def named(state: State) -> State:
     """A state with keys and ordinals for ids, which are made at random."""
     names = {row.id: row.key for row in state["memories"]}
-    orders = {one.id: one.number for one in state["log"]}
+    orders = {item.id: item.number for item in state["log"]}
 
     def end(memory_id: str) -> str:
         return str(names.get(memory_id, "gone"))
 
-    def row(one: Any) -> Any:
-        if isinstance(one, (LinkRow, PairRow)):
-            return replace(one, source=end(one.source), target=end(one.target))
-        if isinstance(one, RunRow):
-            return replace(one, shown=tuple(map(end, one.shown)))
-        if isinstance(one, RelationRow):
-            return one
-        return one and replace(one, id=end(one.id))
+    def row(item: Any) -> Any:
+        if isinstance(item, (LinkRow, PairRow)):
+            return replace(item, source=end(item.source), target=end(item.target))
+        if isinstance(item, RunRow):
+            return replace(item, shown=tuple(map(end, item.shown)))
+        if isinstance(item, RelationRow):
+            return item
+        return item and replace(item, id=end(item.id))
 
     log = [
         replace(
-            one,
-            id=str(one.number),
-            undone_by=str(orders.get(one.undone_by)),
-            rows=tuple(RowChange(row(change.before), row(change.after)) for change in one.rows),
-            erased=("gone",) * len(one.erased),
+            item,
+            id=str(item.number),
+            undone_by=str(orders.get(item.undone_by)),
+            rows=tuple(RowChange(row(change.before), row(change.after)) for change in item.rows),
+            erased=("gone",) * len(item.erased),
         )
-        for one in state["log"]
+        for item in state["log"]
     ]
     return {
         **state,
-        "memories": [row(one) for one in state["memories"]],
-        "versions": [row(one) for one in state["versions"]],
-        **{name: [row(one) for one in state[name]] for name in ("links", "verdicts", "pairs", "runs")},
-        "vectors": {(names[one], number): blob for (one, number), blob in state["vectors"].items()},
+        "memories": [row(item) for item in state["memories"]],
+        "versions": [row(item) for item in state["versions"]],
+        **{name: [row(item) for item in state[name]] for name in ("links", "verdicts", "pairs", "runs")},
+        "vectors": {(names[item], number): blob for (item, number), blob in state["vectors"].items()},
         "log": log,
     }
 
@@ -209,14 +209,14 @@ def test_a_write_of_the_store_is_whole_or_not_at_all(tmp_path: Path, write: Call
 
 def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
     source = SqliteStore(fill(tmp_path / "source.db"))
-    held = dump(source)
+    holder = dump(source)
     source.close()
     create(tmp_path / "base.db")
 
     def act(path: Path, begin: Callable[[], None]) -> None:
         store = SqliteStore(path, synchronous="off")
         begin()
-        restore(store, "mine", every_row(held), held["log"][::-1])
+        restore(store, "mine", every_row(holder), holder["log"][::-1])
 
     assert killed_everywhere(tmp_path, act, tmp_path / "base.db") >= 10
 
@@ -234,9 +234,9 @@ def test_putting_back_a_backup_is_whole_or_not_at_all(tmp_path: Path) -> None:
         begin()
         store.restore_backup(backup, [operation(kind="restore-backup", id="r")])
 
-    kept = backup.read_bytes()
+    rest = backup.read_bytes()
     assert killed_everywhere(tmp_path, act, base) >= 30
-    assert backup.read_bytes() == kept
+    assert backup.read_bytes() == rest
 
 
 def test_a_backup_is_whole_or_not_there(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Crowd:
                 ),
             ]
             vectors[name, 1] = self.random.randbytes(128)
-            self.secrets[name] = [one.encode() for one in (*words, key, heading, note)] + [vectors[name, 1]]
+            self.secrets[name] = [item.encode() for item in (*words, key, heading, note)] + [vectors[name, 1]]
         self.store.apply(operation(added(*rows), vectors=vectors, generation=GENERATION))
 
     def supersede(self, name: str) -> None:
@@ -59,30 +59,32 @@ class Crowd:
             old, content=" ".join(words), gist=words[0], version=old.version + 1, revision=old.revision + 1
         )
         self.store.apply(operation([RowChange(old, replace(old, retired_at=NOW)), *added(fresh)]))
-        self.secrets[name] += [one.encode() for one in words]
+        self.secrets[name] += [word.encode() for word in words]
 
     def learn(self, name: str, other: str) -> None:
         """What recalls, their flows, verdicts and a run leave of a memory."""
-        asked, told = self.words(2)
+        query, answer = self.words(2)
         flow = self.random.randbytes(64)
-        hit = trace("hit", NOW, other, name, cue={"text": asked})
+        hit = trace("hit", NOW, other, name, cue={"text": query})
         passed = trace("passed", NOW, other, nodes=(other, name), flow=flow)
-        for one in (hit, passed):
-            self.store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
-        said = verdict(name, recall="hit", cue={"text": told})
-        self.store.apply(operation(added(said, pair(name, other), run("n", name, other))))
-        self.store.apply(operation([RowChange(said, None)]))
-        self.secrets[name] += [asked.encode(), told.encode(), flow]
+        for item in (hit, passed):
+            self.store.add_trace("mine", item, keep=9, keep_flows=9, not_before=NOW)
+        message = verdict(name, recall="hit", cue={"text": answer})
+        self.store.apply(operation(added(message, pair(name, other), run("n", name, other))))
+        self.store.apply(operation([RowChange(message, None)]))
+        self.secrets[name] += [query.encode(), answer.encode(), flow]
 
 
-def left_over(secrets: list[bytes], held: dict[str, bytes]) -> set[bytes]:
+def left_over(secrets: list[bytes], holder: dict[str, bytes]) -> set[bytes]:
     """What is still in a file; an index keeps only the end of a word that begins like the one before."""
     ends: set[bytes] = set()
-    for data in held.values():
+    for data in holder.values():
         for letters in re.findall(rb"[%s]{11,}" % LETTERS.encode(), data):
             ends |= {letters[i : i + 11] for i in range(len(letters) - 10)}
-    blobs = {one for one in secrets if len(one) > 14 and any(one in data for data in held.values())}
-    return blobs | {one for one in secrets if one[3:] in ends}
+    blobs = {
+        secret for secret in secrets if len(secret) > 14 and any(secret in data for data in holder.values())
+    }
+    return blobs | {secret for secret in secrets if secret[3:] in ends}
 
 
 @pytest.mark.parametrize("seed", [0, 4, pytest.param(10, marks=pytest.mark.slow)])
@@ -95,16 +97,16 @@ def test_a_purge_leaves_no_byte_in_the_file_or_its_journal(tmp_path: Path, seed:
     names = list(crowd.secrets)
     crowd.learn(names[0], names[1])
     purged = [names[0], *crowd.random.sample(names[1:], len(names) // 5)]
-    gone = [one for name in purged for one in crowd.secrets[name]]
-    kept = [one for name in set(names) - set(purged) for one in crowd.secrets[name]]
+    gone = [secret for name in purged for secret in crowd.secrets[name]]
+    rest = [secret for name in set(names) - set(purged) for secret in crowd.secrets[name]]
     assert left_over(gone, contents(tmp_path)) == set(gone)
     for name in purged:
         store.purge(Changes("mine", f"purge {name}", "purge", NOW), [name])
     store.flush()
     assert left_over(gone, contents(tmp_path)) == set()
-    assert left_over(kept, contents(tmp_path)) == set(kept)
+    assert left_over(rest, contents(tmp_path)) == set(rest)
     assert store.check("mine") == []
-    shown = [one for one in names[:2] if one not in purged]
+    shown = [name for name in names[:2] if name not in purged]
     assert (store.rows("mine", PairRow), store.rows("mine", RunRow)) == ([], [run("n", *shown)])
     store.close()
     check_text_index(tmp_path / "memory.db")
@@ -123,8 +125,8 @@ def test_the_verb_leaves_no_byte_under_the_whole_folder(tmp_path: Path) -> None:
     with Memory.open(url, embedder=HashedEmbedder(8), clock=FixedClock(NOW + 2 * DAY)) as memory:
         assert any(b"zirconium" in data for data in contents(tmp_path).values())
         memory.purge("secret-slug")
-        held = contents(tmp_path)
+        holder = contents(tmp_path)
     words = [b"uetzalcoatlus", b"ylophonist", b"irconium", b"hunderously", b"secret-slug", b"unspeakable"]
-    for found in (held, contents(tmp_path)):
-        assert [(name, word) for word in words for name, data in found.items() if word in data.lower()] == []
+    for result in (holder, contents(tmp_path)):
+        assert [(name, word) for word in words for name, data in result.items() if word in data.lower()] == []
     assert os.listdir(tmp_path)

@@ -34,8 +34,8 @@ def left_by_a_killed_process(path: Path, *statements: str) -> None:
     def write() -> None:
         raw = sqlite3.connect(path, isolation_level=None)
         raw.execute("PRAGMA cache_size = 5")
-        for one in statements:
-            raw.execute(one)
+        for statement in statements:
+            raw.execute(statement)
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert start(write).killed()
@@ -82,8 +82,8 @@ def spoil(change: Callable[[Path], None]) -> Callable[[Path], None]:
     return make
 
 
-def bytes_of(held: bytes) -> Callable[[Path], object]:
-    return lambda path: path.write_bytes(held)
+def bytes_of(holder: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(holder)
 
 
 SPOILT: dict[str, tuple[Callable[[Path], object], type[StoreError], str]] = {
@@ -224,8 +224,8 @@ def test_damage_that_shows_only_later_is_named_then(tmp_path: Path) -> None:
             file.seek(page * PAGE)
             file.write(b"\xff" * PAGE)
     store = SqliteStore(path)
-    found = store.check("mine")
-    assert {(one.rule, one.subject) for one in found} == {("integrity", str(path))}
+    result = store.check("mine")
+    assert {(item.rule, item.subject) for item in result} == {("integrity", str(path))}
     with pytest.raises(Corrupt, match="restore it from a backup"):
         dump(store)
     store.close()

@@ -44,25 +44,25 @@ FAILING = {
 def fill(path: Path) -> dict[str, object]:
     store = SqliteStore(path, synchronous="off")
     remember(store, whole("a"), whole("b"))
-    held = dump(store)
+    holder = dump(store)
     store.close()
-    return held
+    return holder
 
 
 def held_by(path: Path, steps: tuple[Migration, ...] = SHIPPED) -> dict[str, object]:
     store = SqliteStore(path, steps=steps, synchronous="off")
-    held = dump(store)
+    holder = dump(store)
     assert store.check("mine") == []
     store.close()
     check_text_index(path)
-    return held
+    return holder
 
 
 def test_migrations_are_numbered_by_their_names_without_gaps() -> None:
-    assert [one.number for one in SHIPPED] == list(range(1, LAST + 1))
-    assert [one.name[:3] for one in SHIPPED] == [f"{number:03}" for number in range(1, LAST + 1)]
+    assert [item.number for item in SHIPPED] == list(range(1, LAST + 1))
+    assert [item.name[:3] for item in SHIPPED] == [f"{number:03}" for number in range(1, LAST + 1)]
     names = {file.name for file in resources.files("priming.storage.sqlite").joinpath("migrations").iterdir()}
-    assert names == {f"{one.name}.sql" for one in SHIPPED}
+    assert names == {f"{item.name}.sql" for item in SHIPPED}
 
 
 def test_a_script_is_taken_apart_at_the_ends_of_its_statements() -> None:
@@ -70,7 +70,7 @@ def test_a_script_is_taken_apart_at_the_ends_of_its_statements() -> None:
         "-- why;\nCREATE TABLE a (\n x DEFAULT ';' -- no;\n);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n"
     )
     script += "  DELETE FROM a;\nEND;\n"
-    assert [one.split()[-1] for one in sql_statements(script)] == [");", "END;"]
+    assert [sql_statement.split()[-1] for sql_statement in sql_statements(script)] == [");", "END;"]
     with pytest.raises(StoreError, match="middle of a statement"):
         sql_statements("CREATE TABLE a (x)\n")
 
@@ -173,8 +173,8 @@ def test_processes_that_open_a_file_at_once_migrate_it_once(
     gate.open(4)
     numbers = sorted(child.result() for child in children)
     assert numbers[-1] - numbers[0] == 3
-    held = held_by(path, NEXT)
-    assert len(held["log"]) == numbers[-1]  # type: ignore[arg-type]
+    holder = held_by(path, NEXT)
+    assert len(holder["log"]) == numbers[-1]  # type: ignore[arg-type]
     assert schema(path) == LAST + 1
 
 
@@ -196,15 +196,15 @@ def opened(path: Path) -> Memory:
 def test_a_file_of_schema_1_holds_after_the_migration_what_it_held(old: Path) -> None:
     before = contents(old.parent)["memory.db"]
     with opened(old) as memory:
-        assert [one.content for one in memory.history("office")] == [
+        assert [version.content for version in memory.history("office")] == [
             "The office is in Oslo.",
             "The office is in Bergen.",
         ]
         meeting = memory.get("meeting")
         assert (meeting.status, meeting.metadata, meeting.confidence) == ("forgotten", {"room": 4}, 1.0)
-        (made,) = memory.links("office", relation="requires")
-        assert (made.target, made.weight, made.given) == ("meeting", 0.3, True)
-        assert [one.kind for one in memory.log()][::-1] == [
+        (new,) = memory.links("office", relation="requires")
+        assert (new.target, new.weight, new.given) == ("meeting", 0.3, True)
+        assert [entry.kind for entry in memory.log()][::-1] == [
             *("remember", "remember", "link", "set-strength"),
             *("forget", "supersede", "forget", "undo"),
         ]
@@ -230,14 +230,16 @@ def rows_of_schema_1(path: Path) -> list[str]:
 
 def test_an_operation_of_schema_1_can_be_undone_after_the_migration(old: Path) -> None:
     with opened(old) as memory:
-        kinds = {one.kind: one.id for one in memory.log() if one.undone_by is None}
+        kinds = {entry.kind: entry.id for entry in memory.log() if entry.undone_by is None}
         memory.undo(kinds["forget"])
         assert memory.get("meeting").status == "active"
         memory.undo(kinds["set-strength"])
-        assert [one.weight for one in memory.links("office", relation="requires")] == [0.7]
+        assert [link.weight for link in memory.links("office", relation="requires")] == [0.7]
         memory.undo(kinds["supersede"])
-        assert [one.content for one in memory.history("office")] == ["The office is in Oslo."]
-        (redone,) = [one.id for one in memory.log() if one.undone_by is None and one.kind == "undo"][-1:]
+        assert [version.content for version in memory.history("office")] == ["The office is in Oslo."]
+        (redone,) = [entry.id for entry in memory.log() if entry.undone_by is None and entry.kind == "undo"][
+            -1:
+        ]
         memory.undo(redone)
         assert memory.get("office").status == "forgotten"
         assert memory.validate() == []
@@ -246,16 +248,16 @@ def test_an_operation_of_schema_1_can_be_undone_after_the_migration(old: Path) -
 @pytest.mark.parametrize("undos", [1, 2, 3])
 def test_what_was_redone_under_schema_1_counts_as_done(old: Path, undos: int) -> None:
     with closing(sqlite3.connect(old)) as raw, raw:
-        ids = [one for (one,) in raw.execute("SELECT id FROM operations WHERE namespace = 'mine' LIMIT 4")]
+        ids = [item for (item,) in raw.execute("SELECT id FROM operations WHERE namespace = 'mine' LIMIT 4")]
         raw.execute("UPDATE operations SET undone_by = NULL")
         for undone, by in list(pairwise(ids))[:undos]:
             raw.execute("UPDATE operations SET undone_by = ? WHERE id = ?", (by, undone))
     store = SqliteStore(old)
-    log = {one.id: one for one in store.operations("mine")}
+    log = {entry.id: entry for entry in store.operations("mine")}
     # Each takes back the one before it, and the last of them stands: every second one is undone.
     standing = [ids[i + 1] if i < undos and (undos - i) % 2 else None for i in range(4)]
-    assert [log[one].undone_by for one in ids] == standing
-    assert [log[one].undoes for one in ids] == [(ids[i - 1],) if 0 < i <= undos else () for i in range(4)]
+    assert [log[item].undone_by for item in ids] == standing
+    assert [log[item].undoes for item in ids] == [(ids[i - 1],) if 0 < i <= undos else () for i in range(4)]
     store.close()
 
 
@@ -289,12 +291,12 @@ def second(old: Path) -> Path:
             "UPDATE memories SET uses = 2, last_used_at = '2026-05-01T14:00:00.000000+00:00', confidence = 0.6"
             " WHERE namespace = 'mine' AND key = 'office'"
         )
-        held = {"fields": {"memories": names}, "rows": [["memories", before, raw.execute(row).fetchone()]]}
+        holder = {"fields": {"memories": names}, "rows": [["memories", before, raw.execute(row).fetchone()]]}
         raw.execute(
             "INSERT INTO operations (namespace, number, id, kind, at, source) VALUES"
             " ('mine', 9, 'praise', 'feedback', '2026-05-01T14:00:00.000000+00:00', 'conscious')"
         )
-        raw.execute("INSERT INTO changes VALUES ('mine', 9, 0, ?)", (json.dumps(held),))
+        raw.execute("INSERT INTO changes VALUES ('mine', 9, 0, ?)", (json.dumps(holder),))
         raw.execute("INSERT INTO touched SELECT namespace, id, 9 FROM memories WHERE key = 'office' LIMIT 1")
     return old
 
@@ -330,9 +332,9 @@ def test_no_kill_in_the_middle_leaves_a_file_of_schema_1_that_cannot_be_opened(
 
     def look(path: Path) -> dict[str, object]:
         store = SqliteStore(path, synchronous="off")
-        held = dump(store)
+        holder = dump(store)
         store.close()
-        return held
+        return holder
 
     left = everywhere(tmp_path, act, old)
     whole = look(left.paths[-1])

@@ -64,28 +64,28 @@ def test_its_memories_are_recalled_with_what_they_learned(path: Path) -> None:
 @pytest.mark.parametrize("number", [1, 6])
 def test_it_tells_what_was_known_and_true_at_other_times(tmp_path: Path, number: int) -> None:
     make_store(tmp_path / "memory.db", number)
-    told, changed = (datetime(2026, 5, 1, hour, tzinfo=UTC) for hour in (12, 13))
+    answer, changed = (datetime(2026, 5, 1, hour, tzinfo=UTC) for hour in (12, 13))
     before, after = "The office is in Oslo.", "The office is in Bergen."
     with open_store(tmp_path / "memory.db") as memory:
         versions = [
-            (one.content, one.recorded_at, one.retired_at, one.valid_from, one.valid_to)
-            for one in memory.history("office")
+            (version.content, version.recorded_at, version.retired_at, version.valid_from, version.valid_to)
+            for version in memory.history("office")
         ]
-        assert versions == [(before, told, changed, None, changed), (after, changed, None, changed, None)]
-        for at, text in ((told, before), (changed - LEAST, before), (changed, after)):
+        assert versions == [(before, answer, changed, None, changed), (after, changed, None, changed, None)]
+        for at, text in ((answer, before), (changed - LEAST, before), (changed, after)):
             for times in ({"known_at": at}, {"valid_at": at}):
                 assert memory.as_of("office", **times).content == text
                 (hit,) = memory.recall("where is the office", limit=1, **times).hits
                 assert (hit.memory.content, hit.memory.recorded_at) == (
                     text,
-                    told if text == before else changed,
+                    answer if text == before else changed,
                 )
         with pytest.raises(NotFound):
-            memory.as_of("office", known_at=told - LEAST)
+            memory.as_of("office", known_at=answer - LEAST)
         filters = {"recorded_at": {"lt": changed}}
         old = memory.recall("where is the office", filters=filters, include_superseded=True).hits
         assert (before, changed) in [(hit.memory.content, hit.memory.retired_at) for hit in old]
-        move = next(move for move in memory.diff(told, changed).memories if move.key == "office")
+        move = next(move for move in memory.diff(answer, changed).memories if move.key == "office")
         assert (move.what, move.before, move.after, move.at) == ("superseded", before, after, changed)
 
 

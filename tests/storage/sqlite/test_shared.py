@@ -23,25 +23,25 @@ def open_store(tmp_path: Path) -> Iterator[Callable[..., Store]]:
         return opened[-1]
 
     yield connect
-    for one in opened:
-        one.close()
+    for item in opened:
+        item.close()
 
 
 def test_nothing_is_flushed_while_another_reads_what_was_before(open_store: Callable[..., Store]) -> None:
-    one, other = open_store(busy_timeout=0.05), open_store()
-    remember(one, whole("a"))
+    item, other = open_store(busy_timeout=0.05), open_store()
+    remember(item, whole("a"))
     with other.transaction(write=False):
         assert other.head("mine") == 1
-        one.purge(Changes("mine", "p", "purge", NOW), ["a"])
+        item.purge(Changes("mine", "p", "purge", NOW), ["a"])
         with pytest.raises(Busy, match="bytes remain until the file can be rewritten"):
-            one.flush()
-    one.flush()
+            item.flush()
+    item.flush()
     assert other.rows("mine", MemoryRow) == []
 
 
 def test_a_trace_does_not_wait_long_for_a_writer(open_store: Callable[..., Store]) -> None:
-    one, other = open_store(), open_store(busy_timeout=600)
-    with one.transaction(), pytest.raises(Busy):
+    item, other = open_store(), open_store(busy_timeout=600)
+    with item.transaction(), pytest.raises(Busy):
         other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
     assert other.rows("mine", Trace, limit=100) == []
 

@@ -63,13 +63,13 @@ def test_a_writer_that_has_waited_for_long_is_given_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first holds the lock; the second waits until it has the turn; the third, which comes later, goes last."""
-    path, held, done = tmp_path / "memory.db", Gate.closed(), Gate.closed()
+    path, holder, done = tmp_path / "memory.db", Gate.closed(), Gate.closed()
     SqliteStore(path).close()
 
     def hold() -> None:
         with closing(SqliteStore(path)) as store, store.transaction():
             remember(store, whole("first"), id="first")
-            held.open()
+            holder.open()
             done.wait()
 
     def wait() -> None:
@@ -84,7 +84,7 @@ def test_a_writer_that_has_waited_for_long_is_given_way(
 
     waiting = Gate.closed()
     holding = start(hold)
-    held.wait()
+    holder.wait()
     second = start(wait)
     waiting.wait()
     done.open()

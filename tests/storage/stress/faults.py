@@ -166,9 +166,9 @@ def repeated(fault: Fault, new: Callable[[str], Database], times: int, seed: int
         random = Random(f"{seed} {number}")
         tally.tried += 1
         try:
-            found = in_child(partial(fault, own, random))
+            result = in_child(partial(fault, own, random))
         except AssertionError as error:
-            found = [str(error)[-600:]]
-        tally.wrong += [f"{number}: {each}" for each in found]
+            result = [str(error)[-600:]]
+        tally.wrong += [f"{number}: {each}" for each in result]
         shutil.rmtree(own.folder, ignore_errors=True)
     return tally

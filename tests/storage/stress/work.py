@@ -106,8 +106,8 @@ class Worker:
 
     def recall(self) -> None:
         """Recall, and report that the first hit helped, or did not fit."""
-        asked = f"Who {self.random.choice(_DEEDS)} the {self.random.choice(_THINGS)}?"
-        recall = self.memory.recall(asked, limit=5)
+        query = f"Who {self.random.choice(_DEEDS)} the {self.random.choice(_THINGS)}?"
+        recall = self.memory.recall(query, limit=5)
         keys = [hit.memory.key for hit in recall.hits[:1]]
         if not recall.recorded:
             self.unrecorded += 1  # it says so: a recall waits for no writer

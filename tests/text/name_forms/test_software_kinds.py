@@ -9,7 +9,9 @@ def kinds(text, language="english"):
 
 
 def names(text, language="english"):
-    return {name.text for _, some in kinds_of_software(terms(text, language), language) for name in some}
+    return {
+        name.text for _, several in kinds_of_software(terms(text, language), language) for name in several
+    }
 
 
 def test_the_longest_kind_counts():
