@@ -37,7 +37,7 @@ def waiting(path):
             sys.stdin.readline()
         yield Entry({"content": f"Entry number {number}."})
 """
-COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 
 
 @dataclass

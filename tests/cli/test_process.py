@@ -23,7 +23,7 @@ from priming.config.params.store import STORE
 
 pytestmark = pytest.mark.slow
 
-COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 FULL = 2_500_000
 DISK = "The deploy failed because the disk was full."
 

@@ -19,7 +19,7 @@ from priming_loop.steps.report import report, status_of
 pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("rule_agent.py")
 AGENT = shlex.join([sys.executable, str(PROGRAM)])
-COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 EASY, HARD = {"ONE": 1}, {"ONE": 5, "TWO": 6}
 """What a module's names must be: 1 is what the agent tries of itself; what is wrong twice takes three attempts."""
 

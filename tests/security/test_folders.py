@@ -41,7 +41,7 @@ EVENTS = {
     "post-tool": {"tool_name": "Bash", "tool_input": {"command": "git commit"}, "tool_response": {}},
     "stop": {},
 }
-COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 
 import typer
@@ -10,7 +9,6 @@ import typer
 from priming import extensions
 from priming.cli.command import create
 from priming.cli.groups import care, feedback, graph, history, mcp, memory, recall, rules, sleep, stores
-from priming.cli.start import command_of
 
 app: typer.Typer
 """The command line with every command."""
@@ -29,9 +27,9 @@ def __getattr__(name: str) -> typer.Typer:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def main() -> None:
-    """Run the command line."""
-    build(command_of(sys.argv[1:]))(prog_name="priming")
+def main(only: str = "") -> None:
+    """Run the command line; with ``only``, the name of a command, no more than that is built."""
+    build(only)(prog_name="priming")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def main() -> None:
     if module is None:
         from priming.cli.app import main as run_any
 
-        run_any()
+        run_any(name)
         return
     from priming.cli.command import create
 

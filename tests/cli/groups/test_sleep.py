@@ -14,7 +14,7 @@ from priming import Memory
 from priming.cli.options import AgentOptions
 from priming.llm.scripted import ScriptedAgent
 
-COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 
 LUNCH = "Lunch was late today."
 
