@@ -21,11 +21,12 @@ from typing import Any
 import tables
 import typer.main
 
-from priming import HashedEmbedder, Memory
+from priming import HashedEmbedder, Memory, extensions
 from priming.cli.app import app
 from priming.operations import schema
 from priming.operations.service import LocalService
 from priming.operations.table import SERVED
+from priming.verbs.op import load
 from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
 
@@ -142,6 +143,9 @@ def each_verb() -> Iterator[tuple[str, Any]]:
     for name in sorted(vars(Memory)):
         if not name.startswith("_") and callable(getattr(Memory, name)):
             yield name, getattr(Memory, name)
+    for op in (op for more in extensions.load(extensions.OPERATIONS) for op in more):
+        if op.verb:
+            yield op.name, load(op.method)
 
 
 def _page(title: str, about: str, parts: list[str]) -> str:

@@ -20,7 +20,7 @@ from priming.maintenance import health, verify
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters
-from priming.storage.sqlite import backup as sqlite_backup
+from priming.storage.sql import rules
 from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"
@@ -138,7 +138,7 @@ def words(*names: str) -> str:
 
 def findings(*_: str) -> str:
     """What ``validate`` looks for: in a database, and in how memories are linked."""
-    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_backup._RULES]
+    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in rules.RULES]
     rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in health.VALIDATION_RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 

@@ -95,7 +95,7 @@ def test_a_database_of_a_team_is_the_same_server_with_another_store():
     assert "pgvector" in services["database"]["image"]
     url = re.sub(r"\$\{.*\}", "secret", services["priming"]["environment"]["PRIMING_URL"])
     assert locate(url).scheme == "postgresql"
-    assert "[postgres]" in DOCKERFILE
+    assert "postgres]" in DOCKERFILE
 
 
 def test_every_table_is_distributed_by_namespace_or_named_as_one_that_is_not():

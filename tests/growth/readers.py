@@ -562,7 +562,6 @@ OF_OUR_OWN = {
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",
     "priming.graph.export": "its own page",
-    "priming.local.http": "requests of the user's own processes, limited in bytes",
     "priming_agents.client": "input of the agent, limited in bytes",
     "priming_agents.session": "state of its own",
     "priming_agents.setup.clients": "versions that programs print",

@@ -18,8 +18,6 @@ from priming import FixedClock, Memory
 ROOT = Path(__file__).resolve().parents[2]
 YEAR = ROOT / "demo" / "year"
 DAYS, EPISODES = 42, 420
-PAGE = (ROOT / "docs" / "year.md").read_text("utf-8")
-BLOCK = f"<!-- output: table year {DAYS} {EPISODES} slow -->\n```text\n"
 NAMES = ("life", "lives", "living", "checks", "telling", "world")
 
 
@@ -110,15 +108,6 @@ def test_of_a_short_life_everything_holds_that_must(year, short):
     assert {action for night in short.lived.nights for action in night.actions} >= {
         "mark", "make", "update", "consolidate", "archive", "merge",
     }  # fmt: skip
-
-
-@pytest.mark.slow
-def test_the_page_shows_what_this_life_prints(short, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    generate = importlib.import_module("generate")
-    shown = PAGE.partition(BLOCK)[2].partition("```")[0]
-    assert shown
-    assert generate.alike(shown, short.printed), short.printed
 
 
 @pytest.mark.slow

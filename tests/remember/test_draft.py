@@ -150,7 +150,8 @@ def test_a_digest_does_not_depend_on_how_important_or_tagged_a_memory_is():
 def test_a_text_stored_with_white_space_by_an_earlier_version_is_found_again(memory):
     memory.remember("Oats grow anywhere.")
     old = draft({"content": "Oats grow anywhere.\n"}).digests[1]
-    memory.store._db.change("UPDATE versions SET digest = ?, content = ?", (old, "Oats grow anywhere.\n"))
+    changed = {"digest": old, "content": "Oats grow anywhere.\n"}
+    memory.store._db.change("default", "UPDATE versions SET digest = :digest, content = :content", changed)
     assert memory.remember("Oats grow anywhere.\n").status == "duplicate"
 
 

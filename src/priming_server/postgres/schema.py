@@ -82,7 +82,7 @@ class PostgresMigration:
 def lock_key(schema: str, lock: str, namespace: str) -> str:
     """What the advisory lock of a namespace is named by.
 
-    >>> lock_key("priming", WRITE, "team")
+    >>> lock_key("priming", "write", "team")
     'priming write team'
     """
     return f"{schema} {lock} {namespace}"
