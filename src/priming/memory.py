@@ -15,7 +15,6 @@ from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import chosen, is_auto, named, reaches_out
 from priming.errors import ParamError
-from priming.history.log import identified
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
 from priming.storage.protocol import Store
@@ -93,8 +92,6 @@ class Memory(Verbs):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    identified = identified
 
     if not TYPE_CHECKING:
 

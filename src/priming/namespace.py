@@ -15,7 +15,7 @@ from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
-from priming.core.arguments.checks import check_key, check_time
+from priming.core.arguments.checks import check_key, check_time, check_uuid
 from priming.embedding.protocol import Embedder
 from priming.embedding.semantic import token_part
 from priming.errors import Conflict, NotFound, PrimingError, StoreError
@@ -243,6 +243,25 @@ class Namespace:
         """The same for changing existing memories: without a store there are none, and no store is created."""
         with self.lock, self.store.transaction(self.namespace, write=self.store.place.exists):
             yield self.now()
+
+    @contextmanager
+    def identified(self, operation_id: str) -> Iterator[None]:
+        """Give the first operation inside the block an id of the caller's choice, so that the caller can find it.
+
+        A caller without an answer looks the id up with ``operation``, and repeats the call only if needed.
+
+        Raises:
+            ParamError: the id is not a UUID.
+            Conflict: an operation has that id already; the verb inside the block raises it.
+
+        """
+        requested = check_uuid("operation_id", operation_id)
+        with self.lock:
+            self.requested_id = requested
+            try:
+                yield
+            finally:
+                self.requested_id = None
 
     def write(
         self,

@@ -16,7 +16,7 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.relations import LEARNED_FROM
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
-from priming.history.log import identified, operation
+from priming.history.log import operation
 from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.namespace import Namespace
 from priming.recall.records import get
@@ -357,7 +357,7 @@ def _judge(
         return None
     verdicts = {"used": tuple(used), "not-useful": tuple(unused)}
     batch = VerdictBatch(verdicts, session=closed.session.id, reason=closed.reason, recalled=recalled)
-    with identified(closed.memory, closed.id(part)):
+    with closed.memory.identified(closed.id(part)):
         return record_verdicts(closed.memory, batch)
 
 
@@ -377,7 +377,7 @@ def _stored(
         rows = [change for change in earlier.changes if change.table == "memories"]
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
         return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
-    with identified(closed.memory, closed.id(kind)):
+    with closed.memory.identified(closed.id(kind)):
         return lessons.store_lesson(
             closed.memory,
             arguments,
@@ -391,7 +391,7 @@ def _stored(
 def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
     """Link the pattern with the failure before it, unless they are linked already."""
     if closed.operation(LEARNED_FROM) is None:
-        with identified(closed.memory, closed.id(LEARNED_FROM)):
+        with closed.memory.identified(closed.id(LEARNED_FROM)):
             link_many(closed.memory, [{"source": source, "target": target, "relation": LEARNED_FROM}])
     operation = closed.operation(LEARNED_FROM)
     return () if operation is None else (operation.id,)

@@ -18,7 +18,7 @@ body = b'{{"items":[' + b"{{}}," * ({count} - 1) + b"{{}}]}}"
 try:
     schema.arguments(BY_NAME["remember_many"], parse_body(body, SERVER.depth, SERVER.values))
 except ParamError as error:
-    answer = refusal(error, everywhere=True, local=True).response().body
+    answer = refusal(error, everywhere=True).response().body
     print(len(answer), answer.decode()[-60:])
 """
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -77,23 +75,3 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
     with memory.lock:
         logged = operation_of(memory.store, memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
-
-
-@contextmanager
-def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
-    """Give the first operation inside the block an id of the caller's choice, so that the caller can find it.
-
-    A caller that lost the answer to a call looks the id up with ``operation``, and repeats the call only if needed.
-
-    Raises:
-        ParamError: the id is not a UUID.
-        Conflict: an operation has that id already; the verb inside the block raises it.
-
-    """
-    requested = check_uuid("operation_id", operation_id)
-    with memory.lock:
-        memory.requested_id = requested
-        try:
-            yield
-        finally:
-            memory.requested_id = None

@@ -17,7 +17,6 @@ from priming.config.values import dataclass
 from priming.config.words import STATUSES
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
-from priming.history.log import identified
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
 from priming.remember.links import link_many
@@ -121,7 +120,7 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
     """
     operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
     if operation_of(memory.store, memory.namespace, operation_id) is None:
-        with identified(memory, operation_id):
+        with memory.identified(operation_id):
             return work()
     results = list[T]()
     with suppress(_TakenBack), _one_transaction(memory):

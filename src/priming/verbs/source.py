@@ -138,7 +138,12 @@ def _head(module: str) -> str:
 
 @cache
 def _text(module: str) -> str:
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"there is no source of {module}")
-    return Path(spec.origin).read_text("utf-8")
+    # By its place in its package: to look for a module of a folder would import the folder.
+    package, *names = module.split(".")
+    spec = find_spec(package)
+    folders = () if spec is None else spec.submodule_search_locations or ()
+    for path in (Path(folder, *names) for folder in folders):
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file.read_text("utf-8")
+    raise ModuleNotFoundError(f"there is no source of {module}")
