@@ -17,6 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from priming.errors import Busy, PrimingError, StoreError
+from priming.storage.rows import MemoryRow
 from priming_server.postgres.store import PostgresStore
 
 from ..making import remember, whole
@@ -177,7 +178,7 @@ def exhausted(database: Database, random: Random) -> list[str]:
             except Busy as error:
                 wrong += [] if f"all {most} connections" in str(error) else [f"it does not say so: {error}"]
         remember(stores[-1], whole("stored"))
-        wrong += [] if [row.id for row in stores[0].memories("mine")] == ["stored"] else ["half-done"]
+        wrong += [] if [row.id for row in stores[0].rows("mine", MemoryRow)] == ["stored"] else ["half-done"]
     finally:
         for store in stores:
             store.close()

@@ -275,8 +275,12 @@ class RowScan(ABC):
                 reason = "its checksum is not that of its bytes"
                 yield DamagedRow(title, reason, "compute it anew: priming reembed")
             elif visit is not None:
-                texts = self.decode([memory_id, generation])
-                visit(VectorRow(texts[0], version, texts[1], vector))
+                try:
+                    texts = self.decode([memory_id, generation])
+                except UNREADABLE as error:
+                    yield DamagedRow(title, _reason(error))
+                else:
+                    visit(VectorRow(texts[0], version, texts[1], vector))
 
     def _named(self, cls: type) -> str:
         """The query for the rows of a kind, with their names."""
