@@ -128,7 +128,10 @@ def test_every_command_says_the_same_with_and_without_a_server(
     alone = tmp_path_factory.mktemp("alone")
     for command in SCRIPT:
         expected = output(alone, command, *options)
-        assert output(server.folder, command, *options) == expected, command
+        shown, *rest = output(server.folder, command, *options)
+        own = [line for line in shown.splitlines(keepends=True) if line.startswith("server ")]
+        assert (shown.replace("".join(own), ""), *rest) == expected, command
+        assert bool(own) == (command[0] == "status" and not options), "status names the server that runs"
         assert "Traceback" not in expected[1]
 
 
