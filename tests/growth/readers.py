@@ -35,7 +35,7 @@ from priming.remember import drafts
 from priming.rules import pack_file
 from priming.sleep import gist
 from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
-from priming.storage import mentions
+from priming.storage import copies
 from priming.text import (
     aliases,
     dates,
@@ -182,7 +182,7 @@ def _compared(old: str, new: str) -> None:
 
 
 READERS = (
-    _reader("mentions of a name", mentions.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.mentions"),
+    _reader("mentions of a name", copies.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.copies"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
     _reader("words of a text in PostgreSQL", text_index.text_vector, "priming_server.postgres.text_index"),
     _reader("words of a search in PostgreSQL", text_index.text_query, "priming_server.postgres.text_index"),
@@ -582,7 +582,6 @@ OF_OUR_OWN = {
     "priming.recall.traces": "traces of its own",
     "priming_server.access.auth": "ids of requests, matched whole",
     "priming_server.openapi": "its own page",
-    "priming.storage.columns": "rows of its own",
     "priming.storage.copies": "names of its own files",
     "priming.storage.sql.walk": "rows of its own database",
     "priming.storage.sql.kinds": "rows of its own",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming.storage.mentions import mentions_any
+from priming.storage.copies import mentions_any
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 For a store ``m.db`` these are ``m.db.schema-6.backup``, the store before a migration; in ``m.db.backups/replaced``
 the store before a backup was put back; in the hooks' folder what sessions of agents were shown, and corrections
 that wait; and what killed processes left there, or among temporary files. A person's own backups are none.
+A text is reached by the names that it mentions.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from glob import escape
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from priming.config import private_files
 from priming.config.environment import QUEUED, hooks_folder
 from priming.config.params.hooks import HOOK
 from priming.config.params.store import STORE
+from priming.core.arguments.normal_forms import folded
 from priming.errors import Busy
 from priming.results import StoreCopy
-from priming.storage.mentions import mentions_any
 
 REPLACED_STORES = "replaced"
 _LOCK, _PURGING, _DAY = ".lock", ".purging-", 86_400.0
@@ -97,3 +99,37 @@ def _removed(path: Path, dry_run: bool) -> StoreCopy:
     except (OSError, Busy) as error:
         return StoreCopy(str(path), f"not reached: {error}", reached=False)
     return StoreCopy(str(path), "would be removed" if dry_run else "removed")
+
+
+_BETWEEN = r"[\s_.\-]+"
+_GENITIVE = "(?:'?s)?"
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Letters of scripts that put no space between words."""
+
+
+def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:
+    """Whether a text, or any text within a list or mapping, mentions one of the names.
+
+    Words are whole, in any case, with accents or without.
+
+    >>> is_named = mentions_any(["Ada Byron"])
+    >>> is_named("by ada  byron's hand"), is_named({"key": ["ada-byron"]}), is_named("Ada Byrons"), is_named("Adam")
+    (True, True, True, False)
+    """
+    pattern = re.compile("|".join(map(_pattern, map(folded, names))) or r"(?!)")
+
+    def is_named(value: Any) -> bool:
+        if isinstance(value, str):
+            return pattern.search(folded(value)) is not None
+        if isinstance(value, Mapping):
+            return any(is_named(key) or is_named(item) for key, item in value.items())
+        return isinstance(value, (list, tuple)) and any(map(is_named, value))
+
+    return is_named
+
+
+def _pattern(name: str) -> str:
+    words = _BETWEEN.join(map(re.escape, name.split()))
+    before = "" if _SPACELESS.match(name[:1]) else r"(?<![^\W_])"
+    after = "" if _SPACELESS.match(name[-1:]) else rf"{_GENITIVE}(?![^\W_])"
+    return f"{before}{words}{after}"

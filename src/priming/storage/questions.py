@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from priming.errors import Conflict
-from priming.storage.columns import day_of
+from priming.serialization import stamp
 from priming.storage.protocol import (
     EmbeddedRow,
     Logged,
@@ -101,6 +101,11 @@ def operation_id(store: Store, namespace: str, number: int) -> str | None:
 def recall_of(store: Store, namespace: str, recall_id: str) -> Trace | None:
     """Return the recall of an id, with its flow."""
     return next(iter(store.rows(namespace, Trace, ids=[recall_id], flows=True)), None)
+
+
+def day_of(at: datetime) -> str:
+    """Return the day of a time, in UTC, as its stamp begins."""
+    return stamp(at)[:10]
 
 
 def activations(

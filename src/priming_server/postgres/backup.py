@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from priming.storage.columns import TABLES
-from priming.storage.spaceless import cjk_pairs
-from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, WRITE
-from priming.storage.sqlite.backup import new_backup
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, TRACES, WRITE, cjk_pairs
+from priming.storage.sqlite.store import new_backup
 from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import as_bytes, as_columns
 from priming_server.postgres.rows import pack_links

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.core.arguments.vectors import unpacked
-from priming.storage.columns import TABLES
 from priming.storage.filters import Comparison, Condition
-from priming.storage.sql.conditions import COMPARE, Clauses, can_order
-from priming.storage.sql.dialect import Dialect
+from priming.storage.sql.dialect import COMPARE, TABLES, Clauses, Dialect, can_order
 from priming_server.postgres.text_index import text_query, text_vector
 
 _JSON = r"replace({}, '\u0000', '\ufffd')::jsonb"

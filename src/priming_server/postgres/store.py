@@ -10,15 +10,14 @@ from priming.config.environment import database_place
 from priming.config.params.store import POSTGRES, STORE
 from priming.config.store_urls import Location
 from priming.results import Finding
-from priming.storage.columns import TABLES
 from priming.storage.damage import naming_damage
 from priming.storage.protocol import Changes, Place, TokenRow
-from priming.storage.sql.dialect import NO_NAMESPACE
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES
 from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.log import SqlLog
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.store import SqlStore
-from priming.storage.sqlite.backup import backup_at
+from priming.storage.sqlite.store import backup_at
 from priming_server.postgres.backup import empty, replace_all, write_backup
 from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import PostgresDialect

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from priming.core.arguments.normal_forms import normalized
 from priming.core.when import stemmer
-from priming.storage.spaceless import cjk_pairs, phrases
+from priming.storage.sql.dialect import cjk_pairs, phrases
 
 _MOST_PLACES, _MOST_WORDS, _LONGEST = 16_000, 20_000, 200
 _WORD = re.compile(r"[^\W_]+")

@@ -1,7 +1,8 @@
-"""What differs between databases as SQL, and how a statement reaches a database.
+"""What differs between databases as SQL: its forms, a filter, the words of a search; and how a statement is sent.
 
 A statement names its values ``:name``, the namespace among them, and is written in what SQLite and PostgreSQL share;
-for the rest a ``Dialect`` has a form each. A value that is a list is bound as the database takes lists.
+for the rest a ``Dialect`` has a form each. A value that is a list is bound as the database takes lists. What
+comes from the caller is bound, never written into the SQL.
 """
 
 from __future__ import annotations
@@ -9,15 +10,43 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
-from priming.storage.filters import Condition
+from priming.serialization import stamp
+from priming.storage.filters import Comparison, Condition
+from priming.text.tokens import bigrams
 
 NO_NAMESPACE = ""
 """The scope of a statement on tables of the whole store, such as tokens: no row of a namespace is seen in it."""
 WRITE, TRACES = "write", "traces"
 """The locks of a namespace: of its writers, and of the recalls that are recorded, which wait for no writer."""
 Values = Mapping[str, Any]
+TABLES = (
+    "namespaces",
+    "memories",
+    "versions",
+    "generations",
+    "vectors",
+    "links",
+    "verdicts",
+    "pairs",
+    "runs",
+    "weights",
+    "relations",
+    "operations",
+    "changes",
+    "touched",
+    "traces",
+    "activations",
+    "loop_sessions",
+)
+"""All tables but tokens and what is derived, in an order in which they can be filled."""
+_FIRST = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
+RECORDED_AT = f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_FIRST} AND w.version = v.version) END"
+"""When a version was stored: in its first row."""
+RETIRED_AT = f"CASE WHEN v.valid_to IS NOT NULL THEN ({_FIRST} AND w.version = v.version + 1) END"
+"""When a version was superseded: in the first row of the next."""
 
 
 class Database(Protocol):
@@ -130,3 +159,135 @@ class Dialect(ABC):
     @abstractmethod
     def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
         """Return the bytes of a namespace's rows, without indexes: nothing of it is about another namespace."""
+
+
+COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_OF_MEMORY = {"id", "key", "kind", "priority", "weight", "uses"}
+_NUMBERS = {"importance", "priority", "weight", "version", "uses"}
+
+
+def can_order(value: Any) -> bool:
+    """Whether a value is a number, as true and false are not."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class Clauses(ABC):
+    """Writes clauses over ``memories m`` and ``versions v``: never NULL, so that ``not`` may precede each."""
+
+    false: ClassVar[str]
+    true: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def clause(self, condition: Condition) -> str:
+        """Return the condition in SQL; its values are in ``values``."""
+        if isinstance(condition, Comparison):
+            return self._comparison(condition)
+        parts = [self.clause(part) for part in condition.parts]
+        if condition.operator == "not":
+            return f"NOT ({parts[0]})"
+        if not parts:
+            return self.true if condition.operator == "and" else self.false
+        # SQLite's parser is a hundred parentheses deep.
+        joined = f" {condition.operator.upper()} ".join(f"({part})" for part in parts)
+        return parts[0] if len(parts) == 1 else joined
+
+    def _comparison(self, comparison: Comparison) -> str:
+        name, operator = comparison.path[0], comparison.operator
+        if operator in ("ne", "nin"):
+            positive = Comparison(comparison.path, {"ne": "eq", "nin": "in"}[operator], comparison.value)
+            return f"NOT ({self._comparison(positive)})"
+        operands = comparison.value if operator == "in" else (comparison.value,)
+        if name == "metadata":
+            return self.of_metadata(comparison, operands)
+        column = f"m.{name}" if name in _OF_MEMORY else f"v.{name}"
+        column = f"({RECORDED_AT})" if name == "recorded_at" else column
+        if operator == "exists":
+            return f"{column} IS {'NOT ' if comparison.value else ''}NULL"
+        if name == "tags" or operator in ("eq", "in"):
+            return self._any(name, column, operands)
+        if operator == "contains":
+            return self.has_part(column, comparison.value)
+        return self.ordered(column, COMPARE[operator], comparison.value, is_number=name in _NUMBERS)
+
+    def _any(self, name: str, column: str, operands: Sequence[Any]) -> str:
+        """Whether a column equals, or has as a tag, any of some values, of which one may be null."""
+        values = [operand for operand in operands if operand is not None and self.can_be_stored(operand)]
+        clauses = [f"{column} IS NULL"] if any(operand is None for operand in operands) else []
+        if values and name == "tags":
+            clauses.append(self.has_tag(column, values))
+        elif values:
+            clauses.append(self.equals(column, values, is_number=name in _NUMBERS))
+        return " OR ".join(clauses) or self.false
+
+    def bind(self, value: Any) -> str:
+        """Return the name under which a value, or a list, is bound."""
+        name = f"filter_{len(self.values)}"
+        self.values[name] = [*map(self.plain, value)] if isinstance(value, list) else self.plain(value)
+        return f":{name}"
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as it is bound: a time as its stamp."""
+        return stamp(value) if isinstance(value, datetime) else value
+
+    def can_be_stored(self, value: Any) -> bool:  # noqa: ARG002
+        """Whether a text of this database can have this value."""
+        return True
+
+    @abstractmethod
+    def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:
+        """Whether a column has one of the values."""
+
+    @abstractmethod
+    def has_tag(self, column: str, values: Sequence[Any]) -> str:
+        """Whether a column of tags has one of the values."""
+
+    @abstractmethod
+    def has_part(self, column: str, part: str) -> str:
+        """Whether a text contains another."""
+
+    @abstractmethod
+    def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:
+        """Whether a column is before or after a value."""
+
+    @abstractmethod
+    def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
+        """Whether a value of the user's metadata satisfies a comparison."""
+
+
+def cjk_pairs(text: str) -> str | None:
+    """The pairs of adjacent characters of each run without spaces, and the run's last character alone.
+
+    A run then matches the phrase of its pairs, and a single character matches the pairs that begin with it.
+
+    >>> cjk_pairs("I moved to 大阪府")
+    '大阪 阪府 府'
+    """
+    return " ".join(pair for run in _runs(text) for pair in (*run, run[-1][1:])).strip() or None
+
+
+def phrases(words: str) -> list[tuple[str, bool]]:
+    """The phrases that a text must contain to contain all of the words; of some, only the beginning of a word.
+
+    >>> phrases("moved 大阪府 春")
+    [('moved', False), ('大阪 阪府', False), ('春', True)]
+    """
+    return [phrase for word in words.replace("\x00", " ").split() for phrase in _phrases(word)]
+
+
+def _phrases(word: str) -> list[tuple[str, bool]]:
+    runs = _runs(word)
+    spaced = "".join(" " if bigrams(letter) else letter for letter in word) if runs else word
+    return [(part, False) for part in spaced.split()] + [(" ".join(run), len(run[0]) == 1) for run in runs]
+
+
+def _runs(text: str) -> list[list[str]]:
+    """The pairs of a text, in runs in which each begins with the last character of the previous one."""
+    runs: list[list[str]] = []
+    for pair in bigrams(text).split():
+        if runs and len(runs[-1][-1]) > 1 and runs[-1][-1][-1] == pair[0]:
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    return runs

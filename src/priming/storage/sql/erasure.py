@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from priming.storage.mentions import mentions_any
+from priming.storage.copies import mentions_any
 from priming.storage.protocol import Changes, Store, TokenRow, Trace
 from priming.storage.rows import LoopSessionRow, Row, RowChange, RunRow, VerdictRow, pack, unpack
 from priming.storage.sql.dialect import TRACES, Database, Dialect

@@ -10,21 +10,8 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.serialization import column_names, parse_time, stamp
-from priming.storage.columns import (
-    LINK_COLUMNS,
-    LOOP_SESSION_COLUMNS,
-    MEMORY_COLUMNS,
-    TOKEN_COLUMNS,
-    TRACE_COLUMNS,
-    VERDICT_COLUMNS,
-    VERSION_COLUMNS,
-    day_of,
-    stored,
-    stored_loop_session,
-    stored_token,
-    stored_trace,
-)
+from priming.config.words import RECALLED, STATUSES, VERDICTS
+from priming.serialization import column_names, column_text, encode_row, from_columns, parse_time, stamp
 from priming.storage.protocol import (
     EmbeddedRow,
     ReadOnlyRow,
@@ -33,20 +20,44 @@ from priming.storage.protocol import (
     TokenRow,
     Trace,
 )
+from priming.storage.questions import day_of
 from priming.storage.rows import (
     ActivationCount,
     LinkRow,
     LoopSessionRow,
     MemoryRow,
     PairRow,
+    R,
     RelationRow,
+    Row,
     RunRow,
     VectorRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
+    record,
 )
 from priming.storage.sql.dialect import Dialect
+from priming.types import MemoryRecord, Token
+
+MEMORY_COLUMNS = column_names(MemoryRow)
+VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
+TRACE_COLUMNS = ("recall_id", "at", "session", "profile", "cue", "hits")
+AS_JSON: dict[type[Row], tuple[str, ...]] = {
+    MemoryRow: ("recent",),
+    VersionRow: ("when", "tags", "metadata"),
+    VerdictRow: ("cue",),
+    PairRow: ("times",),
+    RunRow: ("shown",),
+    WeightsRow: ("weights",),
+}
+"""The fields whose columns hold JSON; NULL means an empty value."""
+_KIND, _STATUS = MEMORY_COLUMNS.index("kind"), MEMORY_COLUMNS.index("status")
+_LISTS = ("tags", "times", "shown", "recent")
+_JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
+    cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
+    for cls in AS_JSON
+}
 
 _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
@@ -64,7 +75,10 @@ _SESSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class KindTable:
-    """A kind's table: its own id and number, or the numbers of memories that it has, its columns, and its order."""
+    """A kind's table: its own id and number, or the numbers of memories that it has, its columns, and its order.
+
+    ``identity`` are the columns that name a row beside the numbers of memories, ``updated`` those that may change.
+    """
 
     name: str
     columns: Sequence[str]
@@ -73,27 +87,67 @@ class KindTable:
     ends: tuple[str, ...] = ()
     latest: str = ""
     number: str | None = None
+    identity: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
 
 
-TABLES: Mapping[type, KindTable] = {
-    MemoryRow: KindTable("memories", MEMORY_COLUMNS, "t.number", own="id", number="number"),
-    VersionRow: KindTable("versions", VERSION_COLUMNS, "t.memory, t.revision", ends=("memory",)),
-    LinkRow: KindTable("links", LINK_COLUMNS, "t.source, t.relation, t.target", ends=("source", "target")),
-    VerdictRow: KindTable(
-        "verdicts", VERDICT_COLUMNS, "t.at, t.operation, t.memory, t.verdict", ends=("memory",)
+KINDS: Mapping[type, KindTable] = {
+    MemoryRow: KindTable(
+        "memories", MEMORY_COLUMNS, "t.number", own="id", number="number", updated=MEMORY_COLUMNS[1:]
     ),
-    PairRow: KindTable("pairs", ("times",), "t.source, t.target", ends=("source", "target")),
-    RunRow: KindTable("runs", column_names(RunRow), "t.started_at, t.id", own="id"),
-    WeightsRow: KindTable("weights", column_names(WeightsRow), "t.profile"),
-    RelationRow: KindTable("relations", column_names(RelationRow), "t.relation"),
+    VersionRow: KindTable(
+        "versions",
+        VERSION_COLUMNS,
+        "t.memory, t.revision",
+        ends=("memory",),
+        identity=("revision",),
+        updated=("retired_at", "valid_from", "valid_to"),
+    ),
+    LinkRow: KindTable(
+        "links",
+        column_names(LinkRow)[2:],
+        "t.source, t.relation, t.target",
+        ends=("source", "target"),
+        identity=("relation",),
+        updated=("weight", "given", "created_at", "last_activated"),
+    ),
+    VerdictRow: KindTable(
+        "verdicts",
+        column_names(VerdictRow)[1:],
+        "t.at, t.operation, t.memory, t.verdict",
+        ends=("memory",),
+        identity=("verdict", "operation"),
+        updated=("recall", "at", "tier", "session", "cue"),
+    ),
+    PairRow: KindTable(
+        "pairs", ("times",), "t.source, t.target", ends=("source", "target"), updated=("times",)
+    ),
+    RunRow: KindTable(
+        "runs",
+        column_names(RunRow),
+        "t.started_at, t.id",
+        own="id",
+        identity=("id",),
+        updated=column_names(RunRow)[1:],
+    ),
+    WeightsRow: KindTable(
+        "weights", column_names(WeightsRow), "t.profile", identity=("profile",), updated=("weights",)
+    ),
+    RelationRow: KindTable(
+        "relations",
+        column_names(RelationRow),
+        "t.relation",
+        identity=("relation",),
+        updated=("sign", "introduced"),
+    ),
     Trace: KindTable("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
     ActivationCount: KindTable(
         "activations", ("profile", "memory", "day", "total"), "t.profile, t.memory, t.day", own="memory"
     ),
     LoopSessionRow: KindTable(
-        "loop_sessions", LOOP_SESSION_COLUMNS, "t.id", own="id", latest="t.created_at DESC, t.id DESC"
+        "loop_sessions", column_names(LoopSessionRow), "t.id", own="id", latest="t.created_at DESC, t.id DESC"
     ),
-    TokenRow: KindTable("tokens", (*TOKEN_COLUMNS, "digest"), "t.created_at, t.id", own="id"),
+    TokenRow: KindTable("tokens", (*column_names(Token), "digest"), "t.created_at, t.id", own="id"),
     ReadOnlyRow: KindTable("read_only", ("namespace",), "t.namespace"),
 }
 """Where the order is that of names, text is compared by its bytes."""
@@ -127,7 +181,7 @@ def _statement(
     dialect: Dialect, kind: Any, names: frozenset[str], flags: frozenset[str], whole: bool
 ) -> tuple[str, Callable[[Sequence[Any]], Any]]:
     """The query for items restricted by fields of these names, with the flags that are set, and what reads a row."""
-    table = TABLES[kind]
+    table = KINDS[kind]
     columns = [f"t.{name}" for name in table.columns]
     if kind is Trace:
         columns += ["t.nodes", "t.flow"] if whole or "flows" in flags else []
@@ -155,9 +209,8 @@ def _item_of(kind: Any, ends: int) -> Callable[[Sequence[Any]], Any]:
     """What makes an item of a row; it raises ``LookupError`` where a memory that the row refers to is not there."""
     if kind is TokenRow:
         return lambda row: stored_token(*row[:-1], digest=row[-1])
-    if kind in _MADE:
-        make = _MADE[kind]
-        return lambda row: make(*row)
+    if kind is Trace:
+        return lambda row: stored_trace(*row)
 
     def linked(row: Sequence[Any]) -> Any:
         if None in row[:ends]:
@@ -165,14 +218,6 @@ def _item_of(kind: Any, ends: int) -> Callable[[Sequence[Any]], Any]:
         return stored(kind, row)
 
     return linked if ends > 1 else partial(stored, kind)
-
-
-_MADE: Mapping[type, Callable[..., Any]] = {
-    Trace: stored_trace,
-    LoopSessionRow: stored_loop_session,
-    ActivationCount: ActivationCount,
-    ReadOnlyRow: ReadOnlyRow,
-}
 
 
 def _of_ids(dialect: Dialect, table: KindTable, flags: frozenset[str]) -> list[str]:
@@ -276,3 +321,77 @@ def _shown(dialect: Dialect, where: Mapping[str, Any]) -> Selected:
         f" WHERE t.namespace = :namespace AND {dialect.among(f'({dialect.hit})', 'ids')} GROUP BY 1"
     )
     return Selected(sql, {"ids": ids}, lambda row: ShownRow(*row))
+
+
+def encoded(row: Row) -> dict[str, Any]:
+    """The fields of a row as its columns store them."""
+    values = encode_row(row)
+    for name in AS_JSON.get(type(row), ()):
+        values[name] = column_text(values[name])
+    return values
+
+
+def stored(cls: type[R], row: Sequence[Any]) -> R:
+    """A row from its columns, of which some hold JSON; ``ValueError`` and the like for damaged ones."""
+    values = list(row)
+    for i, is_list in _JSON.get(cls, ()):
+        text = values[i]
+        if text is None or text == ("[]" if is_list else "{}"):
+            values[i] = [] if is_list else {}
+        else:
+            values[i] = json.loads(text)
+    if cls is MemoryRow and not (values[_KIND] in RECALLED and values[_STATUS] in STATUSES):
+        raise ValueError(f"kind {values[_KIND]!r}, status {values[_STATUS]!r}")
+    if cls is VerdictRow and values[1] not in VERDICTS:
+        raise ValueError(f"verdict {values[1]!r}")
+    return from_columns(cls, values)
+
+
+def stored_record(namespace: str, row: Sequence[Any]) -> MemoryRecord:
+    """A memory from its columns, followed by those of one of its versions."""
+    cut = len(MEMORY_COLUMNS)
+    return record(namespace, stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:]))
+
+
+def trace_values(trace: Trace) -> tuple[Any, ...]:
+    """The columns of a trace; nodes are stored only with a flow."""
+    cue = json.dumps(dict(trace.cue), ensure_ascii=False)
+    nodes = None if trace.flow is None else column_text(trace.nodes)
+    return (
+        trace.recall_id,
+        stamp(trace.at),
+        trace.session,
+        trace.profile,
+        cue,
+        json.dumps(trace.hits),
+        nodes,
+        trace.flow,
+    )
+
+
+def stored_trace(
+    recall_id: str,
+    at: str,
+    session: str | None,
+    profile: str,
+    cue: str,
+    hits: str,
+    nodes: str | None = None,
+    flow: bytes | None = None,
+    counted: int = 0,
+) -> Trace:
+    """A recall from its columns."""
+    pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
+    node_ids = tuple(json.loads(nodes)) if nodes else ()
+    when = datetime.fromisoformat(at)
+    return Trace(recall_id, when, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
+
+
+def token_values(row: TokenRow) -> dict[str, Any]:
+    """The columns of a token, by name."""
+    return encode_row(row.token) | {"digest": row.digest}
+
+
+def stored_token(*columns: Any, digest: bytes = b"") -> TokenRow:
+    """A token from its columns."""
+    return TokenRow(from_columns(Token, columns), bytes(digest))

@@ -7,16 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from priming.serialization import stamp
-from priming.storage.columns import (
+from priming.storage.filters import Condition
+from priming.storage.rows import Counts
+from priming.storage.sql.dialect import RECORDED_AT, RETIRED_AT, Database, Dialect
+from priming.storage.sql.kinds import (
     MEMORY_COLUMNS,
-    RECORDED_AT,
-    RETIRED_AT,
     VERSION_COLUMNS,
     stored_record,
 )
-from priming.storage.filters import Condition
-from priming.storage.rows import Counts
-from priming.storage.sql.dialect import Database, Dialect
 from priming.types import MemoryRecord
 
 _INTERVAL = {"recorded_at": RECORDED_AT, "retired_at": RETIRED_AT}

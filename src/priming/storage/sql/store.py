@@ -9,14 +9,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Unpack, cast
 
 from priming.results import Finding
-from priming.serialization import stamp
-from priming.storage.columns import (
-    LOOP_SESSION_COLUMNS,
-    TRACE_COLUMNS,
-    loop_session_values,
-    token_values,
-    trace_values,
-)
+from priming.serialization import column_names, stamp, to_columns
 from priming.storage.damage import damage_findings
 from priming.storage.protocol import (
     Changes,
@@ -43,7 +36,12 @@ from priming.storage.rows import (
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
 from priming.storage.sql.erasure import Erasure
-from priming.storage.sql.kinds import selected
+from priming.storage.sql.kinds import (
+    TRACE_COLUMNS,
+    selected,
+    token_values,
+    trace_values,
+)
 from priming.storage.sql.log import LOGGED, logged_operations
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.walk import RowScan
@@ -229,11 +227,11 @@ class SqlStore(MemoryReader, Erasure):
             return bool(self._db.change(namespace, sql, values))
 
     def _append_loops(self, namespace: str, rows: Sequence[LoopSessionRow]) -> None:
-        columns = ("namespace", *LOOP_SESSION_COLUMNS)
+        columns = ("namespace", *column_names(LoopSessionRow))
         self._db.many(
             namespace,
             f"INSERT INTO loop_sessions ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-            [(namespace, *loop_session_values(row)) for row in rows],
+            [(namespace, *to_columns(row)) for row in rows],
         )
 
     def _save_token(self, row: TokenRow, *, new: bool) -> bool:

@@ -17,7 +17,7 @@ from types import UnionType
 from typing import Any, ClassVar, get_args, get_type_hints
 
 from priming.config.params.store import STORE
-from priming.storage.columns import TOKEN_COLUMNS, stored, stored_loop_session, stored_token, stored_trace
+from priming.serialization import column_names, from_columns
 from priming.storage.damage import UNREADABLE
 from priming.storage.fingerprints import RowSums, bucket_of
 from priming.storage.protocol import DamagedRow, Trace, Walked
@@ -42,8 +42,9 @@ from priming.storage.rows import (
     unpack,
 )
 from priming.storage.sql.dialect import Dialect
-from priming.storage.sql.kinds import TABLES, selected
+from priming.storage.sql.kinds import KINDS, selected, stored, stored_token, stored_trace
 from priming.storage.sql.log import COLUMNS, LOGGED
+from priming.types import Token
 
 _PLAIN = {str, int, float, bool, datetime, type(None)}
 Decoder = Callable[..., object]
@@ -77,7 +78,7 @@ _QUOTATION = re.compile(r"\[([a-z._]+)\]")
 
 
 def _session(*values: Any) -> None:
-    json.loads(stored_loop_session(*values).body)
+    json.loads(from_columns(LoopSessionRow, values).body)
 
 
 _RECORDS: Mapping[type, Decoder] = {
@@ -204,14 +205,14 @@ class RowScan(ABC):
 
     def damage_of_all(self) -> list[DamagedRow]:
         """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
-        columns = ", ".join(f"t.{name}" for name in TOKEN_COLUMNS)
+        columns = ", ".join(f"t.{name}" for name in column_names(Token))
         tokens = self._quoting(f"SELECT 'token ' || [t.id], {columns} FROM tokens t")
         return [*self._unreadable(stored_token, tokens, None), *self._extra(self.of_all, None)]
 
     def _read_rows(self, namespace: str, *, around: bool = False) -> Iterator[tuple[str, Row | None, str]]:
         """All rows by name, those that cannot be read with the reason; ``around`` leaves out damaged pages."""
         for cls in ROOMS.values():
-            table = TABLES[cls]
+            table = KINDS[cls]
             sql = self._named(cls)
             rows = (
                 self.around(sql, namespace, table.ends[0] if table.ends else table.number)
@@ -284,7 +285,7 @@ class RowScan(ABC):
 
     def _named(self, cls: type) -> str:
         """The query for the rows of a kind, with their names."""
-        table = TABLES[cls]
+        table = KINDS[cls]
         ends = [*zip("ab", table.ends, strict=False)]
         joins = [self._dialect.each("memories", a, "number", "t", end, outer=True) for a, end in ends]
         columns = ", ".join((*(f"{a}.id" for a, _ in ends), *(f"t.{name}" for name in table.columns)))

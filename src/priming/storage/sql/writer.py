@@ -9,70 +9,23 @@ from itertools import groupby
 from typing import Any
 
 from priming.errors import Conflict, NotFound
-from priming.serialization import column_names, to_columns
-from priming.storage.columns import (
-    LINK_COLUMNS,
-    MEMORY_COLUMNS,
-    VERDICT_COLUMNS,
-    VERSION_COLUMNS,
-    encoded,
-)
 from priming.storage.rows import (
+    ROOMS,
     LinkRow,
     MemoryRow,
     PairRow,
-    RelationRow,
     Row,
     RowChange,
-    RunRow,
     VerdictRow,
     VersionRow,
-    WeightsRow,
+    ends_of,
     identity,
 )
 from priming.storage.sql.dialect import Database, Dialect
+from priming.storage.sql.kinds import KINDS, encoded
 
-_TABLE: dict[type[Row], str] = {
-    LinkRow: "links",
-    VerdictRow: "verdicts",
-    PairRow: "pairs",
-    VersionRow: "versions",
-    MemoryRow: "memories",
-    RunRow: "runs",
-    WeightsRow: "weights",
-    RelationRow: "relations",
-}
-"""The tables in the order in which rows are removed: referring rows first."""
-_COLUMNS: dict[type[Row], tuple[str, ...]] = {
-    LinkRow: ("namespace", "source", "target", *LINK_COLUMNS),
-    VerdictRow: ("namespace", "memory", *VERDICT_COLUMNS),
-    PairRow: ("namespace", *column_names(PairRow)),
-    VersionRow: ("namespace", "memory", *VERSION_COLUMNS),
-    MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
-    RunRow: ("namespace", *column_names(RunRow)),
-    WeightsRow: ("namespace", *column_names(WeightsRow)),
-    RelationRow: ("namespace", *column_names(RelationRow)),
-}
-_IDENTITY: dict[type[Row], tuple[str, ...]] = {
-    LinkRow: ("namespace", "source", "target", "relation"),
-    VerdictRow: ("namespace", "memory", "verdict", "operation"),
-    PairRow: ("namespace", "source", "target"),
-    VersionRow: ("namespace", "memory", "revision"),
-    MemoryRow: ("namespace", "number"),
-    RunRow: ("namespace", "id"),
-    WeightsRow: ("namespace", "profile"),
-    RelationRow: ("namespace", "relation"),
-}
-_UPDATED: dict[type[Row], tuple[str, ...]] = {
-    LinkRow: ("weight", "given", "created_at", "last_activated"),
-    VerdictRow: ("recall", "at", "tier", "session", "cue"),
-    PairRow: ("times",),
-    VersionRow: ("retired_at", "valid_from", "valid_to"),
-    MemoryRow: MEMORY_COLUMNS[1:],
-    RunRow: column_names(RunRow)[1:],
-    WeightsRow: column_names(WeightsRow)[1:],
-    RelationRow: column_names(RelationRow)[1:],
-}
+_OF_MEMORIES = (MemoryRow, VersionRow, LinkRow, VerdictRow, PairRow)
+"""The rows that have numbers of memories."""
 
 
 class RowWriter:
@@ -105,14 +58,16 @@ class RowWriter:
                     self._update(cls, list(moved))
 
     def _where(self, cls: type[Row]) -> str:
-        return " AND ".join(f"{name} = ?" for name in _IDENTITY[cls])
+        return " AND ".join(
+            f"{name} = ?" for name in ("namespace", *_number_columns(cls), *KINDS[cls].identity)
+        )
 
     def _remove(self, rows: Sequence[Row]) -> None:
-        for cls, table in _TABLE.items():
+        for cls in reversed(ROOMS.values()):  # referring rows first
             removed = [row for row in rows if type(row) is cls]
             if not removed:
                 continue
-            identities = [self._identity(row) for row in removed]
+            table, identities = KINDS[cls].name, [self._identity(row) for row in removed]
             if cls is VersionRow:
                 self.unindex(identities)
             deleted = self.db.many(
@@ -138,32 +93,27 @@ class RowWriter:
         )
 
     def _insert(self, rows: Sequence[Row]) -> None:
-        memories = [row for row in rows if isinstance(row, MemoryRow)]
-        if memories:
-            self._insert_memories(memories)
-        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow, RelationRow):
+        self._number_memories([row for row in rows if isinstance(row, MemoryRow)])
+        for cls in ROOMS.values():
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
-                self.db.many(self.namespace, self._insertion(cls), values)
+                columns = ["namespace", *_number_columns(cls), *KINDS[cls].columns]
+                columns += [self._dialect.text_column] if cls is VersionRow else []
+                places = ", ".join("?" * len(columns))
+                sql = f"INSERT INTO {KINDS[cls].name} ({', '.join(columns)}) VALUES ({places})"
+                self.db.many(self.namespace, sql, values)
         versions = [self._identity(row) for row in rows if isinstance(row, VersionRow)]
         if versions:
             self.index(versions)
 
-    def _insertion(self, cls: type[Row]) -> str:
-        columns = (*_COLUMNS[cls], self._dialect.text_column) if cls is VersionRow else _COLUMNS[cls]
-        places = ", ".join("?" * len(columns))
-        return f"INSERT INTO {_TABLE[cls]} ({', '.join(columns)}) VALUES ({places})"
-
-    def _insert_memories(self, rows: Sequence[MemoryRow]) -> None:
+    def _number_memories(self, rows: Sequence[MemoryRow]) -> None:
+        """Give the next numbers to new memories."""
+        if not rows:
+            return
         sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = :namespace"
         first = int(self.db.run(self.namespace, sql)[0][0])
         for column in ("key", "id"):
             self._refuse_taken(column, [str(getattr(row, column)) for row in rows], first)
-        self.db.many(
-            self.namespace,
-            self._insertion(MemoryRow),
-            [(self.namespace, number, *encoded(row).values()) for number, row in enumerate(rows, first)],
-        )
         self._numbers |= {row.id: number for number, row in enumerate(rows, first)}
 
     def _refuse_taken(self, column: str, names: Sequence[str], first: int) -> None:
@@ -180,9 +130,9 @@ class RowWriter:
     def _update(self, cls: type[Row], changes: Sequence[RowChange]) -> None:
         for change in changes:
             _check_update(change)
-        columns = _UPDATED[cls]
+        table, columns = KINDS[cls].name, KINDS[cls].updated
         changed = ", ".join(f"{name} = ?" for name in columns)
-        sql = f"UPDATE {_TABLE[cls]} SET {changed} WHERE {self._where(cls)}"
+        sql = f"UPDATE {table} SET {changed} WHERE {self._where(cls)}"
         identities = [self._identity(change.row) for change in changes]
         rows = [encoded(change.row) for change in changes]
         values = [
@@ -192,7 +142,7 @@ class RowWriter:
         if cls is VersionRow:
             self.unindex(identities)
         if self.db.many(self.namespace, sql, values) != len(changes):
-            raise NotFound(f"a row to change in {_TABLE[cls]} does not exist: it was removed before")
+            raise NotFound(f"a row to change in {table} does not exist: it was removed before")
         if cls is VersionRow:
             self.index(identities)
 
@@ -204,38 +154,26 @@ class RowWriter:
                 f"there is no memory {memory_id!r} in {self.namespace!r}: remember it first"
             ) from None
 
+    def _of_memories(self, row: Row) -> list[int]:
+        """The numbers of the memories by which a row is found, as its first columns."""
+        return [self._number(end) for end in ends_of(row)] if isinstance(row, _OF_MEMORIES) else []
+
     def _identity(self, row: Row) -> tuple[Any, ...]:
-        match row:
-            case LinkRow():
-                return self.namespace, self._number(row.source), self._number(row.target), row.relation
-            case PairRow():
-                return self.namespace, self._number(row.source), self._number(row.target)
-            case VersionRow():
-                return self.namespace, self._number(row.id), row.revision
-            case VerdictRow():
-                return self.namespace, self._number(row.id), row.verdict, row.operation
-            case RunRow():
-                return self.namespace, row.id
-            case WeightsRow():
-                return self.namespace, row.profile
-            case RelationRow():
-                return self.namespace, row.relation
-        return self.namespace, self._number(row.id)
+        names = (getattr(row, name) for name in KINDS[type(row)].identity)
+        return self.namespace, *self._of_memories(row), *names
 
     def _values(self, row: Row) -> tuple[Any, ...]:
-        """The columns of a row of any table but that of memories."""
-        if isinstance(row, LinkRow):
-            _, _, *columns = to_columns(row)
-            return self.namespace, self._number(row.source), self._number(row.target), *columns
-        columns = list(encoded(row).values())
-        if isinstance(row, PairRow):
-            return self.namespace, self._number(row.source), self._number(row.target), *columns[2:]
-        if isinstance(row, (RunRow, WeightsRow, RelationRow)):
-            return self.namespace, *columns
+        """The columns of a row."""
+        columns = list(encoded(row).values())[len(KINDS[type(row)].ends) :]
         if isinstance(row, VersionRow):
             text = f"{row.heading}\n{row.content}" if row.heading else row.content
             columns.append(self._dialect.text_index(text))
-        return self.namespace, self._number(row.id), *columns[1:]
+        return self.namespace, *self._of_memories(row), *columns
+
+
+def _number_columns(cls: type[Row]) -> tuple[str, ...]:
+    table = KINDS[cls]
+    return table.ends or ((table.number,) if table.number else ())
 
 
 def _check_update(change: RowChange) -> None:

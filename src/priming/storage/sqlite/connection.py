@@ -19,6 +19,7 @@ from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.dialect import bound_values
 from priming.storage.sqlite.files import (
+    ErrorTranslation,
     Migration,
     check_folder,
     check_version,
@@ -31,7 +32,6 @@ from priming.storage.sqlite.files import (
 )
 from priming.storage.sqlite.holders import give_way, holder, take_turn
 from priming.storage.sqlite.presence import OpenFiles
-from priming.storage.sqlite.translation import ErrorTranslation
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
 _OLDEST = (3, 37, 0)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from priming.errors import Corrupt
 from priming.results import Finding
-from priming.storage.spaceless import cjk_pairs
+from priming.storage.sql.dialect import cjk_pairs
 from priming.storage.sql.rules import REIMPORT, RULES, StoreRule, broken_rules, stale_words
 from priming.storage.sql.walk import RowScan
 from priming.storage.sqlite.connection import Connection

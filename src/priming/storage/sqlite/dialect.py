@@ -8,9 +8,7 @@ from typing import Any
 from zlib import crc32
 
 from priming.storage.filters import Comparison, Condition
-from priming.storage.spaceless import cjk_pairs, phrases
-from priming.storage.sql.conditions import COMPARE, Clauses, can_order
-from priming.storage.sql.dialect import Dialect, Values
+from priming.storage.sql.dialect import COMPARE, Clauses, Dialect, Values, can_order, cjk_pairs, phrases
 
 _COLUMNS = (
     "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"

@@ -1,4 +1,4 @@
-"""Database files: examined before they are opened, and migrated to the newest schema.
+"""Database files: examined before they are opened, and migrated to the newest schema; and SQLite's errors.
 
 SQLite applies a file's journal when it opens it, and may write to the file when it closes it. A file that is newer,
 foreign or damaged is therefore recognised beforehand and not modified.
@@ -17,13 +17,14 @@ from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
+from types import TracebackType
 from typing import BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file
 from priming.config.private_files import make_folder as make_private_folder
 from priming.config.values import dataclass
-from priming.errors import Corrupt, SchemaTooNew, StoreError
+from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, SchemaTooNew, StoreError
 
 _HEADER = 100
 _JOURNAL_MAGIC = (0x377F0682, 0x377F0683)
@@ -260,3 +261,57 @@ def _backup(path: Path, version: int) -> None:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+class ErrorTranslation:
+    """A context in which SQLite's errors become those of ``priming.errors``."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (sqlite3.Error, OSError)):
+            raise translate_error(error, self._path) from error
+        if isinstance(error, (OverflowError, UnicodeEncodeError)):
+            raise ParamError("value", str(error), "must be a number or a text that can be stored") from error
+
+
+def translate_error(error: Exception, path: Path | None) -> PrimingError:
+    """The error of ``priming.errors`` for an error of SQLite."""
+    where = path or "the store in memory"
+    if isinstance(error, sqlite3.IntegrityError):
+        return _constraint_error(error)
+    if isinstance(error, sqlite3.OperationalError) and "Could not decode to UTF-8" in str(error):
+        return Corrupt(f"{where} is damaged: a text in it is not UTF-8: restore it from a backup")
+    if isinstance(error, sqlite3.OperationalError) and "malformed JSON" in str(error):
+        return Corrupt(f"{where} is damaged: a list in it is not JSON: restore it from a backup")
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return Busy(f"{where} is locked by another process, which is writing: try again in a moment")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{where} cannot be written ({error}): check the folder's permissions, or name another"
+            )
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{where} could not be read or written ({error}): is the disk full? Nothing was changed"
+            )
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return StoreError(f"{where} was closed: open it again")
+    return StoreError(f"{where}: {error}")
+
+
+def _constraint_error(error: sqlite3.IntegrityError) -> PrimingError:
+    match error.sqlite_errorcode:
+        case sqlite3.SQLITE_CONSTRAINT_UNIQUE | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+            return Conflict(f"a row with the same identity exists ({error})")
+        case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return Conflict(f"a row refers to a missing row, or is still referred to ({error})")
+    return ParamError("row", str(error), "must hold values of the right types")
