@@ -59,7 +59,7 @@ from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
 from priming_server import responses
 from priming_server.ethos import socket as ethos
-from priming_server.postgres import text_index
+from priming_server.postgres import dialect
 
 _NOW = datetime(2024, 5, 16, tzinfo=UTC)
 
@@ -184,8 +184,8 @@ def _compared(old: str, new: str) -> None:
 READERS = (
     _reader("mentions of a name", copies.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.copies"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
-    _reader("words of a text in PostgreSQL", text_index.text_vector, "priming_server.postgres.text_index"),
-    _reader("words of a search in PostgreSQL", text_index.text_query, "priming_server.postgres.text_index"),
+    _reader("words of a text in PostgreSQL", dialect.text_vector, "priming_server.postgres.dialect"),
+    _reader("words of a search in PostgreSQL", dialect.text_query, "priming_server.postgres.dialect"),
     _reader(
         "volatile parts of a failure",
         lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),

@@ -15,9 +15,9 @@ from priming.maintenance.health import DAMAGE, inconsistencies
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
+from priming.storage.damage import STALE_WORDS
 from priming.storage.protocol import Store
 from priming.storage.rows import MemoryRow, Row, VectorRow, VersionRow, identity
-from priming.storage.sql.rules import STALE_WORDS
 from priming.text.quotation import label
 from priming.types import Progress
 

@@ -14,6 +14,9 @@ from priming.results import Finding
 from priming.storage.protocol import REMEDY, DamagedRow, Store
 
 RULE = "damaged-row"
+REIMPORT = "export the namespace and import it into a new store"
+STALE_WORDS = ("a search by words finds the text by words that are not its own", REIMPORT)
+"""What is wrong with a version that is found by other words than its own, and the remedy."""
 INTEGRITY = "integrity"
 """The rule of a finding about the pages or indexes of a database."""
 DETAIL = "the row is damaged"
@@ -95,20 +98,16 @@ class NamespaceLock:
             raise corrupt(f'the namespace "{self._namespace}"', damaged, remedies) from error
 
 
-def naming_damage(*bases: type) -> Callable[[type[S]], type[S]]:
-    """A class decorator: an error of decoding in a method of ``bases`` becomes ``Corrupt`` with the row's name.
+def naming_damage(cls: type[S]) -> type[S]:
+    """Decorate a store: an error of decoding in one of its methods becomes ``Corrupt`` with the row's name.
 
     If no row is damaged, the error stays what it is.
     """
-
-    def decorate(cls: type[S]) -> type[S]:
-        for name in sorted({name for base in (cls, *bases) for name in vars(base)}):
-            method = getattr(cls, name)
-            if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
-                setattr(cls, name, _naming(method))
-        return cls
-
-    return decorate
+    for name in dir(cls):
+        method = getattr(cls, name)
+        if not name.startswith("_") and inspect.isfunction(method) and name not in _UNNAMED:
+            setattr(cls, name, _naming(method))
+    return cls
 
 
 def _naming(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from pathlib import Path
 
 from priming.config.environment import database_place
@@ -12,24 +13,50 @@ from priming.config.store_urls import Location
 from priming.results import Finding
 from priming.storage.damage import naming_damage
 from priming.storage.protocol import Changes, Place, TokenRow
-from priming.storage.sql.dialect import NO_NAMESPACE, TABLES
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, searched_text
 from priming.storage.sql.erasure import Erasure
-from priming.storage.sql.log import SqlLog
-from priming.storage.sql.memories import MemoryReader
-from priming.storage.sql.store import SqlStore
+from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sqlite.store import backup_at
-from priming_server.postgres.backup import empty, replace_all, write_backup
+from priming.text.quotation import label
 from priming_server.postgres.connection import PostgresConnection
-from priming_server.postgres.dialect import PostgresDialect
-from priming_server.postgres.rows import PostgresRowWriter, PostgresScan, findings, pack_links
+from priming_server.postgres.dialect import PostgresDialect, text_vector
+from priming_server.postgres.rows import (
+    PostgresRowWriter,
+    PostgresScan,
+    empty,
+    pack_links,
+    replace_all,
+    write_backup,
+)
 from priming_server.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
 
+_BATCH = 500
+_STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = :namespace"
+_PACKED = _STORED.replace("adjacency", "packed_links")
+_TEXTS = "SELECT memory, revision, heading, content FROM versions WHERE namespace = :namespace ORDER BY 1, 2"
+_OTHERS = (
+    "SELECT DISTINCT m.number, m.key, v.version"
+    " FROM unnest(:memories::bigint[], :revisions::bigint[], :words::text[]) AS e(memory, revision, words)"
+    " JOIN versions v ON v.namespace = :namespace AND v.memory = e.memory AND v.revision = e.revision"
+    " JOIN memories m ON m.namespace = v.namespace AND m.number = v.memory"
+    " WHERE v.words IS DISTINCT FROM e.words::tsvector ORDER BY m.number, v.version"
+)
+_RULES: tuple[StoreRule, ...] = (
+    (
+        "stale-adjacency",
+        f"SELECT DISTINCT memory FROM (({_STORED} EXCEPT {_PACKED}) UNION ALL ({_PACKED} EXCEPT {_STORED})) d",
+        "the packed links of a memory are not its links",
+        "change any of its links, or export the namespace and import it into a new store",
+    ),
+)
+"""Foreign keys hold the rest."""
 
-@naming_damage(MemoryReader, SqlLog, Erasure, SqlStore)
+
+@naming_damage
 class PostgresStore(SqlStore):
     """A ``Store`` in one schema of a PostgreSQL database."""
 
-    dialect = PostgresDialect()
+    dialect, rules = PostgresDialect(), _RULES
     of_memory = (("adjacency", "memory"), *Erasure.of_memory)
     _db: PostgresConnection
 
@@ -71,7 +98,19 @@ class PostgresStore(SqlStore):
 
     def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
         with self.transaction(write=False):
-            return findings(self._db, namespace, words=words)
+            return super()._findings(namespace, words=words)
+
+    def _stale_words(self, namespace: str) -> Iterator[str]:
+        """The versions whose words are not those of their text."""
+        texts = self._db.each(namespace, _TEXTS)
+        while batch := [*islice(texts, _BATCH)]:
+            values = {
+                "memories": [memory for memory, _, _, _ in batch],
+                "revisions": [revision for _, revision, _, _ in batch],
+                "words": [text_vector(searched_text(heading, text)) for _, _, heading, text in batch],
+            }
+            for _, key, version in self._db.run(namespace, _OTHERS, values):
+                yield f"version {version} of {label(key)}"
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:
         """Take turns with other long work of the process; with ``work``, hold the right to it on a namespace."""

@@ -256,6 +256,11 @@ class Clauses(ABC):
         """Whether a value of the user's metadata satisfies a comparison."""
 
 
+def searched_text(heading: str | None, content: str) -> str:
+    """Return the text by whose words a version is found."""
+    return f"{heading}\n{content}" if heading else content
+
+
 def cjk_pairs(text: str) -> str | None:
     """The pairs of adjacent characters of each run without spaces, and the run's last character alone.
 

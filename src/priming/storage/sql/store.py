@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, ClassVar, Unpack, cast
 
 from priming.results import Finding
 from priming.serialization import column_names, stamp, to_columns
-from priming.storage.damage import damage_findings
+from priming.storage.damage import REIMPORT, STALE_WORDS, damage_findings, listed_findings
 from priming.storage.protocol import (
     Changes,
     Kind,
@@ -54,10 +54,62 @@ _TRACE_PATIENCE = 0.25
 """Seconds that a recall, whose record can be omitted, waits for another writer."""
 
 
+StoreRule = tuple[str, str, str, str]
+"""A rule, the query for the subjects that break it, what is wrong with them, and the remedy."""
+RULES: tuple[StoreRule, ...] = (
+    (
+        "self-link",
+        "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = :namespace AND l.source = l.target",
+        "the memory is linked to itself; the link has no effect",
+        "undo the operation that made the link",
+    ),
+    (
+        "weight-range",
+        "SELECT m.key || ' ' || l.relation || ' ' || l.weight FROM links l JOIN memories m"
+        " ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = :namespace AND NOT (l.weight >= 0 AND l.weight <= 1)",
+        "a link's weight is outside [0, 1]",
+        "set it with set_strength",
+    ),
+    (
+        "no-version",
+        "SELECT m.key FROM memories m WHERE m.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = m.namespace AND v.memory = m.number"
+        " AND v.retired_at IS NULL)",
+        "the memory has no current version",
+        "undo the operation that retired it, or purge the memory",
+    ),
+    (
+        "overlapping-versions",
+        "WITH v AS MATERIALIZED (SELECT memory, revision, valid_from, valid_to,"
+        " count(*) OVER (PARTITION BY memory) AS n FROM versions"
+        " WHERE namespace = :namespace AND retired_at IS NULL),"
+        " w AS MATERIALIZED (SELECT * FROM v WHERE n > 1)"
+        " SELECT DISTINCT m.key FROM w a JOIN w b ON b.memory = a.memory AND b.revision > a.revision"
+        " JOIN memories m ON m.namespace = :namespace AND m.number = a.memory"
+        " WHERE (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
+        " AND (b.valid_to IS NULL OR a.valid_from IS NULL OR a.valid_from < b.valid_to)",
+        "two versions of the memory are valid at the same time",
+        "undo the operation that recorded the later one",
+    ),
+    (
+        "stray-vector",
+        "SELECT x.memory || ' version ' || x.version FROM vectors x WHERE x.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
+        " AND v.version = x.version)",
+        "the vector belongs to no version",
+        REIMPORT,
+    ),
+)
+
+
 class SqlStore(MemoryReader, Erasure):
     """A store in a database that speaks SQL."""
 
     dialect: ClassVar[Dialect]
+    rules: ClassVar[tuple[StoreRule, ...]]
+    """What holds between the rows of this database beside ``RULES``."""
 
     def __init__(self, db: Database) -> None:
         super().__init__(db, self.dialect)
@@ -289,9 +341,19 @@ class SqlStore(MemoryReader, Erasure):
         damaged = (walked or self.walk(namespace)).damaged
         return damage_findings(damaged) + self._findings(namespace, words=words)
 
-    @abstractmethod
     def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
-        """Damaged pages, and rows that contradict one another."""
+        """Rows that contradict one another; ``words``: also texts that are found by other words than theirs."""
+        findings: list[Finding] = []
+        for rule, query, detail, remedy in (*RULES, *self.rules):
+            subjects = [str(subject) for (subject,) in self._db.run(namespace, query)]
+            findings += listed_findings(rule, subjects, detail, remedy)
+        if words:
+            findings += listed_findings("stale-words", [*self._stale_words(namespace)], *STALE_WORDS)
+        return findings
+
+    @abstractmethod
+    def _stale_words(self, namespace: str) -> Iterable[str]:
+        """The versions that a search finds by other words than those of their text."""
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ from priming.storage.rows import (
     ends_of,
     identity,
 )
-from priming.storage.sql.dialect import Database, Dialect
+from priming.storage.sql.dialect import Database, Dialect, searched_text
 from priming.storage.sql.kinds import KINDS, encoded
 
 _OF_MEMORIES = (MemoryRow, VersionRow, LinkRow, VerdictRow, PairRow)
@@ -166,8 +166,7 @@ class RowWriter:
         """The columns of a row."""
         columns = list(encoded(row).values())[len(KINDS[type(row)].ends) :]
         if isinstance(row, VersionRow):
-            text = f"{row.heading}\n{row.content}" if row.heading else row.content
-            columns.append(self._dialect.text_index(text))
+            columns.append(self._dialect.text_index(searched_text(row.heading, row.content)))
         return self.namespace, *self._of_memories(row), *columns
 
 

@@ -1,15 +1,22 @@
-"""SQL as SQLite has it."""
+"""SQL as SQLite has it, and the rows of a file as they are stored, read past what is damaged."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
 from zlib import crc32
 
 from priming.storage.filters import Comparison, Condition
 from priming.storage.sql.dialect import COMPARE, Clauses, Dialect, Values, can_order, cjk_pairs, phrases
+from priming.storage.sql.walk import RowScan
 
+T = TypeVar("T")
+_FETCHED = 100
+_MOST_ROWS = 512
+"""The most rows of a page of 4 KiB."""
 _COLUMNS = (
     "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
     " WHERE t.type = 'table' AND t.name != 'tokens'"
@@ -177,3 +184,69 @@ def fts_query(words: str) -> str:
 
 def _quoted(phrase: str) -> str:
     return '"' + phrase.replace('"', '""') + '"'
+
+
+class _Text(bytes):
+    """What a column has as text, undecoded; a blob is ``bytes``."""
+
+
+class SqliteScan(RowScan):
+    """The rows of a SQLite store: a bit that flips leaves texts that are not UTF-8, and blobs."""
+
+    of_pages = (sqlite3.DatabaseError,)
+    records = (
+        (
+            str,
+            "SELECT DISTINCT 'embedding generation ' || g.generation, g.name FROM vectors t JOIN generations g"
+            " ON g.generation = t.generation WHERE t.namespace = :namespace",
+        ),
+    )
+    of_all = (
+        (str, "SELECT 'a namespace', t.namespace FROM namespaces t"),
+        (str, "SELECT 'a read-only namespace', t.namespace FROM read_only t"),
+    )
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(SqliteDialect())
+        self._connection = connection
+
+    def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
+        """The rows of a query with their names, their texts as bytes, a few at a time; a damaged page ends them."""
+        return self._rows(sql, {"namespace": namespace})
+
+    def around(self, sql: str, namespace: str, key: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
+        """The rows that lie on no damaged page, and are not read through one: by halves of spans of ``key``."""
+        ((pages,),) = self._connection.execute("PRAGMA page_count")
+        spans = [(1, pages * _MOST_ROWS)] if key else [(0, 0)]
+        within = f" AND t.{key} BETWEEN :first AND :last" if key else ""
+        while spans:
+            first, last = spans.pop()
+            try:
+                values = {"namespace": namespace, "first": first, "last": last}
+                yield from list(self._rows(sql + within, values))
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                middle = (first + last) // 2
+                spans += [(middle + 1, last), (first, middle)] if first < last else []
+
+    def _rows(self, sql: str, values: Mapping[str, str | int | None]) -> Iterator[tuple[str, Sequence[Any]]]:
+        with closing(self._undecoded(lambda: self._connection.execute(sql, values))) as cursor:
+            while rows := self._undecoded(lambda: cursor.fetchmany(_FETCHED)):
+                for name, *columns in rows:
+                    yield (name or b"a row without a name").decode("utf-8", "replace"), columns
+
+    def _undecoded(self, call: Callable[[], T]) -> T:
+        """What a call returns that reads texts as bytes."""
+        former, self._connection.text_factory = self._connection.text_factory, _Text
+        try:
+            return call()
+        finally:
+            self._connection.text_factory = former
+
+    def decode(self, values: Sequence[Any]) -> list[Any]:
+        """The values of a row; an error for a text that is not UTF-8, and for a blob."""
+        for value in values:
+            if isinstance(value, bytes) and not isinstance(value, _Text):
+                raise TypeError("a blob")
+        return [value.decode() if isinstance(value, _Text) else value for value in values]

@@ -14,19 +14,15 @@ from priming.config.params.store import STORE
 from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
-from priming.storage.damage import naming_damage
+from priming.storage.damage import INTEGRITY, REIMPORT, naming_damage
 from priming.storage.protocol import Changes, Place, Walked
 from priming.storage.rows import Row, VectorRow
-from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database
-from priming.storage.sql.erasure import Erasure
-from priming.storage.sql.log import SqlLog
-from priming.storage.sql.memories import MemoryReader
-from priming.storage.sql.store import SqlStore
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, searched_text
+from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.connection import Connection
-from priming.storage.sqlite.damage import SqliteScan, file_findings
-from priming.storage.sqlite.dialect import SqliteDialect
+from priming.storage.sqlite.dialect import SqliteDialect, SqliteScan
 from priming.storage.sqlite.files import (
     APPLICATION_ID,
     ErrorTranslation,
@@ -36,6 +32,7 @@ from priming.storage.sqlite.files import (
     migrate,
     migrations,
 )
+from priming.text.quotation import label
 
 NAMESPACE_TABLES = tuple(table for table in TABLES if table != "generations")
 """Those whose rows belong to namespaces."""
@@ -131,6 +128,46 @@ _CONTENTS = (
     ("tokens that its server will accept", "tokens WHERE revoked_at IS NULL"),
     ("sessions of the loop, whose gates are commands", "loop_sessions"),
 )
+_RESTORE = "restore the file from a backup"
+_RULES: tuple[StoreRule, ...] = (
+    (
+        "dangling-link",
+        "SELECT l.source || ' → ' || l.target FROM links l WHERE l.namespace = :namespace AND (NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.source) OR NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.target))",
+        "the link leads to or from a memory that does not exist",
+        REIMPORT,
+    ),
+    (
+        "dangling-verdict",
+        "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
+        "the verdict is on a memory that does not exist",
+        REIMPORT,
+    ),
+    (
+        "dangling-pair",
+        "SELECT p.source || ' + ' || p.target FROM pairs p WHERE p.namespace = :namespace AND (NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
+        "the pair names a memory that does not exist",
+        REIMPORT,
+    ),
+    (
+        "no-memory",
+        "SELECT v.number FROM versions v WHERE v.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = v.namespace AND number = v.memory)",
+        "the version belongs to no memory",
+        REIMPORT,
+    ),
+    (
+        "stale-text-index",
+        "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
+        " WHERE v.namespace = :namespace AND (v.retired_at IS NULL) <> (d.id IS NOT NULL)",
+        "the text index does not contain the current texts",
+        REIMPORT,
+    ),
+)
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:listed) i CROSS JOIN versions v"
 _VERSION = (
     "ON v.namespace = :namespace AND v.memory = json_extract(i.value, '$[0]')"
@@ -163,11 +200,11 @@ class SqliteRowWriter(RowWriter):
         )
 
 
-@naming_damage(MemoryReader, SqlLog, Erasure, SqlStore)
+@naming_damage
 class SqliteStore(SqlStore):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
-    dialect = SqliteDialect()
+    dialect, rules = SqliteDialect(), _RULES
     _db: Connection
 
     def __init__(
@@ -218,7 +255,24 @@ class SqliteStore(SqlStore):
             return super().walk(namespace, visit, around=around, progress=progress)
 
     def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
-        return file_findings(self._db, namespace, words=words)
+        try:
+            messages = [message for (message,) in self._db.run(namespace, "PRAGMA integrity_check")]
+            broken = super()._findings(namespace, words=words)
+        except Corrupt as error:
+            messages, broken = [str(error)], []
+        return [
+            Finding(INTEGRITY, self._db.place, message, _RESTORE) for message in messages if message != "ok"
+        ] + broken
+
+    def _stale_words(self, namespace: str) -> Iterator[str]:
+        """The versions whose pairs of characters, in what is written without spaces, are not those of their text."""
+        sql = (
+            "SELECT m.key, v.version, v.heading, v.content, v.bigrams FROM versions v JOIN memories m"
+            " ON m.namespace = v.namespace AND m.number = v.memory WHERE v.namespace = :namespace ORDER BY v.number"
+        )
+        for key, version, heading, content, pairs in self._db.each(namespace, sql):
+            if pairs != self.dialect.text_index(searched_text(heading, content)):
+                yield f"version {version} of {label(key)}"
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
