@@ -29,8 +29,8 @@ from priming.config.params.files import FILES, FileParams
 from priming.recall.entities import file_key
 from priming.recall.files import release
 from priming.text.tokens import terms
-from priming.transfer.commit_message import read_message
 from priming.transfer.git import ChangeCounts
+from priming.transfer.git_log import read_message
 
 CUTS = (5, 10)
 VOTERS = 50

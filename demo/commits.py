@@ -14,7 +14,7 @@ from stage import Stage, counted, route
 from priming import Memory, NotFound
 from priming.learning.metrics import recall_at
 from priming.recall.entities import file_key
-from priming.transfer.commit_message import read_message
+from priming.transfer.git_log import read_message
 from priming.transfer.git import open_repository
 from priming.transfer.git_log import Commit, history
 

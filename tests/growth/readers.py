@@ -51,7 +51,7 @@ from priming.text import (
 )
 from priming.text.corrections import change, polarity, small_words
 from priming.text.name_forms import software_kinds
-from priming.transfer import chat, commit_message, export, floop, git_log, jsonl, markdown, messages, prose
+from priming.transfer import chat, export, floop, git_log, jsonl, markdown
 from priming_agents import agents, context, corrections, events
 from priming_agents.setup import agent_config, jsonc
 from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
@@ -467,16 +467,16 @@ READERS = (
         "sleep.procedures.occasions",
     ),
     _reader("sentences of a gist", gist.sentences_of, "sleep.gist"),
-    _reader("commit message", commit_message.read_message, "transfer.commit_message"),
+    _reader("commit message", git_log.read_message, "transfer.git_log"),
     _reader(
         "tokens of git",
         lambda text: git_log._tokens(_Stream(_bytes(text).replace(b"\x01", b"\0"))),
         "transfer.git_log",
     ),
-    _reader("Markdown", lambda text: prose.document(text), "transfer.prose"),
-    _reader("front matter", lambda text: prose.document(f"---\na: b\n{text}\n---\n"), "transfer.prose"),
-    _reader("pieces of Markdown", lambda text: prose.pieces(text.split("\n"), 1500), "transfer.prose"),
-    _reader("links of Markdown", lambda text: prose.links(text), "transfer.prose"),
+    _reader("Markdown", lambda text: markdown.document(text), "transfer.markdown"),
+    _reader("front matter", lambda text: markdown.document(f"---\na: b\n{text}\n---\n"), "transfer.markdown"),
+    _reader("pieces of Markdown", lambda text: markdown.pieces(text.split("\n"), 1500), "transfer.markdown"),
+    _reader("links of Markdown", lambda text: markdown.links(text), "transfer.markdown"),
     _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),
     _reader("JSON Lines", _file(jsonl.read), "transfer.jsonl", "transfer.reading"),
     _reader("chat", _file(chat.read, "x.json"), "transfer.chat"),
@@ -487,7 +487,7 @@ READERS = (
     ),
     _reader(
         "line of a session",
-        lambda text: messages.session_message(
+        lambda text: chat.session_message(
             {
                 "type": "user",
                 "sessionId": text,
@@ -498,9 +498,9 @@ READERS = (
             },
             "here",
         ),
-        "transfer.messages",
+        "transfer.chat",
     ),
-    _reader("tool call", lambda text: messages.tool_note(text, text), "transfer.messages"),
+    _reader("tool call", lambda text: chat.tool_note(text, text), "transfer.chat"),
     _reader("export", _file(lambda path: export._read(path).rows), "transfer.export"),
     _reader(
         "pack",

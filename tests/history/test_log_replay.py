@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from priming import NotFound
-from priming.history.log_replay import changes_since, newest_first, rows_at
+from priming.history.log import changes_since, newest_first, rows_at
 
 DAY = timedelta(days=1)
 

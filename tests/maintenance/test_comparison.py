@@ -1,6 +1,6 @@
 """Two working sets are compared memory by memory."""
 
-from priming.maintenance.comparison import differences
+from priming.maintenance.verify import differences
 
 
 def test_working_sets_of_the_same_rows_do_not_differ_and_others_do_by_name(open_memory, url):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming.transfer.commit_message import read_message
+from priming.transfer.git_log import read_message
 
 
 @pytest.mark.parametrize(

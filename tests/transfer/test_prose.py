@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.transfer.prose import document, links, pieces
+from priming.transfer.markdown import document, links, pieces
 
 LIMIT = 40
 LINE = st.one_of(

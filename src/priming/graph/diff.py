@@ -9,7 +9,7 @@ from datetime import datetime
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_count, check_time
 from priming.errors import ParamError
-from priming.history.log_replay import PastRows, changes_since
+from priming.history.log import PastRows, changes_since
 from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.recall.recall import MOST_HITS, recall

@@ -11,7 +11,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.checks import check_key
 from priming.core.bitemporal import visible
 from priming.errors import NotFound
-from priming.history.log_replay import PastRows, created_at, rows_at
+from priming.history.log import PastRows, created_at, rows_at
 from priming.history.moments import EARLIEST, LATEST, Moment, Outdated, PastNamespace, moment
 from priming.history.undo import restored_vectors
 from priming.index.document import RULES, embedded_text

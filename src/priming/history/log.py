@@ -1,10 +1,15 @@
-"""Versions and the log: history, forget, and operations by time, subject and id; light to import."""
+"""The log: versions, operations by time, subject and id, and the rows as they were at a time; light to import."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
 from datetime import datetime
+from itertools import dropwhile, takewhile
+from typing import TypeVar
 
+from priming.config.values import dataclass
+from priming.config.words import BY_VERDICT
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_count,
@@ -13,10 +18,11 @@ from priming.core.arguments.checks import (
     check_time,
     check_uuid,
 )
-from priming.errors import Conflict
+from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
+from priming.storage.protocol import Logged
 from priming.storage.questions import operation_of
-from priming.storage.rows import MemoryRow, RowChange, VersionRow, record_among
+from priming.storage.rows import MemoryRow, Row, RowChange, RowIdentity, VersionRow, identity, record_among
 from priming.types import Operation, Version
 
 
@@ -75,3 +81,97 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
     with memory.lock:
         logged = operation_of(memory.store, memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
+
+
+R = TypeVar("R", bound=Row)
+_PAGE, _GROWTH = 64, 4
+
+
+def newest_first(
+    memory: Namespace,
+    *,
+    memory_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    source: str | None = None,
+) -> Iterator[Logged]:
+    """Yield the operations, newest first, in growing pages: most callers need only the latest."""
+    before, limit = None, 1
+    while True:
+        page = memory.store.operations(
+            memory.namespace,
+            memory_id=memory_id,
+            since=since,
+            until=until,
+            source=source,
+            before=before,
+            limit=limit,
+        )
+        yield from page
+        if len(page) < limit:
+            return
+        before, limit = page[-1].number, min(limit * _GROWTH, _PAGE)
+
+
+def changes_since(memory: Namespace, at: datetime) -> Iterator[Logged]:
+    """Yield the operations after ``at``, newest first; an operation at exactly ``at`` is not one of them.
+
+    If the clock was set back, the latest operation dated ``at`` or earlier ends the sequence.
+    """
+    return takewhile(lambda logged: logged.at > at, newest_first(memory))
+
+
+LAST = "last"
+"""What stands for the id of ``last_operation``."""
+_NOT_LAST = ("undo", "run-start", "run-end", "reembed")
+
+
+def last_operation(memory: Namespace) -> Logged:
+    """The newest operation that can be undone and is meant to be; ``NotFound`` if there is none."""
+    for logged in newest_first(memory):
+        # What a verdict settled goes back with the verdict.
+        by_verdict = BY_VERDICT in (logged.reason or "")
+        if logged.kind not in _NOT_LAST and logged.undone_by is None and not by_verdict:
+            return logged
+    raise NotFound("there is no operation to undo: see the log")
+
+
+@dataclass
+class PastRows:
+    """The rows that changed since a time, as they were then; None for a row that did not exist.
+
+    ``gone``: whether a memory that existed then was removed since, even if it was restored later.
+    """
+
+    rows: dict[RowIdentity, Row | None] = field(default_factory=dict)
+    gone: bool = False
+
+    def step_back(self, logged: Logged) -> None:
+        """Reverse one more operation, the next older one."""
+        for change in reversed(logged.rows):
+            self.rows[identity(change.row)] = change.before
+            self.gone = self.gone or (isinstance(change.before, MemoryRow) and change.after is None)
+
+    def of(self, cls: type[R], present: Iterable[R]) -> dict[RowIdentity, R]:
+        """The past rows of one table: those of ``present`` in their order, then those removed since."""
+        rows: dict[RowIdentity, Row | None] = {identity(row): row for row in present}
+        rows |= {name: row for name, row in self.rows.items() if name in rows or isinstance(row, cls)}
+        return {name: row for name, row in rows.items() if isinstance(row, cls)}
+
+
+def rows_at(memory: Namespace, at: datetime) -> PastRows:
+    """The rows that changed since ``at``, as they were then."""
+    past = PastRows()
+    for logged in changes_since(memory, at):
+        past.step_back(logged)
+    return past
+
+
+def created_at(memory: Namespace, at: datetime) -> dict[str, tuple[int, int]]:
+    """By memory id, the position in the log where it was last created by ``at``. Reads the whole log."""
+    positions: dict[str, tuple[int, int]] = {}
+    for logged in dropwhile(lambda logged: logged.at > at, newest_first(memory)):
+        for i, change in enumerate(logged.rows):
+            if change.before is None and isinstance(change.after, MemoryRow):
+                positions.setdefault(change.after.id, (logged.number, i))
+    return positions

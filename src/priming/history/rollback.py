@@ -8,7 +8,7 @@ from datetime import datetime
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_source, check_time
 from priming.errors import Conflict, ParamError
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.history.undo import ChangeSet, add_inverse, restored_vectors
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged

@@ -16,7 +16,7 @@ from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict
 from priming.history.inverse import Superseded, refaded, taken_back
-from priming.history.log_replay import LAST, last_operation
+from priming.history.log import LAST, last_operation
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of

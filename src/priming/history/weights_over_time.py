@@ -13,7 +13,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
-from priming.history.log_replay import newest_first, rows_at
+from priming.history.log import newest_first, rows_at
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity

@@ -22,7 +22,7 @@ from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.index.working_set import WorkingSet
 from priming.learning.coactivation import RELATION
 from priming.learning.judged_recalls import JudgedRecall, cue_groups, judged_recalls

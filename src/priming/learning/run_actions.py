@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations
 
 from priming.config.values import dataclass
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow, VersionRow

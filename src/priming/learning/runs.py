@@ -23,7 +23,7 @@ from priming.config.words import BY_VERDICT, STAND_FOR
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.history.movements import links_text, moves_of
 from priming.history.undo import undo
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity

@@ -24,7 +24,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.plasticity import manual
 from priming.errors import NotFound, ParamError
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,7 +17,6 @@ from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item
-from priming.transfer.messages import is_session_line, message_text, session_message
 from priming.transfer.reading import (
     checked_entry,
     clean_text,
@@ -24,6 +26,7 @@ from priming.transfer.reading import (
     label,
     lines,
     name_below,
+    one_line,
     parse_json,
     read_text,
     title,
@@ -45,17 +48,31 @@ _MILLISECONDS_FROM = 100_000_000_000
 
 @dataclass(slots=True)
 class Transcript:
-    """A file with conversations, and the state of reading it."""
+    """A file with conversations, and the state of reading it: the current conversation, the messages of each."""
 
     path: Path
     name: str
-    unnamed: int = 0
     recognised: bool = False
+    session: str | None = None
+    unnamed: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def source(self) -> str:
         """The source of the memories from this file."""
         return label(f"chat:{self.path.absolute()}")
+
+    def enter(self, value: Mapping[str, Any]) -> None:
+        """Switch to the conversation that a single message names; stay if it names none."""
+        name = _first(value, _CONVERSATIONS)
+        if name is not None or self.session is None:
+            self.begin(name)
+
+    def begin(self, name: Any) -> None:
+        """Start a conversation by its id, or the next of the file's conversations without an id."""
+        if name is None:
+            name, self.unnamed = self.unnamed, self.unnamed + 1
+        self.session = label(f"{self.name}#{name}")
 
 
 def read(path: Path) -> Iterator[Item]:
@@ -88,7 +105,6 @@ class ShapeError(ParamError):
 
 def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
     """Read JSON Lines if the first line is JSON by itself, else one JSON value."""
-    conversation = CurrentConversation(transcript)
     path = transcript.path
     head = list(islice(lines(path, STORE.file_bytes), 2))
     if not head:
@@ -96,9 +112,9 @@ def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
     if _is_json(head[0][1]):
         for number, line in lines(path, STORE.file_bytes):
             where = f"{path}, line {number}"
-            yield from _value(parse_json(line, where), conversation, where)
+            yield from _value(parse_json(line, where), transcript, where)
     else:
-        yield from _value(_read_value(path, head), conversation, str(path))
+        yield from _value(_read_value(path, head), transcript, str(path))
 
 
 def _read_value(path: Path, head: list[tuple[int, str]]) -> Any:
@@ -120,77 +136,54 @@ def _is_json(line: str) -> bool:
     return True
 
 
-@dataclass(slots=True)
-class CurrentConversation:
-    """The current conversation of a reader of messages, and the number of messages read from each."""
-
-    transcript: Transcript
-    session: str | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def enter(self, value: Mapping[str, Any]) -> None:
-        """Switch to the conversation that a single message names; stay if it names none."""
-        name = _first(value, _CONVERSATIONS)
-        if name is not None or self.session is None:
-            self.begin(name)
-
-    def begin(self, name: Any) -> None:
-        """Start a conversation by its id, or the next of the file's conversations without an id."""
-        if name is None:
-            name, self.transcript.unnamed = self.transcript.unnamed, self.transcript.unnamed + 1
-        self.session = label(f"{self.transcript.name}#{name}")
-
-
-def _value(value: Any, conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+def _value(value: Any, transcript: Transcript, where: str) -> Iterator[Entry]:
     """The entries of any value in a transcript: a message, a conversation, or a list of either."""
     if isinstance(value, list):
-        yield from _list(value, conversation, where)
+        yield from _list(value, transcript, where)
     elif not isinstance(value, dict):
         raise ShapeError(where, value, SHAPE)
     elif isinstance(value.get("role"), str):
-        conversation.enter(value)
-        yield from _message(value, conversation, where)
+        transcript.enter(value)
+        yield from _message(value, transcript, where)
     elif isinstance(value.get("messages"), list):
-        yield from _conversation(value["messages"], _first(value, _NAMES), conversation, where)
-    elif is_session_line(value, within_session=conversation.transcript.recognised):
-        conversation.transcript.recognised = True
+        yield from _conversation(value["messages"], _first(value, _NAMES), transcript, where)
+    elif is_session_line(value, within_session=transcript.recognised):
+        transcript.recognised = True
         if (arguments := session_message(value, where)) is not None:
-            yield checked_entry({**arguments, "source": conversation.transcript.source}, where)
+            yield checked_entry({**arguments, "source": transcript.source}, where)
     else:
         raise ShapeError(where, value, SHAPE)
 
 
-def _list(values: list[Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+def _list(values: list[Any], transcript: Transcript, where: str) -> Iterator[Entry]:
     messages = [item for item in values if isinstance(item, dict) and isinstance(item.get("role"), str)]
     if messages and len(messages) == len(values):
-        yield from _conversation(messages, None, conversation, where)
+        yield from _conversation(messages, None, transcript, where)
         return
     for number, value in enumerate(values):
         place = f"{where}, item {number}"
         if isinstance(value, list):
-            yield from _conversation(value, None, conversation, place)
+            yield from _conversation(value, None, transcript, place)
         else:
-            yield from _value(value, conversation, place)
+            yield from _value(value, transcript, place)
 
 
-def _conversation(
-    messages: list[Any], name: Any, conversation: CurrentConversation, where: str
-) -> Iterator[Entry]:
-    conversation.begin(name)
+def _conversation(messages: list[Any], name: Any, transcript: Transcript, where: str) -> Iterator[Entry]:
+    transcript.begin(name)
     for number, message in enumerate(messages):
         place = f"{where}, message {number}"
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise ParamError(place, message, "must be an object with a role and content")
-        yield from _message(message, conversation, place)
-    conversation.session = None
+        yield from _message(message, transcript, place)
+    transcript.session = None
 
 
-def _message(message: Mapping[str, Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+def _message(message: Mapping[str, Any], transcript: Transcript, where: str) -> Iterator[Entry]:
     """A message as an episode; nothing for the result of a tool, or for a message without text."""
-    conversation.transcript.recognised = True
-    session = str(conversation.session)
-    number = conversation.counts[session]
-    conversation.counts[session] += 1
+    transcript.recognised = True
+    session = str(transcript.session)
+    number = transcript.counts[session]
+    transcript.counts[session] += 1
     role = str(message["role"])
     text = clean_text("" if role in _RESULTS else message_text(message, where))
     if not text.strip():
@@ -206,7 +199,7 @@ def _message(message: Mapping[str, Any], conversation: CurrentConversation, wher
             "session": session,
             "occurred_at": _time(message, where),
             "metadata": {"role": role},
-            "source": conversation.transcript.source,
+            "source": transcript.source,
             "trust": _TRUST.get(role, "tool"),
         },
         where,
@@ -235,3 +228,166 @@ def _epoch(value: float, where: str) -> datetime:
         return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
     except (OverflowError, OSError, ValueError):
         raise ParamError(where, value, "must be seconds or milliseconds since 1970") from None
+
+
+_SPEAKERS = {"user": "user", "assistant": "agent"}
+_IDS = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
+_INTERNAL = ("isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly")
+_INSERTED = re.compile(r"<(/?)(system-reminder|local-command-[a-z]+)>")
+
+
+def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
+    """Whether a JSON object is a line of a session: it has a type and an id of its session.
+
+    After other lines of a session, ``within_session``, the type suffices.
+    """
+    return isinstance(value.get("type"), str) and (within_session or any(name in value for name in _IDS))
+
+
+def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    """The arguments of ``remember`` for one line; None for a line without a message.
+
+    Internal lines, tool results and thinking are left out. A sub-agent (a side chain) has a session of its own,
+    in which the "user" is the agent that called it.
+    """
+    if value["type"] == "summary":
+        return _summary(value)
+    if value["type"] not in _SPEAKERS or any(value.get(name) for name in _INTERNAL):
+        return None
+    message = value.get("message")
+    if not isinstance(message, dict):
+        raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
+    text = clean_text(_without_inserted(message_text(message, where)).strip())
+    return _episode(value, message, text, where) if text else None
+
+
+def _without_inserted(text: str) -> str:
+    """A text without what the program inserted between tags; a tag that is never closed is part of the text."""
+    marks = list(_INSERTED.finditer(text))
+    last = {mark[2]: mark.start() for mark in marks if mark[1]}
+    parts, at, opened = [], 0, ""
+    for mark in marks:
+        if not opened and not mark[1] and last.get(mark[2], -1) > mark.start():
+            parts.append(text[at : mark.start()])
+            opened = mark[2]
+        elif opened == mark[2] and mark[1]:
+            at, opened = mark.end(), ""
+    return "".join([*parts, text[at:]])
+
+
+def _summary(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The program's summary of a session, as a fact."""
+    text = value.get("summary")
+    if not isinstance(text, str) or not text.strip():
+        return None
+    leaf = value.get("leafUuid")
+    return {
+        "content": clean_text(text),
+        "kind": "fact",
+        "key": label(f"claude-code:summary:{digest(f'{leaf}{text}')}"),
+        "metadata": {"summary_of": str(leaf)} if leaf else {},
+        "trust": "agent",
+    }
+
+
+def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, where: str) -> dict[str, Any]:
+    side, compact = bool(value.get("isSidechain")), bool(value.get("isCompactSummary"))
+    speaker = "assistant" if side or compact else str(value["type"])
+    session = str(value.get("sessionId") or value.get("session_id") or "unnamed")
+    if side:
+        session += f"/{value.get('agentId') or 'sidechain'}"
+    own = value.get("uuid") or digest(f"{session}{value.get('timestamp')}{text}")
+    at = value.get("timestamp")
+    metadata = {"cwd": value.get("cwd"), "branch": value.get("gitBranch"), "model": message.get("model")}
+    return {
+        "content": text,
+        "key": label(f"claude-code:{own}"),
+        "speaker": speaker,
+        "session": label(f"claude-code:{session}"),
+        "occurred_at": None if at is None else iso_time(at, f"{where}: timestamp"),
+        "metadata": {
+            name: clean_text(text) for name, text in metadata.items() if isinstance(text, str) and text
+        },
+        "trust": "agent" if speaker == "assistant" else _SPEAKERS[speaker],
+    }
+
+
+_NOTE_LETTERS = 160
+_TEXTS = ("text", "input_text", "output_text")
+_CALLS = ("tool_use", "server_tool_use", "function_call", "tool_call")
+_SKIPPED = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
+_DETAILS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "prompt",
+    "description",
+)
+
+
+def message_text(message: Mapping[str, Any], where: str) -> str:
+    """The text parts of a message, joined; tool calls and images become a line each."""
+    return "\n".join([*_parts(message.get("content"), where), *_calls(message)])
+
+
+def _parts(content: Any, where: str) -> Iterator[str]:
+    if content is None:
+        return
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
+            yield from _part(part, where)
+    else:
+        raise ParamError(f"{where}: content", content, "must be a text or a list of parts")
+
+
+def _part(part: Any, where: str) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+        return
+    if not isinstance(part, dict):
+        raise ParamError(f"{where}: content", part, "must hold texts and objects with a type")
+    kind = part.get("type", "text")
+    if kind in _SKIPPED:
+        return
+    if kind in _CALLS:
+        yield tool_note(part.get("name"), part.get("input", part.get("arguments")))
+    elif kind in _TEXTS or isinstance(part.get("text"), str):
+        if isinstance(part.get("text"), str):
+            yield part["text"]
+    else:
+        yield one_line(f"({str(kind).removeprefix('input_').removesuffix('_url')})", _NOTE_LETTERS)
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[str]:
+    """Notes on the tool calls that are listed outside of the content."""
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function", call) if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield tool_note(function.get("name"), function.get("arguments"))
+
+
+def tool_note(name: Any, arguments: Any) -> str:
+    """A line about a tool call: ``ran Bash: git status``."""
+    if isinstance(arguments, str):
+        with suppress(ValueError, RecursionError):
+            arguments = json.loads(arguments)
+    if isinstance(arguments, dict):
+        texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
+        arguments = next(
+            (texts[key] for key in _DETAILS if key in texts), next(iter(texts.values()), arguments)
+        )
+    details = (
+        arguments
+        if isinstance(arguments, str)
+        else json.dumps(arguments, ensure_ascii=False)
+        if arguments
+        else ""
+    )
+    return one_line(f"ran {name or 'a tool'}" + (f": {details}" if details else ""), _NOTE_LETTERS)

@@ -25,34 +25,38 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.relations import LEARNED_FROM, UNDIRECTED
+from priming.config.values import dataclass
 from priming.config.words import RULES
 from priming.errors import ParamError
-from priming.transfer.floop_store import (
-    CORRECTIONS,
-    EDGES,
-    NODES,
-    EdgeKey,
-    FloopStore,
-    find_folder,
+from priming.transfer.importers import Entry, Item, Tie
+from priming.transfer.reading import (
+    checked_entry,
+    clean_text,
     id_of,
+    is_within,
+    label,
+    lines,
     list_of,
     parse_object,
     part_of,
-    scan,
-    store_lines,
     time_of,
+    title,
 )
-from priming.transfer.importers import Entry, Item, Tie
-from priming.transfer.reading import checked_entry, clean_text, label, title
 from priming.transfer.state import ImportedState
+
+NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
+EdgeKey = tuple[str, str, str]
+"""Source, target and relation of an edge."""
+
 
 _STATUSES = {
     "behavior": "active",
@@ -77,6 +81,48 @@ _TIMES = ("created_at", "updated_at", "last_activated", "last_confirmed")
 """The times among a behaviour's counts."""
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
 """floop's defaults for a behaviour without confidence and an edge without weight."""
+
+
+@dataclass(slots=True)
+class FloopStore:
+    """A folder of floop, the ids in it, and the edges that only its nodes state."""
+
+    folder: Path
+    source: str
+    lines: dict[str, int] = field(default_factory=dict)
+    corrections: set[str] = field(default_factory=set)
+    pending: dict[EdgeKey, float] = field(default_factory=dict)
+
+
+def find_folder(path: Path) -> Path:
+    """The folder with the files of a store: ``path``, or the ``.floop`` in it."""
+    for folder in (path / ".floop", path):
+        if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
+            for name in (NODES, EDGES, CORRECTIONS):
+                if not is_within(os.path.realpath(folder / name), os.path.realpath(path)):
+                    rule = "is a symbolic link out of the folder, which is not followed"
+                    raise ParamError("path", str(folder / name), f"{rule}: import the folder that it names")
+            return folder
+    rule = f"must be the folder of a floop store: there is no {NODES} in it or in its .floop"
+    if any((folder / "floop.db").is_file() for folder in (path / ".floop", path)):
+        rule += "; floop writes it beside its floop.db when it syncs"
+    raise ParamError.of([f"path = {str(path)!r}: {rule}"])
+
+
+def store_lines(store: FloopStore, name: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file of the store; a missing file has none, as in floop."""
+    if (store.folder / name).is_file():
+        yield from lines(store.folder / name)
+
+
+def scan(store: FloopStore) -> None:
+    """Record the last line of each node, and the ids of the corrections among the nodes."""
+    for number, line in store_lines(store, NODES):
+        where = f"{store.folder / NODES}, line {number}"
+        node = parse_object(line, where)
+        store.lines[id_of(node, where)] = number
+        if node.get("kind") == "correction":
+            store.corrections.add(node["id"])
 
 
 def read(path: Path) -> Iterator[Item]:
@@ -132,17 +178,14 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
         "trust": _TRUST.get(str(provenance.get("source_type")), "tool"),
         "gist": title(summary) if isinstance(summary, str) else None,
     }
-    rule = {} if kind == "episodic" else {"rule": _rule(kind)}
+    own_rule = kind if kind in RULES else "procedure" if kind == "workflow" else "directive"
+    rule = {} if kind == "episodic" else {"rule": own_rule}
     original = {"floop_kind": kind} if rule.get("rule") != kind else {}
     rest = {name: value for name, value in own.items() if name not in _PLACED}
     metadata = _merged({**rule, **original, **open_ends}, rest, inner, metadata)
     entry = checked_entry({**arguments, "metadata": metadata}, where)
     yield Entry(entry.arguments, state)
     _note_edges(own_id, own, provenance, store, where)
-
-
-def _rule(kind: Any) -> str:
-    return kind if kind in RULES else "procedure" if kind == "workflow" else "directive"
 
 
 def _heading(name: Any) -> str | None:
@@ -306,10 +349,11 @@ def _edges(store: FloopStore) -> Iterator[Tie]:
         ends = id_of(edge, where, "source"), id_of(edge, where, "target")
         key = _edge_key(*ends, relation or "similar-to")
         store.pending.pop(key, None)
-        tie = _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
-        created = time_of(edge.get("created_at"), f"{where}: created_at")
-        active = time_of(edge.get("last_activated"), f"{where}: last_activated")
-        tie = replace(tie, created_at=_iso(created), last_activated=_iso(active))
+        tie = replace(
+            _tie(key, _weight(edge.get("weight"), f"{where}: weight")),
+            created_at=_iso(edge, "created_at", where),
+            last_activated=_iso(edge, "last_activated", where),
+        )
         if key[2] in UNDIRECTED:
             undirected.setdefault(key, {})[ends[0]] = tie
         else:
@@ -332,7 +376,8 @@ def _combined(ties: Sequence[Tie]) -> Tie:
     )
 
 
-def _iso(at: datetime | None) -> str | None:
+def _iso(edge: Mapping[str, Any], name: str, where: str) -> str | None:
+    at = time_of(edge.get(name), f"{where}: {name}")
     return None if at is None else at.isoformat()
 
 

@@ -15,8 +15,7 @@ from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
 from priming.index.topology import MENTIONS
 from priming.recall.entities import file_key
-from priming.transfer.commit_message import read_message
-from priming.transfer.git_log import Commit, Repository, history, open_repository, removals
+from priming.transfer.git_log import Commit, Repository, history, open_repository, read_message, removals
 from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
 from priming.transfer.reading import clean_text, label, title
 

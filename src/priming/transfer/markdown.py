@@ -13,11 +13,11 @@ from urllib.parse import unquote
 
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
+from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.core.arguments.normal_forms import mark_class, normalized
 from priming.errors import ParamError
 from priming.transfer.importers import Item, Tie
-from priming.transfer.prose import Section, document, links, pieces
 from priming.transfer.reading import checked_entry, files, label, name_below, read_text, title
 
 ENDINGS = (".md", ".markdown")
@@ -174,3 +174,190 @@ def slug(heading: str) -> str:
 
 def _stem(file: str) -> str:
     return posixpath.splitext(posixpath.basename(file))[0].casefold()
+
+
+_ATX = re.compile(r" {0,3}(#{1,6})([ \t].*)?")
+_UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*")
+_NO_PARAGRAPH = re.compile(r"\s*(?:[-*+>|#<]|\d+[.)]|$)| {4}|\t")
+_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
+_ITEM = re.compile(r"\s*-[ \t]+(.*)")
+_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_WIKI = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
+_INLINE = re.compile(
+    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s{0,20}(?:<([^<>\n]+)>|([^\s()<>]+))(?:\s{1,20}[\"'(][^\n]{0,300}?)?\s{0,20}\)"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_DECORATION = re.compile(r"\*\*|__|`|!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
+
+
+@dataclass(slots=True)
+class Section:
+    """The lines below a heading; ``path`` is the heading after its parent headings, ``line`` its line number."""
+
+    path: tuple[str, ...]
+    line: int
+    lines: list[str] = field(default_factory=list)
+
+
+def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
+    """Split a note into its front matter and its sections, in order."""
+    rows = text.split("\n")
+    front, start = _front_matter(rows)
+    heading = front.get("title")
+    above = [(1, heading)] if isinstance(heading, str) and heading else []
+    return front, list(_sections(rows, start, above))
+
+
+def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
+    """The ``key: value`` lines between two ``---`` at the start, and the index of the line after them."""
+    if rows[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i, row in enumerate(rows[1:], 1) if row.rstrip() in ("---", "...")), None)
+    if end is None:
+        return {}, 0
+    front: dict[str, str | list[str]] = {}
+    name = ""
+    items: list[str] = []
+    for row in rows[1:end]:
+        key, colon, value = row.partition(":")
+        item = _ITEM.fullmatch(row)
+        if item and name and (not front[name] or front[name] is items):
+            items.append(_unquoted(item[1]))
+            front[name] = items
+        elif colon and key.strip() and not key[0].isspace() and value[:1] in ("", " ", "\t"):
+            name = key.strip().lower()
+            read = _value(name, value.strip())
+            front[name], items = read, read if isinstance(read, list) else []
+    return front, end + 1
+
+
+def _value(name: str, text: str) -> str | list[str]:
+    listed = text.startswith("[") and text.endswith("]")
+    if listed or (name == "tags" and text):
+        parts = text.strip("[]").split(",") if listed or "," in text else text.split()
+        return [name for part in parts if (name := _unquoted(part).removeprefix("#"))]
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iterator[Section]:
+    section = Section(tuple(title for _, title in above), start + 1)
+    fence = ""
+    for number, row in enumerate(rows[start:], start + 1):
+        fence, inside = _fenced(row, fence)
+        level, heading = (0, "") if inside else _heading(row, section.lines)
+        if not level:
+            section.lines.append(row)
+            continue
+        if not _ATX.fullmatch(row):
+            section.lines.pop()
+        yield section
+        above = [*(entry for entry in above if entry[0] < level), (level, heading)]
+        section = Section(tuple(title for _, title in above if title), number)
+    yield section
+
+
+def _fenced(row: str, fence: str) -> tuple[str, bool]:
+    """The code fence that is open after a line, and whether the line is in a code block."""
+    match = _FENCE.match(row)
+    if not fence:
+        return (match[1], True) if match else ("", False)
+    closes = match is not None and match[1].startswith(fence) and not row.strip().strip(fence[0])
+    return ("" if closes else fence), True
+
+
+def _heading(row: str, before: list[str]) -> tuple[int, str]:
+    """Level and text of a heading, level 0 for none; a line may underline the lone line above it."""
+    if match := _ATX.fullmatch(row):
+        text = (match[2] or "").strip()
+        bare = text.rstrip("#")
+        return len(match[1]), _plain(bare if bare[-1:] in ("", " ", "\t") else text)
+    if (match := _UNDERLINE.fullmatch(row)) and before:
+        alone = len(before) == 1 or not before[-2].strip()
+        if alone and not _NO_PARAGRAPH.match(before[-1]):
+            return (1 if match[1][0] == "=" else 2), _plain(before[-1])
+    return 0, ""
+
+
+def _plain(heading: str) -> str:
+    return _DECORATION.sub(lambda match: match[1] or match[2] or "", heading).strip()
+
+
+def pieces(rows: list[str], limit: int) -> Iterator[str]:
+    """The text of a section in pieces of at most ``limit`` characters, cut between paragraphs if possible."""
+    piece = ""
+    for block in _blocks(rows):
+        for part in [block] if len(block) <= limit else _cut(block, limit):
+            if piece and len(piece) + 2 + len(part) > limit:
+                yield piece
+                piece = ""
+            piece = f"{piece}\n\n{part}" if piece else part
+    if piece:
+        yield piece
+
+
+def _blocks(rows: list[str]) -> Iterator[str]:
+    """The paragraphs, and each code block as a whole."""
+    block: list[str] = []
+    fence = ""
+    for row in rows:
+        opened = fence
+        fence, inside = _fenced(row, fence)
+        starts = inside and not opened
+        if block and (starts or not (inside or row.strip())):
+            yield "\n".join(block)
+            block = []
+        if inside or row.strip():
+            block.append(row.rstrip())
+        if opened and not fence:
+            yield "\n".join(block)
+            block = []
+    if block:
+        yield "\n".join(block)
+
+
+def _cut(block: str, limit: int) -> Iterator[str]:
+    """Cut a paragraph that is too long: at a line end if possible, else at a sentence, else at a word."""
+    if _FENCE.match(block):
+        limit = STORE.content_limit
+    start = 0
+    while len(block) - start > limit:
+        window = block[start : start + limit + 1]
+        end = window.rfind("\n", 1)
+        if end < 0:
+            end = max((m.start() for m in _SENTENCE.finditer(window)), default=-1)
+        if end <= 0:
+            end = window.rfind(" ", 1)
+        if end <= 0:
+            end = limit
+        if part := window[:end].rstrip():
+            yield part
+        start += end
+        while block[start : start + 1] in ("\n", " "):
+            start += 1
+    if start < len(block):
+        yield block[start:]
+
+
+def links(text: str) -> Iterator[tuple[str, bool]]:
+    """The targets of links to other notes, and whether each is a wiki link; code is skipped."""
+    plain = _CODE.sub(" ", "\n".join(row for row, inside in _marked(text) if not inside))
+    for match in _WIKI.finditer(plain):
+        yield match[1].strip(), True
+    for match in _INLINE.finditer(plain):
+        target = match[1] or match[2]
+        if not _SCHEME.match(target):
+            yield target, False
+
+
+def _marked(text: str) -> Iterator[tuple[str, bool]]:
+    fence = ""
+    for row in text.split("\n"):
+        fence, inside = _fenced(row, fence)
+        yield row, inside

@@ -78,6 +78,40 @@ def parse_json(text: str, where: str) -> Any:
         raise ParamError(where, text, f"must be JSON of reasonable depth and size ({error})") from None
 
 
+def parse_object(line: str, where: str) -> dict[str, Any]:
+    """A line as a JSON object."""
+    value = parse_json(line, where)
+    if not isinstance(value, dict):
+        raise ParamError(where, line, "must be a JSON object on one line")
+    return value
+
+
+def id_of(value: Mapping[str, Any], where: str, name: str = "id") -> str:
+    """The id of a node in a field."""
+    own = value.get(name)
+    if not isinstance(own, str) or not own.strip():
+        raise ParamError(f"{where}: {name}", own, "must be the id of a node")
+    return own
+
+
+def part_of(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    """An object within an object; one that is missing or null is empty."""
+    part = value.get(name)
+    if part is None:
+        return {}
+    if not isinstance(part, dict):
+        raise ParamError(f"{where}: {name}", part, "must be an object")
+    return part
+
+
+def list_of(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    """A list within an object; one that is missing or null is empty."""
+    items = value.get(name) or []
+    if not isinstance(items, list):
+        raise ParamError(f"{where}: {name}", items, "must be a list")
+    return items
+
+
 def iso_time(value: Any, where: str) -> datetime:
     """An ISO 8601 time with its zone, in UTC."""
     try:
@@ -91,6 +125,11 @@ def iso_time(value: Any, where: str) -> datetime:
         if isinstance(error, ParamError):
             raise
         raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
+
+
+def time_of(value: Any, where: str) -> datetime | None:
+    """A time; None for a missing one, which Go writes as the first day of year 1."""
+    return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
 
 
 def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from priming import HashedEmbedder, Memory
-from priming.history.log_replay import newest_first
+from priming.history.log import newest_first
 from priming.serialization import encode_row
 from priming.storage.protocol import Logged, Store
 from priming.storage.rows import (
