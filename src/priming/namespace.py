@@ -25,9 +25,8 @@ from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.storage.damage import NamespaceLock
-from priming.storage.namespaces import suggestion
 from priming.storage.protocol import Changes, Logged, ReadOnlyRow, Store, VersionKey
-from priming.storage.questions import activations, operation_of, page_of, record_named
+from priming.storage.questions import activations, operation_of, page_of, record_named, suggestion
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 

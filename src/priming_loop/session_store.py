@@ -13,10 +13,10 @@ from priming.config.ids import uuid7
 from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import Corrupt, NotFound, ParamError
-from priming.history.sessions import nearest_first
 from priming.namespace import Namespace
 from priming.remember.alone import alone
 from priming.storage.damage import UNREADABLE
+from priming.storage.questions import nearest_first
 from priming.storage.rows import LoopSessionRow
 from priming_loop.session import Limits, Session, dump, parse, plain_objective
 

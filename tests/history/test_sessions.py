@@ -9,7 +9,7 @@ import pytest
 
 from priming import NotFound
 from priming.config.caller import Caller, calling
-from priming.history.sessions import nearest_first
+from priming.storage.questions import nearest_first
 
 CUE = "which port does the gateway listen on"
 

@@ -1,13 +1,16 @@
-"""The log: versions, operations by time, subject and id, and the rows as they were at a time; light to import."""
+"""The log: versions, operations by time, subject and id, the rows as they were, and sessions; light to import."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import dropwhile, takewhile
 from typing import TypeVar
 
+from priming.config.caller import present_caller
+from priming.config.params.store import STORE
 from priming.config.values import dataclass
 from priming.config.words import BY_VERDICT
 from priming.core.arguments.checks import (
@@ -20,10 +23,10 @@ from priming.core.arguments.checks import (
 )
 from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
-from priming.storage.protocol import Logged
-from priming.storage.questions import operation_of
+from priming.storage.protocol import Logged, SessionRow, Trace
+from priming.storage.questions import nearest_first, operation_of
 from priming.storage.rows import MemoryRow, Row, RowChange, RowIdentity, VersionRow, identity, record_among
-from priming.types import Operation, Version
+from priming.types import MemoryRecord, Operation, Version
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
@@ -85,6 +88,10 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
 
 R = TypeVar("R", bound=Row)
 _PAGE, _GROWTH = 64, 4
+_COMPARED, _LISTED = 1_000, 5
+"""How many sessions, the latest, are compared with a name, and how many an error lists."""
+_JUDGED = 100
+"""How many recalls of a memory, the latest, are looked at for their sessions."""
 
 
 def newest_first(
@@ -175,3 +182,48 @@ def created_at(memory: Namespace, at: datetime) -> dict[str, tuple[int, int]]:
             if change.before is None and isinstance(change.after, MemoryRow):
                 positions.setdefault(change.after.id, (logged.number, i))
     return positions
+
+
+def check_session(memory: Namespace, name: str) -> None:
+    """Raise ``NotFound`` unless a session has a recall, a memory, a run, a loop or an operation, or calls now.
+
+    A mistyped one would have no recall of a memory, and a verdict would move all of its links.
+    """
+    if name != present_caller().session and not [
+        row.session for row in memory.store.rows(memory.namespace, SessionRow, session=name, limit=1)
+    ]:
+        raise _unknown_session(memory, name)
+
+
+def _unknown_session(memory: Namespace, name: str) -> NotFound:
+    """The error that lists the sessions that exist, those of a similar name first, then the latest."""
+    listed = nearest_first(
+        name, [row.session for row in memory.store.rows(memory.namespace, SessionRow, limit=_COMPARED)]
+    )
+    message = f"there is no session {name!r} in {memory.namespace!r}"
+    if not listed:
+        return memory.not_found(f"{message}, nor any other: leave it out, or recall with it first")
+    more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
+    names = ", ".join(map(repr, listed[:_LISTED]))
+    return memory.not_found(
+        f"{message}: there are {names}{more}; recalls are kept for {STORE.trace_days:g} days;"
+        " leave it out to judge the latest recall of any session"
+    )
+
+
+def check_recalled_in(memory: Namespace, session: str, records: Iterable[MemoryRecord]) -> None:
+    """Raise ``NotFound`` where a session has recalls, and none of them returned one of the memories."""
+    since = memory.now() - timedelta(days=STORE.trace_days)
+    recalls = partial(memory.store.rows, memory.namespace, Trace, since=since)
+    if not recalls(session=session, limit=1):
+        return
+    for record in records:
+        if not recalls(session=session, hit=record.id, limit=1):
+            latest = recalls(hit=record.id, limit=_JUDGED)
+            others = dict.fromkeys(trace.session for trace in latest if trace.session)
+            names = ", ".join(map(repr, nearest_first(session, [*others])[:_LISTED]))
+            raise NotFound(
+                f"no recall of session {session!r} returned {record.key}"
+                + (f": those of {names} did" if others else "")
+                + "; leave the session out to judge the latest recall that did"
+            )

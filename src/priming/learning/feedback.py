@@ -24,8 +24,8 @@ from priming.config.words import VERDICTS
 from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
+from priming.history.log import check_recalled_in, check_session
 from priming.history.movements import memory_text
-from priming.history.sessions import check_recalled_in, check_session
 from priming.learning.coactivation import POSITIVE
 from priming.learning.retention import REVIEW_RATINGS, with_use
 from priming.learning.runs import settle_by_output, settled_text

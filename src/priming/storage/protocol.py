@@ -212,6 +212,24 @@ class Where(TypedDict, total=False):
     """The latest so many, the latest first."""
 
 
+class WhichOperations(TypedDict, total=False):
+    """What restricts ``operations``; None is no restriction."""
+
+    ids: Collection[str] | None
+    number: int | None
+    after: int | None
+    """A number, exclusive, as are ``before`` and ``until``."""
+    before: int | None
+    memory_id: str | None
+    kind: str | None
+    source: str | None
+    since: datetime | None
+    until: datetime | None
+    limit: int | None
+    rows: bool
+    """Whether to read what they changed; by default it is."""
+
+
 class Store(Protocol):
     """A database, used by one thread at a time. Methods raise ``priming.errors`` and leave no partial write."""
 
@@ -245,26 +263,8 @@ class Store(Protocol):
     def head(self, namespace: str) -> int:
         """The number of the namespace's latest operation; 0 if there is none."""
 
-    def operations(
-        self,
-        namespace: str,
-        *,
-        ids: Collection[str] | None = None,
-        number: int | None = None,
-        after: int | None = None,
-        before: int | None = None,
-        memory_id: str | None = None,
-        kind: str | None = None,
-        source: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-        rows: bool = True,
-    ) -> list[Logged]:
-        """Operations, newest first; with ``after``, a number, oldest first. ``rows`` includes what they changed.
-
-        ``after``, ``before`` (a number, too) and ``until`` are exclusive.
-        """
+    def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
+        """Operations, newest first; with ``after``, oldest first."""
 
     def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
         """Items of a kind, in an order that is the same in every store; the namespace of tokens is None.

@@ -1,8 +1,11 @@
-"""Questions that several reads of a store answer together, the same for every store, and writes made of others."""
+"""Questions that several reads of a store answer together, the same for every store, and writes made of others.
+
+Among them are the names that a reader may have meant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -34,6 +37,8 @@ from priming.storage.rows import (
 )
 from priming.types import MemoryRecord
 
+_MOST_NAMES, _MOST_ASKED, _NEAREST = 3, 20, 5
+"""Namespaces that a reason names, and whose memories are looked for; names that resemble another by their letters."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -212,3 +217,41 @@ def add_vectors(store: Store, namespace: str, generation: str, vectors: Mapping[
         VectorRow(memory_id, version, generation, vector) for (memory_id, version), vector in vectors.items()
     ]
     store.append(namespace, rows)
+
+
+def suggestion(name: str, others: Collection[str], has_memories: Callable[[str], bool]) -> str:
+    """The namespaces with memories that resemble a name, else a few with memories; empty if there are none.
+
+    >>> suggestion("prod", ["production", "staging"], lambda name: True)
+    '; did you mean "production"?'
+    """
+    near = resembling(name, others)[:_MOST_ASKED]
+    similar = [other for other in near if has_memories(other)][:_MOST_NAMES]
+    if similar:
+        *first, last = (f'"{other}"' for other in similar)
+        return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+    filled = [other for other in list(others)[:_MOST_ASKED] if has_memories(other)]
+    if not filled:
+        return ""
+    names = ", ".join(f'"{other}"' for other in filled[:_MOST_NAMES])
+    rest = len(filled) - _MOST_NAMES
+    more = f" and {'at least ' if len(others) > _MOST_ASKED else ''}{rest:,} more" if rest > 0 else ""
+    return f"; there are some in {names}{more}"
+
+
+def resembling(name: str, others: Iterable[str]) -> list[str]:
+    """Return the names that resemble another, the nearest first: by their letters, or as a part."""
+    from difflib import get_close_matches
+
+    forms: dict[str, list[str]] = {}
+    for other in others:
+        forms.setdefault(other.casefold(), []).append(other)
+    form = name.casefold()
+    near = get_close_matches(form, forms, n=_NEAREST)
+    near += [other for other in forms if form and other not in near and (form in other or other in form)]
+    return [other for form in near for other in forms[form]]
+
+
+def nearest_first(name: str, names: Sequence[str]) -> list[str]:
+    """Return the names, those that resemble ``name`` first, the nearest before the others."""
+    return list(dict.fromkeys([*resembling(name, names), *names]))

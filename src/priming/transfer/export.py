@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
@@ -34,7 +34,7 @@ from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
 from priming.recall.terms import with_weights
 from priming.remember.vectors import make
-from priming.serialization import decode_row, encode_row, stamp
+from priming.serialization import decode_row, encode_row
 from priming.storage.protocol import Logged
 from priming.storage.questions import present, restore, whole_rows
 from priming.storage.rows import (
@@ -105,16 +105,9 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         if record.id == owner:  # both are in order of insertion
             yield from ({"versions": encode_row(version)} for version in group)
             owner, group = next(versions, ("", ()))
-    tables: dict[str, Sequence[Row]] = {
-        "links": store.rows(namespace, LinkRow),
-        "verdicts": store.rows(namespace, VerdictRow),
-        "pairs": store.rows(namespace, PairRow),
-        "runs": store.rows(namespace, RunRow),
-        "weights": store.rows(namespace, WeightsRow),
-        "relations": store.rows(namespace, RelationRow),
-    }
-    for table, rows in tables.items():
-        yield from ({table: encode_row(row)} for row in rows)
+    for table, cls in ROOMS.items():
+        if cls not in (MemoryRow, VersionRow):
+            yield from ({table: encode_row(row)} for row in store.rows(namespace, cls))
     for count in store.rows(namespace, ActivationCount):
         yield {"activations": asdict(count)}
     for logged in reversed(store.operations(namespace)):
@@ -128,19 +121,8 @@ def _whole_lines(memory: Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _encoded(logged: Logged) -> dict[str, Any]:
-    return {
-        "id": logged.id,
-        "kind": logged.kind,
-        "at": stamp(logged.at),
-        "actor": logged.actor,
-        "source": logged.source,
-        "reason": logged.reason,
-        "undone_by": logged.undone_by,
-        "undoes": list(logged.undoes),
-        "message": logged.message,
-        "via": logged.via,
-        "session": logged.session,
-        "erased": list(logged.erased),
+    values = {name: value for name, value in encode_row(logged).items() if name not in ("number", "rows")}
+    return values | {
         "changes": [
             {
                 "table": change.room,
@@ -154,24 +136,16 @@ def _encoded(logged: Logged) -> dict[str, Any]:
 
 @dataclass
 class ExportBundle:
-    """The rows and operations of an export file."""
+    """The rows of an export file by table, in the order in which these can be written, and its operations."""
 
-    memories: list[MemoryRow] = field(default_factory=list)
-    versions: list[VersionRow] = field(default_factory=list)
-    links: list[LinkRow] = field(default_factory=list)
-    verdicts: list[VerdictRow] = field(default_factory=list)
-    pairs: list[PairRow] = field(default_factory=list)
-    runs: list[RunRow] = field(default_factory=list)
-    weights: list[WeightsRow] = field(default_factory=list)
-    relations: list[RelationRow] = field(default_factory=list)
+    tables: dict[str, list[Row]] = field(default_factory=lambda: {table: [] for table in ROOMS})
     operations: list[Logged] = field(default_factory=list)
     activations: list[ActivationCount] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows in the order in which they can be written."""
-        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs]
-        return [*self.memories, *self.versions, *learnt, *self.weights, *self.relations]
+        return [row for rows in self.tables.values() for row in rows]
 
 
 def import_(
@@ -188,7 +162,8 @@ def import_(
     bundle = _read(check_path(path))
     number = _write(memory, bundle)
     if not later:
-        keys = dict.fromkeys((row.id, row.version) for row in bundle.versions if row.source != RULES)
+        versions = (row for row in bundle.rows if isinstance(row, VersionRow) and row.source != RULES)
+        keys = dict.fromkeys((row.id, row.version) for row in versions)
         make(memory, memory.embedder, list(keys), progress=progress)
     return number
 
@@ -199,7 +174,7 @@ def _write(memory: Namespace, bundle: ExportBundle) -> int:
         if bundle.operations and not memory.store.head(memory.namespace):
             restore(memory.store, memory.namespace, bundle.rows, bundle.operations)
             memory.store.append(memory.namespace, bundle.activations)
-            return len(bundle.memories)
+            return len(bundle.tables["memories"])
         missing = list(_missing_rows(memory, bundle))
         if missing:
             memory.write(IMPORT, now, [RowChange(None, row) for row in missing])
@@ -288,7 +263,7 @@ def _add_to_bundle(bundle: ExportBundle, value: dict[str, Any], where: str) -> N
     try:
         room = next((name for name in ROOMS if name in value), None)
         if room is not None:
-            getattr(bundle, room).append(_check_row(decode_row(ROOMS[room], value[room])))
+            bundle.tables[room].append(_check_row(decode_row(ROOMS[room], value[room])))
         elif "activations" in value:
             bundle.activations.append(_activation(value["activations"]))
         elif "operation" in value:
@@ -375,17 +350,8 @@ def _logged(value: dict[str, Any]) -> Logged:
         RowChange(_side(change["table"], change["before"]), _side(change["table"], change["after"]))
         for change in value["changes"]
     )
-    names = ("id", "kind", "actor", "source", "reason", "undone_by", "message")
-    return Logged(
-        number=0,
-        at=datetime.fromisoformat(value["at"]),
-        rows=changes,
-        erased=tuple(value["erased"]),
-        undoes=tuple(value.get("undoes", ())),
-        **{name: value[name] for name in names},
-        via=value.get("via"),
-        session=value.get("session"),
-    )
+    logged = decode_row(Logged, {**value, "number": 0, "rows": ()})
+    return replace(logged, at=datetime.fromisoformat(value["at"]), rows=changes)
 
 
 def _side(table: str, row: dict[str, Any] | None) -> Row | None:

@@ -17,7 +17,7 @@ from functools import partial
 from inspect import signature
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from priming import extensions
 from priming.config.values import dataclass
@@ -79,44 +79,30 @@ Importer = Callable[..., Iterator[Item]]
 """A function of a path; its other parameters are options, except ``stored``, which the import fills in."""
 
 
-class Stored(Protocol):
-    """What a namespace has before an import."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a namespace has before an import; None: one that has nothing."""
+
+    memory: Namespace | None = None
 
     def keys(self, keys: Iterable[str]) -> set[str]:
         """Those of some keys that memories have."""
-
-    def links(self, relation: str) -> Iterable[tuple[str, str]]:
-        """The links of a relation, as the keys of both ends."""
-
-
-class _Nothing:
-    """An empty namespace."""
-
-    def keys(self, keys: Iterable[str]) -> set[str]:  # noqa: ARG002
-        return set()
-
-    def links(self, relation: str) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        return ()
-
-
-NOTHING: Stored = _Nothing()
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredInNamespace:
-    """What an open namespace has."""
-
-    memory: Namespace
-
-    def keys(self, keys: Iterable[str]) -> set[str]:
+        if self.memory is None:
+            return set()
         with self.memory.reading():
             return set(self.memory.store.names(self.memory.namespace, keys=list(keys)).values())
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
+        """The links of a relation, as the keys of both ends."""
+        if self.memory is None:
+            return ()
         with self.memory.reading():
             rows = self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
             names = self.memory.store.names(self.memory.namespace, ids={*chain(*map(ends_of, rows))})
         return [(names[row.source], names[row.target]) for row in rows]
+
+
+NOTHING = Stored()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +200,7 @@ def _with_options(memory: Namespace, name: str, options: Mapping[str, Any]) -> I
     for option, value in options.items():
         if option not in accepted or option == "stored":
             raise ParamError(option, value, f"is no option of the importer {name!r}: leave it out")
-    present = {"stored": _StoredInNamespace(memory)} if "stored" in accepted else {}
+    present = {"stored": Stored(memory)} if "stored" in accepted else {}
     return partial(importer, **options, **present)
 
 

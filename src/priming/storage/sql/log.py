@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, Unpack
 
 from priming.errors import NotFound
 from priming.serialization import stamp
-from priming.storage.protocol import Changes, Logged
+from priming.storage.protocol import Changes, Logged, WhichOperations
 from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
 from priming.storage.sql.dialect import Database, Dialect
 
@@ -36,6 +36,16 @@ LOGGED = (
     " ON c.namespace = o.namespace AND c.operation = o.number"
 )
 """Operations, a row for each piece of their changes."""
+_CLAUSES = {
+    "number": "number = :number",
+    "after": "number > :after",
+    "before": "number < :before",
+    "memory_id": "number IN (SELECT operation FROM touched WHERE namespace = :namespace AND memory = :memory_id)",
+    "kind": "kind = :kind",
+    "source": "source = :source",
+    "since": "at >= :since",
+    "until": "at < :until",
+}
 _PIECE = 200
 """Rows in one piece of what an operation changed."""
 
@@ -87,6 +97,13 @@ def _pieces(namespace: str, operation: Logged) -> Iterator[tuple[str, int, int, 
         yield namespace, operation.number, first // _PIECE, packed
 
 
+def _bound(value: Any) -> Any:
+    """What is bound for a restriction."""
+    if isinstance(value, datetime):
+        return stamp(value)
+    return value if isinstance(value, (str, int)) else list(value)
+
+
 class SqlLog:
     """The log of operations, with the rows that each changed."""
 
@@ -98,55 +115,18 @@ class SqlLog:
         sql = "SELECT coalesce(max(number), 0) FROM operations WHERE namespace = :namespace"
         return int(self._db.run(namespace, sql)[0][0])
 
-    def operations(
-        self,
-        namespace: str,
-        *,
-        ids: Collection[str] | None = None,
-        number: int | None = None,
-        after: int | None = None,
-        before: int | None = None,
-        memory_id: str | None = None,
-        kind: str | None = None,
-        source: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-        rows: bool = True,
-    ) -> list[Logged]:
+    def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
         """Operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
-        touched = "SELECT operation FROM touched WHERE namespace = :namespace AND memory = :memory"
-        values: dict[str, Any] = {
-            "ids": None if ids is None else list(ids),
-            "number": number,
-            "after": after,
-            "before": before,
-            "memory": memory_id,
-            "kind": kind,
-            "source": source,
-            "since": None if since is None else stamp(since),
-            "until": None if until is None else stamp(until),
-            "limit": limit,
-        }
-        clauses = {
-            "ids": self._dialect.among("id", "ids"),
-            "number": "number = :number",
-            "after": "number > :after",
-            "before": "number < :before",
-            "memory": f"number IN ({touched})",
-            "kind": "kind = :kind",
-            "source": "source = :source",
-            "since": "at >= :since",
-            "until": "at < :until",
-        }
-        values = {name: value for name, value in values.items() if value is not None}
-        where = ["namespace = :namespace", *(clause for name, clause in clauses.items() if name in values)]
+        rows = which.pop("rows", True)
+        values = {name: _bound(value) for name, value in which.items() if value is not None}
+        clauses = {**_CLAUSES, "ids": self._dialect.among("id", "ids")}
+        where = ["namespace = :namespace", *(clauses[name] for name in values if name in clauses)]
         # The index of times is used instead of a scan of the log in order. With ``before``, the log is read page by
         # page, and the index of times would be scanned again for each page.
-        by_time = since is not None and before is None
-        turn = "ASC" if after is not None else "DESC"
+        by_time = "since" in values and "before" not in values
+        turn = "ASC" if "after" in values else "DESC"
         order = f"ORDER BY {self._dialect.unindexed('number') if by_time else 'number'} {turn}"
-        end = "" if limit is None else " LIMIT :limit"
+        end = " LIMIT :limit" if "limit" in values else ""
         numbers = f"SELECT number FROM operations WHERE {' AND '.join(where)} {order}{end}"
         columns = LOGGED if rows else f"{', '.join(COLUMNS)}, NULL FROM operations o"
         pieces = ", c.piece" if rows else ""
