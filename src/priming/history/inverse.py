@@ -3,13 +3,14 @@
 A weight goes back by the step that it took, within the bounds of the profile; a count by what it gained; a list of
 times loses those that the change added. Any other field goes back if it still is what the change made it, and
 otherwise stays as it was made later. Texts, runs and settings have no inverse but their earlier state. Where
-nights let a link fade after a step, they fade what is left without it.
+nights let a link fade after a step, they fade what is left without it. What is taken back together is planned as a
+set of changes, which shows the rows as they will be.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -20,15 +21,29 @@ from priming.core.plasticity import nudge
 from priming.namespace import Namespace
 from priming.serialization import parse_time
 from priming.storage.protocol import Logged
-from priming.storage.rows import LinkRow, MemoryRow, PairRow, Row, RowChange, VerdictRow, identity
+from priming.storage.questions import ids_of, present
+from priming.storage.rows import (
+    ROOMS,
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RowIdentity,
+    VerdictRow,
+    VersionRow,
+    identity,
+)
 from priming.types import days_between
 
-R = TypeVar("R", LinkRow, MemoryRow, VerdictRow)
+R = TypeVar("R", bound=Row)
+F = TypeVar("F", LinkRow, MemoryRow, VerdictRow)
 _COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
 _STATE = ("key", "kind", "status")
 _RETENTION = ("stability", "difficulty", "endurance", "reviewed_at")
-"""Fields that are the outcome of one review: they go back together, or not at all."""
+"""F that are the outcome of one review: they go back together, or not at all."""
 _DIGITS = 12
+_ORDER = {room: place for place, room in enumerate(ROOMS)}
 _FADES = ("decay", "proposal")
 """The reasons of operations in which links fade."""
 
@@ -91,7 +106,7 @@ def _less(weight: float, step: float, bounds: PlasticityParams) -> float:
     return round(float(nudge(weight, -step, bounds.low, bounds.high)), _DIGITS) if step else weight
 
 
-def _set_back(before: R, after: R, current: R, names: tuple[str, ...]) -> R:
+def _set_back(before: F, after: F, current: F, names: tuple[str, ...]) -> F:
     """``current`` with those fields set back that a change set and no later change did."""
     own = {f.name for f in fields(current)}
     changes: dict[str, Any] = {
@@ -184,3 +199,99 @@ def _faded(link: LinkRow, faded: datetime | None, at: datetime) -> LinkRow:
     left = float(edge_decay_linear(1.0, days_between(used, at), rate))
     left_before = float(edge_decay_linear(1.0, days_between(used, faded or used), rate))
     return replace(link, weight=link.weight * left / left_before) if 0.0 <= left < left_before else link
+
+
+class ChangeSet:
+    """Row changes planned before they are written as one operation; each row changes at most once.
+
+    Its queries return the rows as they will be after the write.
+    """
+
+    def __init__(self, memory: Namespace) -> None:
+        self._store = memory.store
+        self._namespace = memory.namespace
+        self._changes: dict[RowIdentity, RowChange] = {}
+        self._by_end: defaultdict[str, set[RowIdentity]] = defaultdict(set)
+
+    def add(self, change: RowChange) -> None:
+        """Add a change of a row as this set leaves it."""
+        name = identity(change.row)
+        earlier = self._changes.pop(name, None)
+        before = change.before if earlier is None else earlier.before
+        if before != change.after:
+            self._changes[name] = RowChange(before, change.after)
+            for end in change.ends:
+                self._by_end[end].add(name)
+
+    def changes(self) -> list[RowChange]:
+        """The changes to write: memories before their versions, versions before the rows that refer to them."""
+        parts = [part for change in self._changes.values() for part in _split_text(change)]
+        return sorted(parts, key=lambda change: _ORDER[change.room])
+
+    def current(self, row: Row) -> Row | None:
+        """The row with the identity of ``row``, None if it will not exist."""
+        change = self._changes.get(identity(row))
+        return present(self._store, self._namespace, row) if change is None else change.after
+
+    def links(self, ids: Collection[str]) -> list[LinkRow]:
+        """The links with an end in ``ids``."""
+        return self._updated(LinkRow, self._store.rows(self._namespace, LinkRow, ids=ids), ids)
+
+    def links_of(self, relation: str) -> list[LinkRow]:
+        """The links of a relation."""
+        rows = {identity(row): row for row in self._store.rows(self._namespace, LinkRow, relation=relation)}
+        for name, change in self._changes.items():
+            rows.pop(name, None)
+            if isinstance(change.after, LinkRow) and change.after.relation == relation:
+                rows[name] = change.after
+        return list(rows.values())
+
+    def rows_about(self, ids: Collection[str]) -> list[Row]:
+        """The links, verdicts and pairs of the memories ``ids``."""
+        verdicts = self._store.rows(self._namespace, VerdictRow, ids=ids)
+        pairs = self._store.rows(self._namespace, PairRow, ids=ids)
+        return [
+            *self.links(ids),
+            *self._updated(VerdictRow, verdicts, ids),
+            *self._updated(PairRow, pairs, ids),
+        ]
+
+    def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
+        """The memories that have one of ``keys``, by key."""
+        ids = ids_of(self._store, self._namespace, keys)
+        stored = self._store.rows(self._namespace, MemoryRow, ids=set(ids.values())) if ids else []
+        changed = [change.after for change in self._changes.values()]
+        rows = [*map(self.current, stored), *changed]
+        return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
+
+    def missing(self, ids: Collection[str]) -> set[str]:
+        """Those of ``ids`` that belong to no memory."""
+        present = set(self._store.names(self._namespace, ids=ids))
+        for change in self._changes_about(ids).values():
+            if isinstance(change.row, MemoryRow):
+                (present.discard if change.after is None else present.add)(change.row.id)
+        return set(ids) - present
+
+    def _changes_about(self, ids: Iterable[str]) -> dict[RowIdentity, RowChange]:
+        names = {name for memory_id in ids for name in self._by_end.get(memory_id, ())}
+        return {name: self._changes[name] for name in names if name in self._changes}
+
+    def _updated(self, kind: type[R], stored: Iterable[R], ids: Collection[str]) -> list[R]:
+        """Stored rows of one table about ``ids``, with the changes of this set."""
+        rows = {identity(row): row for row in stored}
+        for name, change in self._changes_about(ids).items():
+            if isinstance(change.row, kind):
+                rows.pop(name, None)
+                if isinstance(change.after, kind):
+                    rows[name] = change.after
+        return list(rows.values())
+
+
+def _split_text(change: RowChange) -> tuple[RowChange, ...]:
+    """The change; as a removal and an insertion where a version gets another text, which no update may do."""
+    before, after = change.before, change.after
+    if isinstance(before, VersionRow) and isinstance(after, VersionRow):
+        times = {name: getattr(after, name) for name in ("retired_at", "valid_from", "valid_to")}
+        if replace(before, **times) != after:
+            return RowChange(before, None), RowChange(None, after)
+    return (change,)

@@ -1,4 +1,4 @@
-"""Undo: an operation is reversed by the inverse of each row change, as a further operation of the log.
+"""Undo and rollback: operations are reversed by the inverse of each row change, as a further operation of the log.
 
 Undoing a remember removes the memory with every link to it, also later ones. A name that it introduced stays
 where other operations have linked to it since. A memory that was superseded since is a ``Conflict``.
@@ -6,32 +6,27 @@ where other operations have linked to it since. A memory that was superseded sin
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from typing import TypeVar
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 
 from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, NIGHT, STAGES
-from priming.core.arguments.checks import check_text
-from priming.errors import Conflict
-from priming.history.inverse import Superseded, refaded, taken_back
-from priming.history.log import LAST, last_operation
+from priming.core.arguments.checks import check_source, check_text, check_time
+from priming.errors import Conflict, ParamError
+from priming.history.inverse import ChangeSet, Superseded, refaded, taken_back
+from priming.history.log import LAST, last_operation, newest_first
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
-from priming.storage.questions import ids_of, operation_of, present
+from priming.storage.questions import operation_of
 from priming.storage.rows import (
-    ROOMS,
     LinkRow,
     MemoryRow,
     PairRow,
     RelationRow,
     Row,
     RowChange,
-    RowIdentity,
     RunRow,
     VerdictRow,
     VersionRow,
@@ -45,105 +40,8 @@ from priming.types import Operation
 _VERDICTS = ("feedback", "done")
 """Operations by which what a run wrote can prove useful."""
 _FORMS = (SESSION, TERM, *FORMS)
+_PURGE = "purge"
 _INSTANT = timedelta(microseconds=1)
-_ORDER = {room: place for place, room in enumerate(ROOMS)}
-R = TypeVar("R", bound=Row)
-
-
-class ChangeSet:
-    """Row changes planned before they are written as one operation; each row changes at most once.
-
-    Its queries return the rows as they will be after the write.
-    """
-
-    def __init__(self, memory: Namespace) -> None:
-        self._store = memory.store
-        self._namespace = memory.namespace
-        self._changes: dict[RowIdentity, RowChange] = {}
-        self._by_end: defaultdict[str, set[RowIdentity]] = defaultdict(set)
-
-    def add(self, change: RowChange) -> None:
-        """Add a change of a row as this set leaves it."""
-        name = identity(change.row)
-        earlier = self._changes.pop(name, None)
-        before = change.before if earlier is None else earlier.before
-        if before != change.after:
-            self._changes[name] = RowChange(before, change.after)
-            for end in change.ends:
-                self._by_end[end].add(name)
-
-    def changes(self) -> list[RowChange]:
-        """The changes to write: memories before their versions, versions before the rows that refer to them."""
-        parts = [part for change in self._changes.values() for part in _split_text(change)]
-        return sorted(parts, key=lambda change: _ORDER[change.room])
-
-    def current(self, row: Row) -> Row | None:
-        """The row with the identity of ``row``, None if it will not exist."""
-        change = self._changes.get(identity(row))
-        return present(self._store, self._namespace, row) if change is None else change.after
-
-    def links(self, ids: Collection[str]) -> list[LinkRow]:
-        """The links with an end in ``ids``."""
-        return self._updated(LinkRow, self._store.rows(self._namespace, LinkRow, ids=ids), ids)
-
-    def links_of(self, relation: str) -> list[LinkRow]:
-        """The links of a relation."""
-        rows = {identity(row): row for row in self._store.rows(self._namespace, LinkRow, relation=relation)}
-        for name, change in self._changes.items():
-            rows.pop(name, None)
-            if isinstance(change.after, LinkRow) and change.after.relation == relation:
-                rows[name] = change.after
-        return list(rows.values())
-
-    def rows_about(self, ids: Collection[str]) -> list[Row]:
-        """The links, verdicts and pairs of the memories ``ids``."""
-        verdicts = self._store.rows(self._namespace, VerdictRow, ids=ids)
-        pairs = self._store.rows(self._namespace, PairRow, ids=ids)
-        return [
-            *self.links(ids),
-            *self._updated(VerdictRow, verdicts, ids),
-            *self._updated(PairRow, pairs, ids),
-        ]
-
-    def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
-        """The memories that have one of ``keys``, by key."""
-        ids = ids_of(self._store, self._namespace, keys)
-        stored = self._store.rows(self._namespace, MemoryRow, ids=set(ids.values())) if ids else []
-        changed = [change.after for change in self._changes.values()]
-        rows = [*map(self.current, stored), *changed]
-        return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
-
-    def missing(self, ids: Collection[str]) -> set[str]:
-        """Those of ``ids`` that belong to no memory."""
-        present = set(self._store.names(self._namespace, ids=ids))
-        for change in self._changes_about(ids).values():
-            if isinstance(change.row, MemoryRow):
-                (present.discard if change.after is None else present.add)(change.row.id)
-        return set(ids) - present
-
-    def _changes_about(self, ids: Iterable[str]) -> dict[RowIdentity, RowChange]:
-        names = {name for memory_id in ids for name in self._by_end.get(memory_id, ())}
-        return {name: self._changes[name] for name in names if name in self._changes}
-
-    def _updated(self, kind: type[R], stored: Iterable[R], ids: Collection[str]) -> list[R]:
-        """Stored rows of one table about ``ids``, with the changes of this set."""
-        rows = {identity(row): row for row in stored}
-        for name, change in self._changes_about(ids).items():
-            if isinstance(change.row, kind):
-                rows.pop(name, None)
-                if isinstance(change.after, kind):
-                    rows[name] = change.after
-        return list(rows.values())
-
-
-def _split_text(change: RowChange) -> tuple[RowChange, ...]:
-    """The change; as a removal and an insertion where a version gets another text, which no update may do."""
-    before, after = change.before, change.after
-    if isinstance(before, VersionRow) and isinstance(after, VersionRow):
-        times = {name: getattr(after, name) for name in ("retired_at", "valid_from", "valid_to")}
-        if replace(before, **times) != after:
-            return RowChange(before, None), RowChange(None, after)
-    return (change,)
 
 
 def undo(memory: Namespace, operation_id: str) -> Operation:
@@ -184,7 +82,7 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
         raise Conflict(
             f"operation {operation_id} chose an embedder: priming reembed --roll-back returns to the former one"
         )
-    if done.kind == "purge":
+    if done.kind == _PURGE:
         raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
     return done
 
@@ -388,3 +286,111 @@ def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[Versi
         return {}
     keys = [(version.id, version.version) for version in versions]
     return packed_vectors(keys, vectors_of(memory.embedder, versions))
+
+
+def rollback(
+    memory: Namespace,
+    *,
+    since: datetime,
+    until: datetime | None = None,
+    source: str | None = None,
+    dry_run: bool = False,
+) -> Operation:
+    """Undo every operation from ``since`` on and before ``until``, or those of one ``source``, as one operation.
+
+    What verdicts and runs added to weights and counts is subtracted, whatever came after, within the bounds.
+    The rollback can be undone. With ``dry_run`` nothing is written: the operation returned has no id, and the changes
+    that would be made.
+
+    Raises:
+        ParamError: an argument outside its range.
+        Conflict: there is nothing to roll back, or an operation outside it set the same anew. With ``dry_run``, a
+            namespace in which nothing was ever done is answered with an operation without changes, which says so.
+
+    """
+    if not isinstance(dry_run, bool):
+        raise ParamError("dry_run", dry_run, "must be true or false")
+    span = _span(since, until, source)
+    with memory.reading() if dry_run else memory.changing() as now:
+        if dry_run and not memory.store.head(memory.namespace):
+            return memory.to_operation(Logged(0, "", "rollback", now, message=memory.empty_reason()))
+        undone, purges, rows = _reversible(memory, *span)
+        number = f"{len(undone):,} {'operation' if len(undone) == 1 else 'operations'}"
+        message = f"{'would roll back' if dry_run else 'rolled back'} {number}"
+        if purges:
+            left = ", ".join(logged.id for logged in purges)
+            message += f"; left what cannot be undone: {_PURGE} {left}"
+        if dry_run:
+            return memory.to_operation(Logged(0, "", "rollback", now, rows=tuple(rows), message=message))
+        logged = memory.write(
+            "rollback",
+            now,
+            rows,
+            vectors=restored_vectors(memory, rows),
+            undoes=[each.id for each in undone],
+            message=message,
+        )
+        return memory.to_operation(logged)
+
+
+def would_undo(
+    memory: Namespace, *, since: datetime, until: datetime | None = None, source: str | None = None
+) -> list[Operation]:
+    """Return the operations that ``rollback`` would undo, newest first; same errors, no change."""
+    span = _span(since, until, source)
+    with memory.reading():
+        if not memory.store.head(memory.namespace):
+            return memory.listed([])
+        return [memory.to_operation(logged) for logged in _reversible(memory, *span)[0]]
+
+
+_Span = tuple[datetime, datetime | None, str | None]
+"""From when on and before when an operation was done, and the source of it."""
+
+
+def _span(since: datetime, until: datetime | None, source: str | None) -> _Span:
+    """The arguments of ``rollback``, checked."""
+    start, end = check_time("since", since), None if until is None else check_time("until", until)
+    if end is not None and end <= start:
+        raise ParamError("until", end.isoformat(), f"must be after since, {start.isoformat()}")
+    return start, end, check_source(source)
+
+
+def _reversible(
+    memory: Namespace, since: datetime, until: datetime | None, source: str | None
+) -> tuple[list[Logged], list[Logged], list[RowChange]]:
+    """The operations that a rollback undoes, newest first, the purges that it cannot undo, and its row changes."""
+    inside = list(newest_first(memory, since=since, until=until, source=source))
+    ids = {logged.id for logged in inside}
+    purges = [logged for logged in inside if logged.kind == _PURGE]
+    # An operation undone from outside the span stays undone; one undone within it is reversed with its undo.
+    reversible = [
+        logged for logged in inside if logged.rows and (logged.undone_by is None or logged.undone_by in ids)
+    ]
+    cancelled = _cancelled(reversible)
+    undone = [logged for logged in reversible if logged.id not in cancelled]
+    changes = ChangeSet(memory)
+    for logged in reversible:
+        add_inverse(memory, changes, logged, together=ids, lenient=False)
+    rows = changes.changes()
+    if not undone or not rows:
+        by = f" by the source {source!r}" if source else ""
+        before = f" and before {until.isoformat()}" if until else ""
+        raise Conflict(
+            f"nothing was done{by} since {since.isoformat()}{before} that can be rolled back: see the log"
+        )
+    return undone, purges, rows
+
+
+def _cancelled(operations: Sequence[Logged]) -> set[str]:
+    """Undos whose operations are all in the span, and these operations: together they change nothing."""
+    ids = {logged.id for logged in operations}
+    cancelled: set[str] = set()
+    for logged in operations:
+        if logged.undone_by is not None:
+            is_cancelled = logged.undone_by in cancelled
+        else:
+            is_cancelled = bool(logged.undoes) and ids.issuperset(logged.undoes)
+        if is_cancelled:
+            cancelled.add(logged.id)
+    return cancelled

@@ -4,7 +4,6 @@ import priming.graph.diff
 import priming.graph.selection
 import priming.history.as_of
 import priming.history.log
-import priming.history.rollback
 import priming.history.undo
 import priming.history.weights_over_time
 import priming.learning.feedback
@@ -74,8 +73,8 @@ class Verbs(priming.namespace.Namespace):
     keep_both = priming.maintenance.contradictions.keep_both
     aliases = priming.maintenance.aliases.aliases
     undo = priming.history.undo.undo
-    would_undo = priming.history.rollback.would_undo
-    rollback = priming.history.rollback.rollback
+    would_undo = priming.history.undo.would_undo
+    rollback = priming.history.undo.rollback
     run_start = priming.learning.runs.run_start
     run_used = priming.learning.runs.run_used
     run_end = priming.learning.runs.run_end
