@@ -21,7 +21,7 @@ from priming.core.arguments.keys import free_key, slug
 from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.reviews import strengthen
-from priming.maintenance.supersede import supersede
+from priming.maintenance.replacing import supersede
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft

@@ -9,7 +9,7 @@ from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.words import KINDS
 from priming.core.similarity import ComparedBehaviour, likeness
 from priming.graph.merge_plan import MergePlan
-from priming.maintenance.merge import near_duplicates
+from priming.maintenance.replacing import near_duplicates
 from priming.rules.results import NearDuplicates
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 

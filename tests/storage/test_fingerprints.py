@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from priming.storage.fingerprints import DigestedItems, PartDigest, fingerprint
+from priming.maintenance.migrate import DigestedItems, PartDigest, fingerprint
 from priming.storage.protocol import Logged
 from priming.storage.rows import RowChange, VectorRow
 

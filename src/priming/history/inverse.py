@@ -41,7 +41,7 @@ F = TypeVar("F", LinkRow, MemoryRow, VerdictRow)
 _COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
 _STATE = ("key", "kind", "status")
 _RETENTION = ("stability", "difficulty", "endurance", "reviewed_at")
-"""F that are the outcome of one review: they go back together, or not at all."""
+"""Fields that are the outcome of one review: they go back together, or not at all."""
 _DIGITS = 12
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
 _FADES = ("decay", "proposal")

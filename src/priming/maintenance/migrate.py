@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from priming.config.environment import locate
 from priming.config.params.store import STORE
@@ -12,11 +16,11 @@ from priming.config.store_urls import url_of
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
-from priming.storage.fingerprints import DigestedItems, PartDigest, fingerprint
+from priming.serialization import column_names, to_columns
 from priming.storage.opening import open_store
 from priming.storage.protocol import PARTS, Logged, ReadOnlyRow, Store, StoredItem, TokenRow, Trace
 from priming.storage.questions import operation_id
-from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, VectorRow
+from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, RowChange, VectorRow
 from priming.types import Progress
 
 TABLES: Mapping[type[StoredItem], str] = {
@@ -28,6 +32,8 @@ TABLES: Mapping[type[StoredItem], str] = {
     LoopSessionRow: "loop_sessions",
 }
 """The kinds of what is moved, by the names of their tables."""
+_SIZE = 8
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, check_circular=False)
 _BY_LOG = (Logged, *ROOMS.values())
 NOT_MOVED = (
     "backups: they stay where they are",
@@ -36,6 +42,38 @@ NOT_MOVED = (
 )
 MOVED, CONTINUED, PRESENT = "moved", "continued", "present"
 """What became of a namespace: moved as a whole, from where a move was interrupted, or moved before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartDigest:
+    """The number of items of one kind, and the digest of all in their order, in hexadecimal digits."""
+
+    count: int
+    digest: str
+
+
+class DigestedItems:
+    """The digest of items that are added in order."""
+
+    def __init__(self) -> None:
+        self._count, self._hash = 0, hashlib.blake2b(digest_size=_SIZE)
+
+    def add(self, items: Iterable[StoredItem]) -> None:
+        """Add the next items."""
+        for item in items:
+            self._hash.update(fingerprint(item))
+            self._count += 1
+
+    @property
+    def digest(self) -> PartDigest:
+        """The digest of all so far."""
+        return PartDigest(self._count, self._hash.hexdigest())
+
+
+def fingerprint(item: StoredItem) -> bytes:
+    """The digest of one item. Equal items have equal digests, whichever backend they were read from."""
+    text = _JSON.encode(_plain(item)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=_SIZE).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +271,33 @@ def _move_tokens(old: Store, new: Store, namespaces: Sequence[str] | None) -> in
     for row in moved:
         new.save(None, row, new=True)
     return len(moved)
+
+
+def _plain(item: StoredItem | RowChange) -> Any:
+    """An item as JSON holds it; a number of a field of fractions is one, however it was stored."""
+    if isinstance(item, VectorRow):
+        return [item.id, item.version, item.generation, item.vector.hex()]
+    if isinstance(item, Logged):
+        values = to_columns(item)
+        at = column_names(Logged).index("rows")
+        values[at] = [[_side(change.before), _side(change.after)] for change in item.rows]
+        return values
+    values = to_columns(item)
+    if isinstance(item, Trace):
+        values[column_names(Trace).index("flow")] = None if item.flow is None else item.flow.hex()
+    kind: Any = type(item)
+    for i in _fractions(kind):
+        if values[i] is not None:
+            values[i] = float(values[i])
+    return values
+
+
+def _side(row: Any) -> Any:
+    return None if row is None else [type(row).__name__, *_plain(row)]
+
+
+@cache
+def _fractions(cls: Any) -> tuple[int, ...]:
+    """The positions of the fields that hold fractions."""
+    hints = get_type_hints(cls)
+    return tuple(i for i, name in enumerate(column_names(cls)) if hints[name] in (float, float | None))

@@ -12,9 +12,8 @@ import priming.learning.runs
 import priming.maintenance.aliases
 import priming.maintenance.contradictions
 import priming.maintenance.health
-import priming.maintenance.merge
 import priming.maintenance.purge
-import priming.maintenance.supersede
+import priming.maintenance.replacing
 import priming.maintenance.verify
 import priming.namespace
 import priming.recall.recall
@@ -60,15 +59,15 @@ class Verbs(priming.namespace.Namespace):
     verify = priming.maintenance.verify.verify
     fading = priming.learning.reviews.fading
     review = priming.maintenance.contradictions.review
-    supersede = priming.maintenance.supersede.supersede
+    supersede = priming.maintenance.replacing.supersede
     purge = priming.maintenance.purge.purge
     link_many = priming.remember.links.link_many
     set_strength = priming.remember.links.set_strength
     normalize_strengths = priming.history.weights_over_time.normalize_strengths
-    deprecate = priming.maintenance.merge.deprecate
-    restore = priming.maintenance.merge.restore
-    merge = priming.maintenance.merge.merge
-    deduplicate = priming.maintenance.merge.deduplicate
+    deprecate = priming.maintenance.replacing.deprecate
+    restore = priming.maintenance.replacing.restore
+    merge = priming.maintenance.replacing.merge
+    deduplicate = priming.maintenance.replacing.deduplicate
     done = priming.learning.reviews.done
     keep_both = priming.maintenance.contradictions.keep_both
     aliases = priming.maintenance.aliases.aliases

@@ -91,7 +91,7 @@ ROWS: tuple[Op, ...] = (
     Op("review", "priming.maintenance.contradictions", "rules"),
     Op(
         "supersede",
-        "priming.maintenance.supersede",
+        "priming.maintenance.replacing",
         "time writes",
         example={"content": "The server listens on port 9090."},
     ),
@@ -112,18 +112,18 @@ ROWS: tuple[Op, ...] = (
     Op("normalize_strengths", "priming.history.weights_over_time", "care writes", example={"apply": False}),
     Op(
         "deprecate",
-        "priming.maintenance.merge",
+        "priming.maintenance.replacing",
         "rules writes",
         example={"key": "run-the-linter-before-you-commit", "reason": "the editor does it"},
     ),
-    Op("restore", "priming.maintenance.merge", "rules writes admin", example={"key": "old-rule"}),
+    Op("restore", "priming.maintenance.replacing", "rules writes admin", example={"key": "old-rule"}),
     Op(
         "merge",
-        "priming.maintenance.merge",
+        "priming.maintenance.replacing",
         "care writes",
         example={"key": "run-the-linter-before-you-commit", "into": "run-the-checks-before-you-commit"},
     ),
-    Op("deduplicate", "priming.maintenance.merge", "care writes idempotent", example={"dry_run": True}),
+    Op("deduplicate", "priming.maintenance.replacing", "care writes idempotent", example={"dry_run": True}),
     Op("done", "priming.learning.reviews", "loop writes", example={"key": "deploy", "success": True}),
     Op(
         "keep_both",

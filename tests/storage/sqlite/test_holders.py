@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Busy
-from priming.storage.sqlite.holders import holder
+from priming.storage.sqlite.presence import holder
 from priming.storage.sqlite.store import SqliteStore
 
 LISTED = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system does not list locks")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from priming.storage.sqlite import connection
-from priming.storage.sqlite.holders import give_way, take_turn
+from priming.storage.sqlite.presence import give_way, take_turn
 from priming.storage.sqlite.store import SqliteStore
 
 from ..making import remember, whole

@@ -16,10 +16,11 @@ from datetime import datetime
 from types import UnionType
 from typing import Any, ClassVar, get_args, get_type_hints
 
+import numpy as np
+
 from priming.config.params.store import STORE
-from priming.serialization import column_names, from_columns
+from priming.serialization import column_names, from_columns, to_columns
 from priming.storage.damage import UNREADABLE
-from priming.storage.fingerprints import RowSums, bucket_of
 from priming.storage.protocol import DamagedRow, Trace, Walked
 from priming.storage.rows import (
     ROOMS,
@@ -72,6 +73,7 @@ _ORPHANS = (
     " (SELECT 1 FROM operations o WHERE o.namespace = c.namespace AND o.number = c.operation)"
 )
 _AT, _LISTS = COLUMNS.index("at"), (COLUMNS.index("erased"), COLUMNS.index("undoes"))
+_BUCKETS, _WORD = 1 << 16, (1 << 64) - 1
 _MOST_HELD = 64
 """Rows that only the log has, or only the store, of which each is held; the others are counted."""
 _QUOTATION = re.compile(r"\[([a-z._]+)\]")
@@ -87,6 +89,46 @@ _RECORDS: Mapping[type, Decoder] = {
     ActivationCount: ActivationCount,
 }
 """What is stored outside the log, and how it is decoded."""
+
+
+class RowSums:
+    """Sums of rows by bucket, in memory that does not grow: rows that are added and subtracted again leave nothing.
+
+    Each row that a log made, without those that it took back, is a row of its store; only rows of a bucket that
+    differs are to be looked for by name.
+    """
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(_BUCKETS, np.uint64)
+
+    def add(self, row: Row, sign: int = 1) -> None:
+        """Add a row, or subtract it."""
+        bucket = bucket_of(row)
+        self._sums[bucket] = np.uint64((int(self._sums[bucket]) + sign * _number(row)) & _WORD)
+
+    def add_changes(self, changes: Iterable[RowChange]) -> None:
+        """Add what an operation made, and subtract what it took back."""
+        for change in changes:
+            if change.before is not None:
+                self.add(change.before, -1)
+            if change.after is not None:
+                self.add(change.after)
+
+    def differing(self) -> list[int]:
+        """The buckets that are not empty."""
+        return [int(bucket) for bucket in np.flatnonzero(self._sums)]
+
+
+def bucket_of(row: Row) -> int:
+    """The bucket of all rows with the same identity, in this process."""
+    return hash(identity(row)) % _BUCKETS
+
+
+def _number(row: Row) -> int:
+    """What a row counts in a sum: never 0."""
+    values = to_columns(row)
+    plain = (json.dumps(each, sort_keys=True) if isinstance(each, (list, dict)) else each for each in values)
+    return hash((type(row).__name__, *plain)) & _WORD | 1
 
 
 class RowScan(ABC):
@@ -207,7 +249,7 @@ class RowScan(ABC):
         """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
         columns = ", ".join(f"t.{name}" for name in column_names(Token))
         tokens = self._quoting(f"SELECT 'token ' || [t.id], {columns} FROM tokens t")
-        return [*self._unreadable(stored_token, tokens, None), *self._extra(self.of_all, None)]
+        return list(self._unreadable([(stored_token, tokens), *self.of_all], None))
 
     def _read_rows(self, namespace: str, *, around: bool = False) -> Iterator[tuple[str, Row | None, str]]:
         """All rows by name, those that cannot be read with the reason; ``around`` leaves out damaged pages."""
@@ -247,21 +289,19 @@ class RowScan(ABC):
 
     def _records(self, namespace: str) -> Iterator[DamagedRow]:
         """The damaged records of a namespace, which are not in the log."""
-        for cls, decoded in _RECORDS.items():
-            yield from self._unreadable(decoded, self._named(cls), namespace)
-        yield from self._extra(self.records, namespace)
+        queries = ((decoded, self._named(cls)) for cls, decoded in _RECORDS.items())
+        return self._unreadable([*queries, *self.records], namespace)
 
-    def _extra(self, queries: Iterable[tuple[Decoder, str]], namespace: str | None) -> Iterator[DamagedRow]:
+    def _unreadable(
+        self, queries: Iterable[tuple[Decoder, str]], namespace: str | None
+    ) -> Iterator[DamagedRow]:
+        """The rows of queries that cannot be decoded."""
         for decoded, sql in queries:
-            yield from self._unreadable(decoded, sql, namespace)
-
-    def _unreadable(self, decoded: Decoder, sql: str, namespace: str | None) -> Iterator[DamagedRow]:
-        """The rows of a query that cannot be decoded."""
-        for title, values in self.select(sql, namespace):
-            try:
-                decoded(*self.decode(values))
-            except UNREADABLE as error:
-                yield DamagedRow(title, _reason(error))
+            for title, values in self.select(sql, namespace):
+                try:
+                    decoded(*self.decode(values))
+                except UNREADABLE as error:
+                    yield DamagedRow(title, _reason(error))
 
     def _vectors(self, namespace: str, visit: Visit | None) -> Iterator[DamagedRow]:
         """The vectors that are damaged; ``visit`` is called with the others."""

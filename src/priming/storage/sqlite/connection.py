@@ -30,8 +30,7 @@ from priming.storage.sqlite.files import (
     migrate,
     migrations,
 )
-from priming.storage.sqlite.holders import give_way, holder, take_turn
-from priming.storage.sqlite.presence import OpenFiles
+from priming.storage.sqlite.presence import OpenFiles, give_way, holder, take_turn
 
 _SHORT_WAIT, _NEXT_WAIT = 0.05, 0.002
 _OLDEST = (3, 37, 0)
