@@ -20,13 +20,12 @@ from priming.maintenance import health, verify
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters
-from priming.storage.sql import rules
-from priming.transfer import git, markdown
+from priming.storage.sql.store import RULES
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_MODULES = (params, git, markdown, layout)
+_MODULES = (params, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
     ("direction", lambda profile: profile.spread.direction),
@@ -138,7 +137,7 @@ def words(*names: str) -> str:
 
 def findings(*_: str) -> str:
     """What ``validate`` looks for: in a database, and in how memories are linked."""
-    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in rules.RULES]
+    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in RULES]
     rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in health.VALIDATION_RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 

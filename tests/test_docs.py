@@ -17,7 +17,6 @@ from priming.cli.app import app
 from priming.graph import layout
 from priming.operations.table import BY_NAME, OPS
 from priming.recall.terms import TERMS
-from priming.transfer import git, markdown
 from priming.verbs.op import load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +38,7 @@ VERBS = sorted(
 PARAMS = sorted(
     {
         value
-        for module in (params, git, markdown, layout)
+        for module in (params, layout)
         for name in dir(module)
         if name.endswith("Params")
         and is_dataclass(value := getattr(module, name))

@@ -10,7 +10,7 @@ import pytest
 from priming import Memory
 from priming.embedding.hashed import HashedEmbedder
 from priming.errors import ParamError
-from priming.transfer.git import GIT, open_repository, read
+from priming.transfer.git import MOST_FILES, MOST_LETTERS, YOUNG, open_repository, read
 from priming.transfer.importers import Entry, Tie, run
 
 pytestmark = pytest.mark.slow
@@ -287,14 +287,14 @@ def test_trailers_and_numbers_of_pull_requests_are_metadata_and_no_text(work):
 def test_a_very_long_message_is_cut(work):
     work.commit("word " * 10_000)
     content = episodes(work.folder)[0]["content"]
-    assert len(content) == GIT.message
+    assert len(content) == MOST_LETTERS
     assert content.endswith("more characters)")
 
 
 def test_a_commit_of_very_many_files_touches_all_and_ties_none(work):
-    work.commit("everything", [f"f{i:02}.py" for i in range(GIT.files + 5)])
+    work.commit("everything", [f"f{i:02}.py" for i in range(MOST_FILES + 5)])
     (episode,) = episodes(work.folder)
-    assert len(episode["files"]) == episode["metadata"]["files"] == GIT.files + 5
+    assert len(episode["files"]) == episode["metadata"]["files"] == MOST_FILES + 5
     assert ties(work.folder) == []
 
 
@@ -306,7 +306,7 @@ def test_files_are_tied_by_how_often_they_changed_together_of_how_often_either_d
 
 
 def test_in_a_longer_history_once_together_is_no_habit(work):
-    for i in range(GIT.young):
+    for i in range(YOUNG):
         work.commit(f"step {i}", ["a", "b"] if i < 2 else ["b", "c"] if i == 2 else ["z"])
     assert [(tie.source, tie.target, tie.relation) for tie in ties(work.folder)] == [
         ("file:a", "file:b", "co-changed")

@@ -8,7 +8,7 @@ import pytest
 
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Tie, run
-from priming.transfer.markdown import MARKDOWN, read
+from priming.transfer.markdown import MOST_LETTERS, read
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_the_same_heading_twice_gives_two_keys(notes):
 def test_a_long_section_is_cut_between_paragraphs(notes):
     paragraphs = [f"{i} " + "word " * 60 for i in range(20)]
     pieces = entries(notes({"a.md": "# Long\n\n" + "\n\n".join(paragraphs)}))
-    assert all(len(item["content"]) <= MARKDOWN.letters for item in pieces)
+    assert all(len(item["content"]) <= MOST_LETTERS for item in pieces)
     assert "\n\n".join(item["content"] for item in pieces) == "\n\n".join(p.strip() for p in paragraphs)
     assert [item["key"] for item in pieces][:2] == ["md:notes/a.md#long", "md:notes/a.md#long~2"]
     assert {item["heading"] for item in pieces} == {"Long"}
@@ -111,7 +111,7 @@ def test_a_long_section_is_cut_between_paragraphs(notes):
 def test_a_paragraph_without_an_end_is_cut_at_lines_sentences_words_or_anywhere(notes):
     for text in ("line of a list\n" * 300, "A sentence. " * 300, "word " * 900, "x" * 4000):
         pieces = [entry["content"] for entry in entries(notes({"a.md": text}))]
-        assert all(len(item) <= MARKDOWN.letters for item in pieces)
+        assert all(len(item) <= MOST_LETTERS for item in pieces)
         assert "".join("".join(pieces).split()) == "".join(text.split())
         assert len(pieces) <= 5
 

@@ -36,6 +36,7 @@ from priming.types import FixedClock, Version
 PAST_NAMESPACES = 2
 """How many past namespaces an open memory keeps: a comparison reads both."""
 _INSTANT = timedelta(microseconds=1)
+_OTHERS: tuple[type[Row], ...] = (LinkRow, VerdictRow, WeightsRow, RelationRow)
 
 
 def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
@@ -88,10 +89,7 @@ class _Rows:
 
     memories: list[MemoryRow]
     versions: list[VersionRow]
-    links: list[LinkRow]
-    verdicts: list[VerdictRow]
-    weights: list[WeightsRow]
-    relations: list[RelationRow]
+    others: list[Row]
     vectors: dict[VersionKey, bytes]
 
 
@@ -103,8 +101,7 @@ def _past_namespace(
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
-    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
-    everything += [*rows.weights, *rows.relations]
+    everything: list[Row] = [*rows.memories, *rows.versions, *rows.others]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
     restore(store, memory.namespace, everything, [Logged(1, "past", "past", now)])
@@ -135,15 +132,8 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
     present = store.rows(namespace, VersionRow)
     versions = _told_first(list(past.of(VersionRow, present).values()))
-    return _Rows(
-        memories,
-        versions,
-        list(past.of(LinkRow, store.rows(namespace, LinkRow)).values()),
-        list(past.of(VerdictRow, store.rows(namespace, VerdictRow)).values()),
-        list(past.of(WeightsRow, store.rows(namespace, WeightsRow)).values()),
-        list(past.of(RelationRow, store.rows(namespace, RelationRow)).values()),
-        _vectors(memory, versions, present),
-    )
+    others = [row for cls in _OTHERS for row in past.of(cls, store.rows(namespace, cls)).values()]
+    return _Rows(memories, versions, others, _vectors(memory, versions, present))
 
 
 def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:

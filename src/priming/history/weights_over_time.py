@@ -324,18 +324,14 @@ def normalize_strengths(
     if not isinstance(apply, bool):
         raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
-    if not apply:
-        with memory.reading() as now:
-            rows = _normalised(memory.store.rows(memory.namespace, LinkRow), relations, memory.signs())
-            planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
-            return memory.listed(weight_events(memory, planned))
-    with memory.changing() as now:
+    with memory.changing() if apply else memory.reading() as now:
         rows = _normalised(memory.store.rows(memory.namespace, LinkRow), relations, memory.signs())
-        if not rows:
-            return memory.listed([])
-        message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
-        logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
-        return weight_events(memory, logged)
+        if not apply:
+            logged = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
+        elif rows:
+            message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
+            logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
+        return memory.listed(weight_events(memory, logged) if rows else [])
 
 
 def _normalised(links: Iterable[LinkRow], relations: Sequence[str], signs: RelationSigns) -> list[RowChange]:

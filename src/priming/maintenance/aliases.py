@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import field, replace
 from datetime import datetime
 from heapq import nlargest
@@ -55,19 +54,16 @@ def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> li
 
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
-    with memory.lock, memory.store.transaction(write=False) if dry_run else nullcontext():
-        if dry_run:
-            return memory.listed(alias for _, _, alias in _proposals(memory, memory.now())[:most])
-        with memory.changing() as now:
-            proposals = _proposals(memory, now)[:most]
-            if not proposals:
-                return memory.listed([])
-            plan = plan_merge(memory, {entity.id for *pair, _ in proposals for entity in pair})
-            for source, survivor, _ in proposals:
-                plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
-            message = f"{len(proposals)} {'name is' if len(proposals) == 1 else 'names are'} merged"
-            rows = [*plan.changes(), *_contradictions(memory, proposals, now)]
-            logged = memory.write("alias", now, rows, message=message)
+    with memory.reading() if dry_run else memory.changing() as now:
+        proposals = _proposals(memory, now)[:most]
+        if dry_run or not proposals:
+            return memory.listed(alias for _, _, alias in proposals)
+        plan = plan_merge(memory, {entity.id for *pair, _ in proposals for entity in pair})
+        for source, survivor, _ in proposals:
+            plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
+        message = f"{len(proposals)} {'name is' if len(proposals) == 1 else 'names are'} merged"
+        rows = [*plan.changes(), *_contradictions(memory, proposals, now)]
+        logged = memory.write("alias", now, rows, message=message)
     return [replace(alias, operation=logged.id) for _, _, alias in proposals]
 
 

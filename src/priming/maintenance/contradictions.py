@@ -117,26 +117,16 @@ def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
             statements = _contradiction(memory, older, newer, now)
             if statements is not None:
                 at = max(link.created_at for link in links)
-                unsettled.append((at, links, _review(older, newer, *statements)))
+                first, second = statements
+                entry = _review(older, newer, first.subject, first.slot, (first.value, second.value))
+                unsettled.append((at, links, entry))
     return unsettled
 
 
 def _rules(pair: Disagreement) -> Contradiction:
     older, newer = pair.older, pair.newer
     values = (" ".join(pair.change.removed) or older.content, " ".join(pair.change.added) or newer.content)
-    return (
-        pair.at,
-        pair.links,
-        Review(
-            id=f"{older.key}+{newer.key}",
-            subject="rules",
-            slot=_place(older, newer),
-            older=ConflictingFact(older.key, older.content, values[0], _stated_at(older)),
-            newer=ConflictingFact(newer.key, newer.content, values[1], _stated_at(newer)),
-            commands=_commands(older, newer),
-            reason=pair.reason,
-        ),
-    )
+    return pair.at, pair.links, _review(older, newer, "rules", _place(older, newer), values, pair.reason)
 
 
 def _place(older: MemoryRecord, newer: MemoryRecord) -> str:
@@ -168,14 +158,22 @@ def _contradiction(
     return (first, second) if same_slot(first, second) else None
 
 
-def _review(older: MemoryRecord, newer: MemoryRecord, first: Statement, second: Statement) -> Review:
+def _review(
+    older: MemoryRecord,
+    newer: MemoryRecord,
+    subject: str,
+    slot: str,
+    values: tuple[str, str],
+    reason: str | None = None,
+) -> Review:
     return Review(
         id=f"{older.key}+{newer.key}",
-        subject=first.subject,
-        slot=first.slot,
-        older=ConflictingFact(older.key, older.content, first.value, _stated_at(older)),
-        newer=ConflictingFact(newer.key, newer.content, second.value, _stated_at(newer)),
+        subject=subject,
+        slot=slot,
+        older=ConflictingFact(older.key, older.content, values[0], _stated_at(older)),
+        newer=ConflictingFact(newer.key, newer.content, values[1], _stated_at(newer)),
         commands=_commands(older, newer),
+        reason=reason,
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -165,19 +164,15 @@ def deduplicate(
     """
     kind = check_choice("kind", kind, TEXT_KINDS)
     bar = MERGE if threshold is None else check_fraction("threshold", threshold)
-    opening = memory.store.transaction(write=False) if dry_run else nullcontext()
-    with memory.lock, opening:
-        if dry_run:
-            return memory.listed(result for *_, result in _find_duplicates(memory, kind, bar, memory.now()))
-        with memory.changing() as now:
-            duplicates = _find_duplicates(memory, kind, bar, now)
-            if not duplicates:
-                return memory.listed([])
-            plan = plan_merge(memory, {record.id for *pair, _ in duplicates for record in pair})
-            for source, survivor, _ in duplicates:
-                plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
-            number = f"{len(duplicates)} {'memory is' if len(duplicates) == 1 else 'memories are'} merged"
-            logged = memory.write("deduplicate", now, plan.changes(), message=number + _omitted_links(plan))
+    with memory.reading() if dry_run else memory.changing() as now:
+        duplicates = _find_duplicates(memory, kind, bar, now)
+        if dry_run or not duplicates:
+            return memory.listed(result for *_, result in duplicates)
+        plan = plan_merge(memory, {record.id for *pair, _ in duplicates for record in pair})
+        for source, survivor, _ in duplicates:
+            plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
+        number = f"{len(duplicates)} {'memory is' if len(duplicates) == 1 else 'memories are'} merged"
+        logged = memory.write("deduplicate", now, plan.changes(), message=number + _omitted_links(plan))
     return [replace(result, operation=logged.id) for _, _, result in duplicates]
 
 

@@ -9,7 +9,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
@@ -19,46 +18,18 @@ from priming.transfer.git_log import Commit, Repository, history, open_repositor
 from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
 from priming.transfer.reading import clean_text, label, title
 
-__all__ = ["CO_CHANGED", "GIT", "RENAMED", "ChangeCounts", "Repository", "open_repository", "read"]
+__all__ = ["CO_CHANGED", "RENAMED", "ChangeCounts", "Repository", "open_repository", "read"]
 
 _PATH_LETTERS = 500
 _COMMIT = "commit:"
 
 
-@dataclass(frozen=True, slots=True)
-class GitParams(Checked):
-    """How much of a commit is imported, and when two files are linked."""
-
-    files: int = param(
-        30,
-        low=0,
-        unit="files",
-        source="our choice",
-        doc="files of the largest commit that shows which files change together",
-    )
-    touched: int = param(
-        1000,
-        low=0,
-        unit="files",
-        source="our choice",
-        doc="maximum number of files that a commit is linked to",
-    )
-    message: int = param(
-        20_000, low=1, unit="characters", source="our choice", doc="maximum length of a message"
-    )
-    together: int = param(
-        2, low=1, unit="commits", source="our choice", doc="commits together that link two files"
-    )
-    young: int = param(
-        20,
-        low=0,
-        unit="commits",
-        source="our choice",
-        doc="size of a history below which one commit links two files",
-    )
-
-
-GIT = GitParams()
+MOST_FILES, MOST_TOUCHED = 30, 1000
+"""The files of the largest commit that shows which files change together, and the most that a commit is linked to."""
+MOST_LETTERS = 20_000
+"""The maximum length of a message."""
+TOGETHER, YOUNG = 2, 20
+"""The commits together that link two files; a history of fewer commits than the second needs one only."""
 
 
 def read(path: Path, *, until: str | None = None, stored: Stored = NOTHING) -> Iterator[Item]:
@@ -128,7 +99,7 @@ def _file_key(file: str) -> str:
 
 def _files(commit: Commit) -> list[str]:
     """The files that a commit is linked to."""
-    return [_path(change.path) for change in commit.changes[: GIT.touched]]
+    return [_path(change.path) for change in commit.changes[:MOST_TOUCHED]]
 
 
 def _episode(commit: Commit, repository: Repository) -> Entry:
@@ -142,7 +113,7 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
         metadata["trailers"] = [clean_text(trailer) for trailer in message.trailers]
     return Entry(
         {
-            "content": clean_text(message.text, GIT.message) or "(no message)",
+            "content": clean_text(message.text, MOST_LETTERS) or "(no message)",
             "key": _commit_key(commit.hash),
             "speaker": author,
             "occurred_at": commit.at,
@@ -207,7 +178,7 @@ class ChangeCounts:
         """Count the files of a commit; those of a commit with too many files are not counted."""
         files = sorted(set(changed))
         self.files.update(files)
-        if len(files) <= GIT.files:
+        if len(files) <= MOST_FILES:
             self.single.update(files)
             self.pairs.update(combinations(files, 2))
 
@@ -219,7 +190,7 @@ class ChangeCounts:
 
     def ties(self) -> Iterator[Tie]:
         """Links between pairs of files, by their share of common changes."""
-        enough = 1 if self.commits < GIT.young else GIT.together
+        enough = 1 if self.commits < YOUNG else TOGETHER
         for (a, b), both in self.pairs.items():
             if both >= enough and not ((a, b) in self.linked and self.latest.keys().isdisjoint((a, b))):
                 share = both / (self.single[a] + self.single[b] - both)

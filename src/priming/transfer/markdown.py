@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
 from priming.config.values import dataclass
@@ -25,20 +24,8 @@ REFERS = "refers-to"
 _PATH = " > "
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownParams(Checked):
-    """How notes are cut into memories."""
-
-    letters: int = param(
-        1500,
-        low=1,
-        unit="characters",
-        source="our choice",
-        doc="maximum length of a memory; a code block is never split",
-    )
-
-
-MARKDOWN = MarkdownParams()
+MOST_LETTERS = 1500
+"""The maximum length of a memory; a code block is never split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +125,7 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
     for section in sections:
         slugs += [slug(section.path[-1])] if section.path else []
         address = _address(name, section, used)
-        for number, text in enumerate(pieces(section.lines, MARKDOWN.letters), 1):
+        for number, text in enumerate(pieces(section.lines, MOST_LETTERS), 1):
             key = label(address if number == 1 else f"{address}~{number}")
             yield _entry(section, text, key, path, common)
             notes.add(name, key, slugs)

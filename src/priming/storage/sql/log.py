@@ -11,26 +11,13 @@ from itertools import groupby
 from typing import Any, Unpack
 
 from priming.errors import NotFound
-from priming.serialization import stamp
+from priming.serialization import column_names, encode_row, stamp
 from priming.storage.protocol import Changes, Logged, WhichOperations
 from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
 from priming.storage.sql.dialect import Database, Dialect
 
-COLUMNS = (
-    "number",
-    "id",
-    "kind",
-    "at",
-    "actor",
-    "source",
-    "reason",
-    "undone_by",
-    "message",
-    "erased",
-    "undoes",
-    "via",
-    "session",
-)
+COLUMNS = tuple(name for name in column_names(Logged) if name != "rows")
+_SHARED = tuple(name for name in column_names(Changes) if name in column_names(Logged))
 LOGGED = (
     f"{', '.join(f'o.{name}' for name in COLUMNS)}, c.rows FROM operations o LEFT JOIN changes c"
     " ON c.namespace = o.namespace AND c.operation = o.number"
@@ -46,48 +33,23 @@ _CLAUSES = {
     "since": "at >= :since",
     "until": "at < :until",
 }
+_LISTS = ("erased", "undoes")
 _PIECE = 200
 """Rows in one piece of what an operation changed."""
 
 
 def _logged(changes: Changes, number: int, erased: Collection[str] = ()) -> Logged:
     """The entry of an operation with its number."""
-    return Logged(
-        number,
-        changes.id,
-        changes.kind,
-        changes.at,
-        changes.actor,
-        changes.source,
-        changes.reason,
-        None,
-        changes.message,
-        changes.rows,
-        tuple(erased),
-        changes.undoes,
-        changes.via,
-        changes.session,
-    )
+    shared = {name: getattr(changes, name) for name in _SHARED}
+    return Logged(number=number, erased=tuple(erased), **shared)
 
 
 def _values(namespace: str, operation: Logged) -> tuple[Any, ...]:
     """The columns of an operation in the log."""
-    return (
-        namespace,
-        operation.number,
-        operation.id,
-        operation.kind,
-        stamp(operation.at),
-        operation.actor,
-        operation.source,
-        operation.reason,
-        operation.undone_by,
-        operation.message,
-        json.dumps(operation.erased) if operation.erased else None,
-        json.dumps(operation.undoes) if operation.undoes else None,
-        operation.via,
-        operation.session,
-    )
+    values = encode_row(operation)
+    for name in _LISTS:
+        values[name] = json.dumps(values[name]) if values[name] else None
+    return namespace, *(values[name] for name in COLUMNS)
 
 
 def _pieces(namespace: str, operation: Logged) -> Iterator[tuple[str, int, int, str]]:
@@ -277,21 +239,10 @@ def logged_operations(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:
     """Operations from rows of which each has one piece of the changes."""
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
-        number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
-        erased, undoes, via, session = rest
+        values = dict(zip(COLUMNS, pieces[0], strict=False))
+        values["at"] = datetime.fromisoformat(values["at"])
+        for name in _LISTS:
+            values[name] = tuple(json.loads(values[name])) if values[name] else ()
         yield Logged(
-            number,
-            operation_id,
-            kind,
-            datetime.fromisoformat(at),
-            actor,
-            source,
-            reason,
-            undone_by,
-            message,
-            tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
-            tuple(json.loads(erased)) if erased else (),
-            tuple(json.loads(undoes)) if undoes else (),
-            via,
-            session,
+            **values, rows=tuple(change for *_, packed in pieces if packed for change in unpack(packed))
         )
