@@ -6,7 +6,6 @@ A working set that is read from disk, or kept current, must be what is built ane
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ from priming.maintenance.health import DAMAGE, inconsistencies
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
-from priming.storage.damage import STALE_WORDS
+from priming.storage.damage import STALE_WORDS, listed_findings
 from priming.storage.protocol import Store
 from priming.storage.rows import MemoryRow, Row, VectorRow, VersionRow, identity
 from priming.text.quotation import label
 from priming.types import Progress
 
-_SHOWN = 20
 _TOLERANCE = 1e-3
 """By which the length of a stored vector, in single precision, may differ from 1."""
 VERIFICATION_RULES = {
@@ -95,12 +93,7 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
 
 
 def _shown(rule: str, subjects: Iterable[str], unlisted: int = 0) -> list[Finding]:
-    """A finding for each of the first subjects, and a last one if there are more."""
-    subjects = iter(subjects)
-    detail, remedy = VERIFICATION_RULES[rule]
-    findings = [Finding(rule, subject, detail, remedy) for subject in islice(subjects, _SHOWN)]
-    more = sum(1 for _ in subjects) + unlisted
-    return findings + ([Finding(rule, f"and {more:,} more", detail, remedy)] if more else [])
+    return listed_findings(rule, [*subjects], *VERIFICATION_RULES[rule], unlisted=unlisted)
 
 
 def _names(store: Store, namespace: str, rows: Sequence[Row]) -> Iterator[str]:

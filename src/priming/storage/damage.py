@@ -37,10 +37,12 @@ def corrupt(place: str, damaged: Sequence[str], remedies: Iterable[str] = (REMED
     return error
 
 
-def listed_findings(rule: str, subjects: Sequence[str], detail: str, remedy: str) -> list[Finding]:
-    """A finding for each of the first subjects, and a last one if there are more."""
+def listed_findings(
+    rule: str, subjects: Sequence[str], detail: str, remedy: str, *, unlisted: int = 0
+) -> list[Finding]:
+    """A finding for each of the first subjects, and a last one if there are more, or ``unlisted`` ones."""
     findings = [Finding(rule, subject, detail, remedy) for subject in subjects[:_MOST_SHOWN]]
-    more = len(subjects) - _MOST_SHOWN
+    more = len(subjects) - len(findings) + unlisted
     return findings + ([Finding(rule, f"and {more:,} more", detail, remedy)] if more > 0 else [])
 
 

@@ -116,15 +116,12 @@ def iso_time(value: Any, where: str) -> datetime:
     """An ISO 8601 time with its zone, in UTC."""
     try:
         at = datetime.fromisoformat(value)
-        if at.tzinfo is None:
-            raise ParamError(where, value, "must carry a time zone: add Z or an offset such as +01:00")
-        return at.astimezone(UTC)
-    except (TypeError, OverflowError):
+        in_utc = None if at.tzinfo is None else at.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
         raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
-    except ValueError as error:
-        if isinstance(error, ParamError):
-            raise
-        raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
+    if in_utc is None:
+        raise ParamError(where, value, "must carry a time zone: add Z or an offset such as +01:00")
+    return in_utc
 
 
 def time_of(value: Any, where: str) -> datetime | None:
