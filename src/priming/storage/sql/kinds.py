@@ -77,39 +77,44 @@ _SESSIONS = (
 class KindTable:
     """A kind's table: its own id and number, or the numbers of memories that it has, its columns, and its order.
 
-    ``identity`` are the columns that name a row beside the numbers of memories, ``updated`` those that may change.
+    ``identity`` are the columns that name a row beside the numbers of memories. ``mutable`` are those that may
+    change, by default all others.
     """
 
     name: str
-    columns: Sequence[str]
+    columns: tuple[str, ...]
     order: str
     own: str | None = None
     ends: tuple[str, ...] = ()
     latest: str = ""
     number: str | None = None
     identity: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
+    mutable: tuple[str, ...] = ()
+
+    @property
+    def updated(self) -> tuple[str, ...]:
+        """The columns that an update sets."""
+        fixed = (self.own, *self.identity)
+        return self.mutable or tuple(name for name in self.columns if name not in fixed)
 
 
+_ENDS = ("source", "target")
 KINDS: Mapping[type, KindTable] = {
-    MemoryRow: KindTable(
-        "memories", MEMORY_COLUMNS, "t.number", own="id", number="number", updated=MEMORY_COLUMNS[1:]
-    ),
+    MemoryRow: KindTable("memories", MEMORY_COLUMNS, "t.number", own="id", number="number"),
     VersionRow: KindTable(
         "versions",
         VERSION_COLUMNS,
         "t.memory, t.revision",
         ends=("memory",),
         identity=("revision",),
-        updated=("retired_at", "valid_from", "valid_to"),
+        mutable=("retired_at", "valid_from", "valid_to"),
     ),
     LinkRow: KindTable(
         "links",
         column_names(LinkRow)[2:],
         "t.source, t.relation, t.target",
-        ends=("source", "target"),
+        ends=_ENDS,
         identity=("relation",),
-        updated=("weight", "given", "created_at", "last_activated"),
     ),
     VerdictRow: KindTable(
         "verdicts",
@@ -117,29 +122,11 @@ KINDS: Mapping[type, KindTable] = {
         "t.at, t.operation, t.memory, t.verdict",
         ends=("memory",),
         identity=("verdict", "operation"),
-        updated=("recall", "at", "tier", "session", "cue"),
     ),
-    PairRow: KindTable(
-        "pairs", ("times",), "t.source, t.target", ends=("source", "target"), updated=("times",)
-    ),
-    RunRow: KindTable(
-        "runs",
-        column_names(RunRow),
-        "t.started_at, t.id",
-        own="id",
-        identity=("id",),
-        updated=column_names(RunRow)[1:],
-    ),
-    WeightsRow: KindTable(
-        "weights", column_names(WeightsRow), "t.profile", identity=("profile",), updated=("weights",)
-    ),
-    RelationRow: KindTable(
-        "relations",
-        column_names(RelationRow),
-        "t.relation",
-        identity=("relation",),
-        updated=("sign", "introduced"),
-    ),
+    PairRow: KindTable("pairs", ("times",), "t.source, t.target", ends=_ENDS),
+    RunRow: KindTable("runs", column_names(RunRow), "t.started_at, t.id", own="id", identity=("id",)),
+    WeightsRow: KindTable("weights", column_names(WeightsRow), "t.profile", identity=("profile",)),
+    RelationRow: KindTable("relations", column_names(RelationRow), "t.relation", identity=("relation",)),
     Trace: KindTable("traces", TRACE_COLUMNS, "t.number", own="recall_id", latest="t.at DESC, t.number DESC"),
     ActivationCount: KindTable(
         "activations", ("profile", "memory", "day", "total"), "t.profile, t.memory, t.day", own="memory"
