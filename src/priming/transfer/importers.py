@@ -27,7 +27,6 @@ from priming.types import Progress
 
 if TYPE_CHECKING:
     from priming.namespace import Namespace
-    from priming.results import Remembered
     from priming.transfer.state import ImportedState
 
 OWN = "priming"
@@ -251,7 +250,9 @@ class _Import:
     def load_entries(self, items: Iterator[Item]) -> None:
         """Remember the entries, and write the ties to a file: the end of a tie may come later, or never."""
         for batch in _batches(self._entries(items)):
-            self._remember(batch)
+            for entry, error in _refused(batch, self._remember, (ParamError, Conflict)):
+                self.refused += 1
+                self._note(f"{_entry_name(entry)}: {str(error).removeprefix('item 0: ')}")
             self.done += len(batch)
             if self.progress is not None:
                 self.progress(self.done, None)
@@ -260,7 +261,9 @@ class _Import:
         """Make the links of the ties in the file."""
         self.ties.seek(0)
         for batch in _batches(Tie(*json.loads(line)) for line in self.ties):
-            self._link(batch)
+            for tie, error in _refused(batch, self._link, (NotFound, ParamError)):
+                self.loose += 1
+                self._note(f"{tie.source} ─{tie.relation}→ {tie.target}: {error}")
 
     def _entries(self, items: Iterator[Item]) -> Iterator[Entry]:
         for item in items:
@@ -272,17 +275,14 @@ class _Import:
                 self.ties.write(json.dumps(astuple(item)) + "\n")
 
     def _remember(self, batch: list[Entry]) -> None:
-        """Remember a batch; if it is refused, halve it until the invalid entry is alone."""
-        try:
-            results = self._store(batch)
-        except (ParamError, Conflict) as error:
-            if len(batch) > 1:
-                self._remember(batch[: len(batch) // 2])
-                self._remember(batch[len(batch) // 2 :])
-                return
-            self.refused += 1
-            self._note(f"{_entry_name(batch[0])}: {str(error).removeprefix('item 0: ')}")
-            return
+        """Remember a batch; if the import has an id, once only, by an id that follows from it and from the batch."""
+        from priming.transfer import state
+
+        texts = [entry.arguments for entry in batch]
+        write = partial(state.remember_states, self.memory, texts, [entry.state for entry in batch])
+        results = (
+            write() if self.operation_id is None else state.once(self.memory, self.operation_id, texts, write)
+        )
         for entry, result in zip(batch, results, strict=True):
             key = entry.arguments.get("key")
             if key is not None and key != result.key:
@@ -290,73 +290,38 @@ class _Import:
             self.statuses[result.status] = self.statuses.get(result.status, 0) + 1
             self.ids[result.id] = None
 
-    def _store(self, batch: list[Entry]) -> list[Remembered]:
-        """Store a batch; if the import has an id, once only, by an id that follows from it and from the batch."""
-        if self.operation_id is None:
-            return self._write(batch)
-        from priming.transfer import state
-
-        texts = [entry.arguments for entry in batch]
-        return state.once(self.memory, self.operation_id, texts, lambda: self._write(batch))
-
-    def _write(self, batch: list[Entry]) -> list[Remembered]:
-        from priming.transfer import state
-
-        arguments = [entry.arguments for entry in batch]
-        return state.remember_states(self.memory, arguments, [entry.state for entry in batch])
-
-    def _link_arguments(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
-        """The links of a batch as arguments of ``link_many``, without those that must stay unchanged."""
-        links: list[Mapping[str, Any]] = [
-            {
-                "source": self._key(tie.source),
-                "target": self._key(tie.target),
-                "relation": tie.relation,
-                "weight": tie.weight,
-            }
-            for tie in batch
-        ]
-        if not any(tie.fresh for tie in batch):
-            return links
-        from priming.transfer import state
-
-        fresh = [link for link, tie in zip(links, batch, strict=True) if tie.fresh]
-        others = [link for link, tie in zip(links, batch, strict=True) if not tie.fresh]
-        return others + state.without_user_links(self.memory, fresh)
-
-    def _key(self, name: str) -> str:
-        return self.stored_as.get(name, name)
-
     def _link(self, batch: list[Tie]) -> None:
-        """Make the links of a batch of ties; if it is refused, halve it as a batch of entries."""
-        try:
-            self.links += self._make_links(batch)
-        except (NotFound, ParamError) as error:
-            if len(batch) > 1:
-                self._link(batch[: len(batch) // 2])
-                self._link(batch[len(batch) // 2 :])
-                return
-            self.loose += 1
-            self._note(f"{batch[0].source} ─{batch[0].relation}→ {batch[0].target}: {error}")
-
-    def _make_links(self, batch: list[Tie]) -> int:
-        """Make the links of a batch, with the times of those that have any; their number."""
+        """Make the links of a batch but those that must stay unchanged, with the times of those that have any."""
         from priming.transfer import state
 
-        links = self._link_arguments(batch)
-        times = {
-            (self._key(tie.source), tie.relation, self._key(tie.target)): (
-                state.moment(tie.created_at),
-                state.moment(tie.last_activated),
-            )
-            for tie in batch
-            if tie.created_at or tie.last_activated
-        }
-        return state.link_with_times(self.memory, links, times)
+        fresh, others, times = list[Mapping[str, Any]](), list[Mapping[str, Any]](), {}
+        for tie in batch:
+            source, target = (self.stored_as.get(name, name) for name in (tie.source, tie.target))
+            link = {"source": source, "target": target, "relation": tie.relation, "weight": tie.weight}
+            (fresh if tie.fresh else others).append(link)
+            if tie.created_at or tie.last_activated:
+                stamps = state.moment(tie.created_at), state.moment(tie.last_activated)
+                times[source, tie.relation, target] = stamps
+        links = others + (state.without_user_links(self.memory, fresh) if fresh else [])
+        self.links += state.link_with_times(self.memory, links, times)
 
     def _note(self, reason: str) -> None:
         if len(self.reasons) < _REASONS:
             self.reasons.append(reason)
+
+
+def _refused(
+    batch: list[T], work: Callable[[list[T]], None], refusals: tuple[type[PrimingError], ...]
+) -> list[tuple[T, PrimingError]]:
+    """Do the work of a batch, halved until an invalid item is alone; the items that are refused, and why."""
+    try:
+        work(batch)
+    except refusals as error:
+        if len(batch) == 1:
+            return [(batch[0], error)]
+        half = len(batch) // 2
+        return _refused(batch[:half], work, refusals) + _refused(batch[half:], work, refusals)
+    return []
 
 
 def _entry_name(entry: Entry) -> str:
