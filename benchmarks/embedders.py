@@ -26,9 +26,8 @@ import numpy as np
 import corpus
 from common import RESULTS, arguments, machine, versions
 from priming import Memory
-from priming.embedding.protocol import Embedder, Vectors
+from priming.embedding.protocol import Embedder, SemanticEmbedder, Vectors
 from priming.embedding.registry import named
-from priming.embedding.semantic import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 
 EMBEDDERS = ("wordllama", "semantic", "onnx")

@@ -44,7 +44,7 @@ import tables
 import typed
 import typer.main
 
-import priming.embedding.model_files
+import priming.embedding.weights
 import priming.embedding.wordllama
 import priming.memory
 import priming.types
@@ -327,7 +327,7 @@ def _desk() -> Iterator[Desk]:
         module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     # The figures of words are the same on every machine.
-    priming.embedding.model_files.installed = lambda: False
+    priming.embedding.weights.installed = lambda: False
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

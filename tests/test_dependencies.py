@@ -21,11 +21,9 @@ PARTS = {
     "priming_server/postgres/": "postgres",
     "priming_server/fleet/cluster.py": "fleet",
     "priming_server/": "server",
-    "priming/embedding/fastembed.py": "fastembed",
     "priming/embedding/onnx.py": "fastembed",
     "priming/embedding/endpoint.py": "openai",
     "priming/llm/endpoint.py": "openai",
-    "priming/llm/json_endpoint.py": "openai",
     "priming/graph/plot.py": "plot",
     "priming_lab/plots.py": "lab",
 }

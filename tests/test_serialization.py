@@ -10,7 +10,7 @@ import pytest
 
 from priming import Memory
 from priming.config.profiles import ALL
-from priming.embedding.hashed import HashedEmbedder
+from priming.embedding.protocol import HashedEmbedder
 from priming.results import Finding, Step
 from priming.serialization import decode, encode, with_times
 from priming.storage.rows import LinkRow, RowChange, VersionRow, WeightsRow, pack, unpack

@@ -15,7 +15,7 @@ from objectives import Objective
 from project import commit, make, passes
 
 from priming import FixedClock, Memory
-from priming.llm.command import CommandAgent
+from priming.llm.agents import CommandAgent
 from priming.llm.protocol import Answer, Schema
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import run

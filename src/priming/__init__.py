@@ -41,10 +41,10 @@ __all__ = [
 
 _HOMES = {
     "Memory": "priming.memory",
-    "HashedEmbedder": "priming.embedding.hashed",
-    "CommandAgent": "priming.llm.command",
+    "HashedEmbedder": "priming.embedding.protocol",
+    "CommandAgent": "priming.llm.agents",
     "EndpointAgent": "priming.llm.endpoint",
-    "ScriptedAgent": "priming.llm.scripted",
+    "ScriptedAgent": "priming.llm.protocol",
     "Cue": "priming.types",
     "FixedClock": "priming.types",
 }

@@ -16,8 +16,7 @@ from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
 from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_key, check_time, check_uuid
-from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import token_part
+from priming.embedding.protocol import Embedder, token_part
 from priming.errors import Conflict, NotFound, PrimingError, StoreError
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile

@@ -18,9 +18,7 @@ from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.agents import DeadlineExceeded
-from priming.llm.answers import text_field, validated_answer
-from priming.llm.prompts import fenced, prompt
-from priming.llm.protocol import Agent, Answer, Schema
+from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt, text_field, validated_answer
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.environment import Turn

@@ -18,7 +18,7 @@ from priming.core.score import arc, effectiveness
 from priming.core.when import evaluate
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
-from priming.llm.prompts import fenced
+from priming.llm.protocol import fenced
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit

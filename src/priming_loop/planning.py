@@ -11,9 +11,7 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
 from priming.errors import ParamError
-from priming.llm.answers import text_field, validated_answer
-from priming.llm.prompts import fenced, prompt
-from priming.llm.protocol import Agent, Answer, Schema
+from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt, text_field, validated_answer
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.session import (

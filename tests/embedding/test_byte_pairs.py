@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from priming.embedding import weights
-from priming.embedding.byte_pairs import BytePairs
+from priming.embedding.wordllama import BytePairs
 
 FILE = (weights.folder() / weights.TOKENIZER).read_bytes()
 LIBRARY = Tokenizer.from_str(FILE.decode())

@@ -11,9 +11,9 @@ import pytest
 
 from priming import Memory
 from priming.config import environment
-from priming.embedding.model_files import packaged
 from priming.embedding.onnx import OnnxEmbedder
 from priming.embedding.registry import named
+from priming.embedding.weights import packaged
 from priming.errors import EmbedderError, ParamError
 
 pytest.importorskip("fastembed", reason="the extra fastembed is not installed")

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.embedding.hashed import HashedEmbedder
-from priming.embedding.protocol import TokenEmbedder
+from priming.embedding.protocol import HashedEmbedder, TokenEmbedder
 from priming.errors import ParamError
 
 ONE = HashedEmbedder(32)
@@ -52,7 +51,7 @@ def test_pooling_with_equal_weights_is_embedding():
 @pytest.mark.slow
 def test_another_process_gives_the_same_vectors():
     code = (
-        "import sys; from priming.embedding.hashed import HashedEmbedder\n"
+        "import sys; from priming.embedding.protocol import HashedEmbedder\n"
         "sys.stdout.buffer.write(HashedEmbedder(32).embed(['the same everywhere']).tobytes())"
     )
     other = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout

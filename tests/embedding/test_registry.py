@@ -8,10 +8,9 @@ import sys
 import pytest
 
 from priming.embedding.endpoint import EndpointEmbedder
-from priming.embedding.hashed import HashedEmbedder
 from priming.embedding.onnx import OnnxEmbedder, packaged
+from priming.embedding.protocol import HashedEmbedder, SemanticEmbedder
 from priming.embedding.registry import NAMES, named, stamp, stamp_of
-from priming.embedding.semantic import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import ParamError
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from priming import HashedEmbedder
+from priming.embedding.protocol import SemanticEmbedder, token_part, word_part
 from priming.embedding.registry import named
-from priming.embedding.semantic import SemanticEmbedder, token_part, word_part
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import ParamError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from priming.embedding import model_files, weights
+from priming.embedding import weights
 from priming.errors import EmbedderError
 
 BUILD = Path(__file__).parent.parent.parent / "hatch_build.py"
@@ -12,12 +12,12 @@ BUILD = Path(__file__).parent.parent.parent / "hatch_build.py"
 
 def test_the_build_takes_the_files_that_were_examined():
     text = BUILD.read_text("utf-8")
-    assert all(digest in text for digest in (*weights.DIGESTS, *model_files.DIGESTS))
+    assert all(digest in text for digest in (*weights.DIGESTS, *weights.MINILM_DIGESTS))
     assert f'FOLDER = "{weights.PACKAGE}"' in text
 
 
 @pytest.mark.parametrize(
-    ("model", "licence"), [(weights.NAME, "MIT License"), (model_files.NAME, "Apache License")]
+    ("model", "licence"), [(weights.NAME, "MIT License"), (weights.MINILM, "Apache License")]
 )
 def test_the_licence_of_a_model_lies_beside_it(model, licence):
     assert licence in (weights.folder(model) / "LICENSE").read_text("utf-8")

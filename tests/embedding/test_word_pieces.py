@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from priming.embedding.model_files import packaged
+from priming.embedding.weights import packaged
 from priming.embedding.word_pieces import WordPieces
 
 FILE = packaged().tokenizer.read_bytes()

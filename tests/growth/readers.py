@@ -19,13 +19,13 @@ from priming.config import relations, store_urls
 from priming.core import similarity, when
 from priming.core.arguments import checks, globs, keys, measured, normal_forms
 from priming.embedding import passages, weights
-from priming.embedding.byte_pairs import BytePairs
-from priming.embedding.hashed import HashedEmbedder
-from priming.embedding.model_files import packaged
+from priming.embedding.protocol import HashedEmbedder
+from priming.embedding.weights import packaged
 from priming.embedding.word_pieces import WordPieces
+from priming.embedding.wordllama import BytePairs
 from priming.errors import PrimingError
 from priming.index.cue_reading import persons
-from priming.llm import prompts
+from priming.llm.protocol import fenced
 from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
 from priming.operations.table import BY_NAME
@@ -223,7 +223,7 @@ READERS = (
         "operations.schema",
         "operations.json_shapes",
     ),
-    _reader("byte pairs", _byte_pairs, "embedding.byte_pairs"),
+    _reader("byte pairs", _byte_pairs, "embedding.wordllama"),
     _reader("word pieces", _word_pieces, "embedding.word_pieces"),
     _reader(
         "extra of an error",
@@ -402,7 +402,7 @@ READERS = (
     ),
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
     _reader("similarity", lambda text: similarity.tokens(text), "core.similarity"),
-    _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.hashed"),
+    _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.protocol"),
     _reader("key of a text", keys.slug, "core.arguments.keys"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
     _reader(
@@ -415,7 +415,7 @@ READERS = (
     _reader(
         "predicates of a command", lambda text: parse.predicates("when", [f"a={text}", text]), "cli.parse"
     ),
-    _reader("fence of a prompt", prompts.fenced, "llm.prompts"),
+    _reader("fence of a prompt", fenced, "llm.protocol"),
     _reader("words of a cue", lambda text: names.marked_words(text, "english"), "text.names"),
     _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
@@ -567,8 +567,8 @@ OF_OUR_OWN = {
     "priming_agents.setup.clients": "versions that programs print",
     "priming_agents.teaching": "a queue of its own",
     "priming.index.snapshot": "snapshots of its own",
-    "priming.llm.answers": "schemas of its own",
-    "priming.llm.command": "the command that its user chose",
+    "priming.llm.protocol": "schemas of its own",
+    "priming.llm.agents": "the command that its user chose",
     "priming.llm.endpoint": "answers of the model that its user chose",
     "priming_loop.run": "quotes for a shell",
     "priming.mcp.beside": "announcements of its own servers",

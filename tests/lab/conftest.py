@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from priming.embedding.hashed import HashedEmbedder
+from priming.embedding.protocol import HashedEmbedder
 from priming_lab import sets
 
 SAID = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from priming import AgentError, ParamError
 from priming.config.params.llm import AgentParams
-from priming.llm.answers import parse_answer, problem_of, request_answer, with_problem
+from priming.llm.protocol import parse_answer, problem_of, request_answer, with_problem
 
 SCHEMA = {
     "type": "object",

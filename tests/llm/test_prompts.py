@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import ParamError
-from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import fenced, prompt
 
 SCHEMA = {"type": "object", "required": ["gist"]}
 SLEEP = "priming.sleep"

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from priming import HashedEmbedder, Memory
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, resume, run
 from priming_loop.session_store import Sessions, limits

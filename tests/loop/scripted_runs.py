@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, resume, run
 from priming_loop.session_store import limits

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from priming.config.params.loop import LoopParams
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import SCHEMA, act, acting_prompt, destructive_reason
 from priming_loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from priming.llm.command import CommandAgent
+from priming.llm.agents import CommandAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, resume, run
 from priming_loop.session_store import Sessions, limits

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Memory
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import act
 from priming_loop.context import gather
 from priming_loop.learning import failure, learn_from_task, lesson, pattern, store_patterns

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Memory
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import run
 from priming_loop.session_store import limits

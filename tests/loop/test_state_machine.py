@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from priming.errors import AgentError
-from priming.llm.command import CommandAgent
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.agents import CommandAgent
+from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, run
 from priming_loop.session import Verification

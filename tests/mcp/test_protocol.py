@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from tests.mcp import clients
 
 from priming import HashedEmbedder, Memory
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming.operations.schema import argument_names
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED

@@ -6,7 +6,7 @@ import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory
 from priming.config.params.embedding import EMBEDDER
-from priming.embedding import model_files
+from priming.embedding import weights
 from priming.remember.vectors import follow
 from priming.storage.questions import stored_vectors
 
@@ -169,7 +169,7 @@ def test_a_store_of_words_moves_to_sentences_by_what_comes_next(of_words):
 
 @pytest.mark.slow
 def test_without_the_packages_of_sentences_words_go_on(of_words, monkeypatch):
-    monkeypatch.setattr(model_files, "RUNTIME", "no_such_package")
+    monkeypatch.setattr(weights, "RUNTIME", "no_such_package")
     with Memory.open(of_words, embedder="auto") as memory:
         assert memory.status().generation.startswith("wordllama-")
         assert memory.recall("Maria").degraded == ()

@@ -8,7 +8,7 @@ import pytest
 
 from priming import HashedEmbedder, Memory
 from priming.config.params.embedding import EMBEDDER
-from priming.embedding.semantic import SemanticEmbedder
+from priming.embedding.protocol import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
 from priming.operations.service import LocalService

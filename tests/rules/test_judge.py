@@ -3,7 +3,7 @@
 import pytest
 
 from priming import ParamError
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 
 ARGO, FLUX = "Deploy with argonaut", "Deploy with fluxion"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.embedding.hashed import HashedEmbedder
+from priming.embedding.protocol import HashedEmbedder
 
 MODULE = """
 import json

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.embedding.hashed import HashedEmbedder
+from priming.embedding.protocol import HashedEmbedder
 from priming.errors import ParamError
 from priming.transfer.git import MOST_FILES, MOST_LETTERS, YOUNG, open_repository, read
 from priming.transfer.importers import Entry, Tie, run

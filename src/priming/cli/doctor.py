@@ -150,7 +150,7 @@ def _weights(_store: StoreOptions) -> Iterator[Check]:
 def _sentences() -> Iterator[Check]:
     """Whether the model of sentences can be used, and is the one that was examined."""
     from priming.embedding import weights
-    from priming.embedding.model_files import installed
+    from priming.embedding.weights import installed
 
     if not installed():
         problem = "the model of sentences is missing: recall goes by words"

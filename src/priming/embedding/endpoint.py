@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from priming.config.params.embedding import EMBEDDER, EmbedderParams
 from priming.config.values import dataclass
-from priming.embedding.protocol import Vectors
+from priming.embedding.protocol import Vectors, check_texts
 from priming.errors import EmbedderError, ParamError
-from priming.llm.json_endpoint import JsonEndpoint, check_endpoint
+from priming.llm.endpoint import JsonEndpoint, check_endpoint
 
 VARIABLE = "PRIMING_EMBEDDER_KEY"
 PROBE = "a"
@@ -74,10 +74,7 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Make unit rows, one a text; an empty one gives zeros."""
-        if isinstance(texts, str):
-            raise ParamError("texts", texts, "must be a sequence of texts, not one text")
-        if not all(isinstance(text, str) for text in texts):
-            raise ParamError("texts", list(texts), "must hold texts only")
+        check_texts(texts)
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         full = [row for row, text in enumerate(texts) if text.strip()]
         for first in range(0, len(full), self.params.batch):

@@ -1,8 +1,14 @@
-"""What an embedder is: texts in, unit vectors out."""
+"""What an embedder is, texts in, unit vectors out; and two that need no files of their own.
+
+``HashedEmbedder`` is for tests and demonstrations; ``SemanticEmbedder`` puts two others together.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -83,6 +89,14 @@ def background_of(embedder: Embedder) -> Background:
     return own if isinstance(own, Background) else Background()
 
 
+def check_texts(texts: Sequence[str]) -> None:
+    """Refuse with ``ParamError`` one text, or what holds anything but texts."""
+    if isinstance(texts, str):
+        raise ParamError("texts", texts, "must be a sequence of texts, not one text")
+    if not all(isinstance(text, str) for text in texts):
+        raise ParamError("texts", list(texts), "must hold texts only")
+
+
 def unit(vector: NDArray[np.float64]) -> Vectors:
     """Bring ``vector`` to length 1, as float32; zeros stay zeros."""
     length = float(np.linalg.norm(vector))
@@ -102,3 +116,134 @@ def checked_pool(ids: ArrayLike, weights: ArrayLike, vocabulary: int) -> tuple[T
     # Only the direction of the sum counts, and at this size nothing overflows.
     top = float(np.abs(factors).max(initial=0.0))
     return rows, factors / top if top > 0 else factors
+
+
+BUCKETS = 4096
+WORD = re.compile(r"\w+")
+
+
+class HashedEmbedder:
+    """Texts are similar only by the words that they share; vectors are the same on every machine.
+
+    A lower-cased word falls into one of 4096 buckets, and a bucket has a vector of ±1, both by BLAKE2b.
+
+    >>> HashedEmbedder(8).embed(["a pear", "A PEAR", ""]).shape
+    (3, 8)
+    """
+
+    def __init__(self, dimension: int = 64) -> None:
+        if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
+            raise ParamError("dimension", dimension, "must be a whole number ≥ 1")
+        self._dimension = dimension
+
+    @property
+    def generation(self) -> str:
+        """Its full definition."""
+        return f"hashed-blake2b/{self._dimension}/{BUCKETS}-lower"
+
+    @property
+    def dimension(self) -> int:
+        """The dimension that the constructor took."""
+        return self._dimension
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of buckets."""
+        return BUCKETS
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Make unit rows, one a text."""
+        out = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        for row, ids in zip(out, self.tokens(texts), strict=True):
+            row[:] = self.pool(ids, np.ones(len(ids)))
+        return out
+
+    def tokens(self, texts: Sequence[str]) -> list[TokenIds]:
+        """List the buckets of each text's words."""
+        check_texts(texts)
+        return [np.array([_bucket(word) for word in WORD.findall(text.lower())], np.int64) for text in texts]
+
+    def pool(self, ids: ArrayLike, weights: ArrayLike) -> Vectors:
+        """Make the unit vector along Σ weights·e(ids)."""
+        rows, factors = checked_pool(ids, weights, BUCKETS)
+        return unit(factors @ self._table[rows])
+
+    @cached_property
+    def _table(self) -> NDArray[np.float64]:
+        count = -(-self._dimension // 8)
+        signs = [_bits(bucket, count)[: self._dimension] for bucket in range(BUCKETS)]
+        return np.array(signs, dtype=np.float64) * 2 - 1
+
+
+def _bucket(word: str) -> int:
+    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % BUCKETS
+
+
+def _bits(bucket: int, count: int) -> NDArray[np.uint8]:
+    """``count`` bytes of random bits that belong to the bucket, one bit an entry."""
+    blocks = [
+        hashlib.blake2b(f"{bucket}/{block}".encode(), digest_size=64).digest()
+        for block in range(-(-count // 64))
+    ]
+    return np.unpackbits(np.frombuffer(b"".join(blocks)[:count], dtype=np.uint8))
+
+
+PREFIX = "semantic-"
+"""What the generations of both parts begin with."""
+
+
+class SemanticEmbedder:
+    """The vectors of an embedder of sentences; single words, and what has no vector yet, have those of another."""
+
+    def __init__(self, word_part: WordEmbedder, sentence_part: Embedder) -> None:
+        self.word_part, self.sentence_part = word_part, sentence_part
+
+    def __repr__(self) -> str:
+        return f"SemanticEmbedder({self.word_part!r}, {self.sentence_part!r})"
+
+    @cached_property
+    def generation(self) -> str:
+        """For example ``semantic-onnx-model/384/1f0c…``: the digest is that of the sentences' generation."""
+        own = self.sentence_part.generation
+        digest = hashlib.blake2b(own.encode(), digest_size=6)
+        return f"{PREFIX}{own.split('/')[0]}/{self.dimension}/{digest.hexdigest()}"
+
+    @property
+    def stamp(self) -> str:
+        """The stamps of both: equal stamps mean equal vectors of texts and of words."""
+        parts = self.word_part, self.sentence_part
+        stamps = (str(getattr(part, "stamp", None) or part.generation) for part in parts)
+        return f"{PREFIX}{' + '.join(stamps)}"
+
+    @property
+    def background(self) -> Background:
+        """That of the sentence vectors."""
+        return background_of(self.sentence_part)
+
+    @property
+    def dimension(self) -> int:
+        """That of the sentence vectors."""
+        return self.sentence_part.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Make unit rows, one a text; the row of a text does not depend on its neighbours."""
+        return self.sentence_part.embed(texts)
+
+
+def is_remote(embedder: Embedder) -> bool:
+    """Whether texts are sent elsewhere."""
+    own = embedder.sentence_part if isinstance(embedder, SemanticEmbedder) else embedder
+    return bool(getattr(own, "remote", False))
+
+
+def token_part(embedder: Embedder) -> TokenEmbedder | None:
+    """The embedder, or the part of it, whose vectors are sums over tokens."""
+    own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder
+    return own if isinstance(own, TokenEmbedder) else None
+
+
+def word_part(embedder: Embedder) -> WordEmbedder | None:
+    """The embedder, or the part of it, that has vectors of single words."""
+    own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder
+    return own if isinstance(own, WordEmbedder) else None

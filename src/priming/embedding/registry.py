@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from priming.config import environment
-from priming.embedding import model_files, weights
+from priming.embedding import weights
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def stamp(name: str) -> str:
     words = weights.stamp(weights.folder())
     if plain == WORDS:
         return words
-    return f"{AUTO} {words}" + (f" {model_files.packaged().stamp}" if model_files.installed() else "")
+    return f"{AUTO} {words}" + (f" {weights.packaged().stamp}" if weights.installed() else "")
 
 
 def stamp_of(embedder: Embedder) -> str:
@@ -86,7 +86,7 @@ def stamp_of(embedder: Embedder) -> str:
 def _auto(text: str, rest: str) -> Embedder:
     if rest:
         raise ParamError("embedder", text, _RULE)
-    return _shared(SEMANTIC if model_files.installed() else WORDS)
+    return _shared(SEMANTIC if weights.installed() else WORDS)
 
 
 @cache
@@ -96,7 +96,7 @@ def _shared(name: str) -> Embedder:
 
 
 def _semantic(text: str, rest: str) -> Embedder:
-    from priming.embedding.semantic import SemanticEmbedder
+    from priming.embedding.protocol import SemanticEmbedder
     from priming.embedding.wordllama import StaticEmbedder
 
     if rest.partition(":")[0].strip().casefold() in (AUTO, WORDS, SEMANTIC, HASHED):
@@ -115,7 +115,7 @@ def _wordllama(text: str, rest: str) -> Embedder:
 
 
 def _hashed(text: str, rest: str) -> Embedder:
-    from priming.embedding.hashed import HashedEmbedder
+    from priming.embedding.protocol import HashedEmbedder
 
     if rest and not _is_count(rest):
         raise ParamError("embedder", text, "must be hashed:DIMENSION, a whole number ≥ 1")
@@ -129,7 +129,7 @@ def _onnx(_: str, rest: str) -> Embedder:
 
 
 def _fastembed(text: str, rest: str) -> Embedder:
-    from priming.embedding.fastembed import FastEmbedder
+    from priming.embedding.onnx import FastEmbedder
 
     if not rest:
         raise ParamError("embedder", text, "must name a model, such as fastembed:BAAI/bge-small-en-v1.5")

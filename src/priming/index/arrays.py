@@ -17,8 +17,7 @@ from priming.config.words import KINDS
 from priming.core.arguments.arrays import Bools, Floats, Ints
 from priming.core.arguments.vectors import TextVectors
 from priming.core.graph import among
-from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import token_part
+from priming.embedding.protocol import Embedder, token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice

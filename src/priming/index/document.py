@@ -17,8 +17,7 @@ from priming.core.arguments.keys import is_made_from
 from priming.core.arguments.vectors import TextVectors
 from priming.core.score import success_rate
 from priming.embedding.passages import is_long, passage_ends
-from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import token_part, word_part
+from priming.embedding.protocol import Embedder, token_part, word_part
 from priming.storage.protocol import VersionKey
 from priming.text.dates import day_order, day_told, is_question
 from priming.text.names import heading_name, normal

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct
-from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import word_part
+from priming.embedding.protocol import Embedder, word_part
 from priming.index.columns import Column, Ragged, VectorColumn
 
 EXACT = 6

@@ -14,8 +14,7 @@ from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distin
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import idf, okapi
-from priming.embedding.protocol import Vectors, background_of
-from priming.embedding.semantic import word_part
+from priming.embedding.protocol import Vectors, background_of, word_part
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
 from priming.index.vocabulary import EXACT

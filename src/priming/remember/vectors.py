@@ -13,8 +13,7 @@ from datetime import datetime
 from math import inf
 
 from priming.config.params.embedding import EMBEDDER
-from priming.embedding.protocol import Embedder
-from priming.embedding.semantic import is_remote
+from priming.embedding.protocol import Embedder, is_remote
 from priming.errors import Busy, PrimingError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
 from priming.namespace import Namespace

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from priming.errors import AgentError
-from priming.llm.prompts import fenced, prompt
-from priming.llm.protocol import Agent, Schema
+from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.rules.placement import BehaviorComparison
 from priming.text.corrections.text_change import ChangeKind, TextChange
 from priming.text.quotation import quote_text

@@ -23,8 +23,7 @@ from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import check_content
 from priming.errors import AgentError, ParamError
 from priming.index.document import embedded_text
-from priming.llm.prompts import fenced, prompt
-from priming.llm.protocol import Agent, Schema
+from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.recall.formatting import format_full
 from priming.remember.drafts import Draft
 from priming.sleep.clustering import centroid

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from priming.cli.options import AgentOptions
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 
 from ..conftest import COMMAND
 

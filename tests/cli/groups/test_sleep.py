@@ -12,7 +12,7 @@ import pytest
 
 from priming import Memory
 from priming.cli.options import AgentOptions
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 
 COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 
