@@ -15,7 +15,6 @@ from priming.config import words as fixed
 from priming.config.constants import FIELDS, settable
 from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
-from priming.graph import layout
 from priming.maintenance import health, verify
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
@@ -25,7 +24,7 @@ from priming.storage.sql.store import RULES
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_MODULES = (params, layout)
+_MODULES = (params,)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
     ("direction", lambda profile: profile.spread.direction),

@@ -14,7 +14,6 @@ import typer.main
 
 from priming import Memory, params
 from priming.cli.app import app
-from priming.graph import layout
 from priming.operations.table import BY_NAME, OPS
 from priming.recall.terms import TERMS
 from priming.verbs.op import load
@@ -38,7 +37,7 @@ VERBS = sorted(
 PARAMS = sorted(
     {
         value
-        for module in (params, layout)
+        for module in (params,)
         for name in dir(module)
         if name.endswith("Params")
         and is_dataclass(value := getattr(module, name))

@@ -50,7 +50,7 @@ def test_every_operation_stands_in_the_reference_with_the_fields_of_its_request(
 
 def test_every_constant_stands_in_the_reference(reference):
     page = reference.parameters()
-    assert {"SpreadParams", "RecallParams", "LayoutParams"} < set(headings(page))
+    assert {"SpreadParams", "RecallParams"} < set(headings(page))
     assert "| `gain` |" in page
 
 

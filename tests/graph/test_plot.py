@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from priming import MissingExtra
-from priming.graph.plot import PLOT, picture
+from priming.graph import plot
+from priming.graph.plot import picture
 from priming.results import Hit, Recall, Step
 from priming.types import MemoryRecord
 
@@ -57,16 +58,16 @@ def test_a_drawing_has_text_that_can_be_read_and_searched():
 
 def test_long_keys_and_cues_are_shortened():
     shown = words(picture(recall("k" * 100), "c" * 1000, "svg"))
-    assert "k" * (PLOT.letters - 1) + "…" in shown
-    assert "c" * (PLOT.cue_letters - 1) + "…" in shown
+    assert "k" * (plot.LETTERS - 1) + "…" in shown
+    assert "c" * (plot.CUE_LETTERS - 1) + "…" in shown
 
 
 def test_no_more_is_drawn_than_can_be_looked_at():
     recalled = recall(*(f"m{i}" for i in range(100)), anchors={f"x{i}": 0.1 for i in range(50)})
     shown = words(picture(recalled, "cue", "svg"))
-    assert sum(bool(re.fullmatch(r"[mx]\d+", item)) for item in shown) == PLOT.nodes
+    assert sum(bool(re.fullmatch(r"[mx]\d+", item)) for item in shown) == plot.NODES
     few = words(picture(recall("m", anchors={f"x{i}": 0.1 for i in range(50)}), "cue", "svg"))
-    assert sum(item.startswith("x") for item in few) == PLOT.idle
+    assert sum(item.startswith("x") for item in few) == plot.IDLE
 
 
 def test_an_empty_answer_is_a_picture_with_its_reason():

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priming.config.params.checked import Checked, param
 from priming.config.values import dataclass
 from priming.errors import MissingExtra, ParamError, StoreError
-from priming.graph.layout import LAYOUT, positions
+from priming.graph.export import positions
 from priming.text.quotation import without_hidden
 
 if TYPE_CHECKING:
@@ -50,34 +48,20 @@ _DARK = 0.25
 _LINK = (0.35, 0.42, 0.55)
 _MISSING = "\u25a1"
 """Shown for control characters, and for characters that no font of this machine has."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlotParams(Checked):
-    """Sizes and limits of a picture."""
-
-    nodes: int = param(
-        40, low=1, unit="memories", doc="maximum number drawn; hits and their paths come first"
-    )
-    idle: int = param(8, low=0, unit="memories", doc="maximum number of anchors that led to no hit")
-    letters: int = param(26, low=4, unit="letters", doc="maximum length of a memory's name")
-    cue_letters: int = param(90, low=4, unit="letters", doc="maximum length of the cue in the title")
-    width: float = param(11.0, low=1.0, unit="inches", doc="width of the picture")
-    height: float = param(7.5, low=1.0, unit="inches", doc="height of the picture")
-    dots: int = param(150, low=10, unit="dots an inch", doc="resolution of a PNG")
-    smallest: float = param(9.0, low=1.0, unit="points", doc="diameter of the least active memory")
-    numbered: float = param(
-        14.0, low=1.0, unit="points", doc="minimum diameter of a hit, which shows its rank"
-    )
-    largest: float = param(30.0, low=1.0, unit="points", doc="diameter of the most active memory")
-    thinnest: float = param(0.7, low=0.1, unit="points", doc="width of the link that carried least")
-    thickest: float = param(6.0, low=0.1, unit="points", doc="width of the link that carried most")
-    stiffness: float = param(1.0, low=0.0, doc="attraction of a link before what it carried")
-    gravity: float = param(0.2, low=0.0, doc="attraction of the centre; more keeps unlinked memories near")
-    apart: float = param(0.13, low=0.0, doc="minimum distance of two memories, as a share of the picture")
-
-
-PLOT = PlotParams()
+NODES, IDLE = 40, 8
+"""Most memories that are drawn, hits and their paths first, and most anchors among them that led to no hit."""
+LETTERS, CUE_LETTERS = 26, 90
+"""Longest name of a memory, and longest cue in the title."""
+_WIDTH, _HEIGHT, _DOTS = 11.0, 7.5, 150
+"""The size of a picture in inches, and the dots of a PNG an inch."""
+_SMALLEST, _NUMBERED, _LARGEST = 9.0, 14.0, 30.0
+"""Diameters in points: of the least active memory, of a hit, which shows its rank, and of the most active one."""
+_THINNEST, _THICKEST = 0.7, 6.0
+"""Widths in points of the links that carried least and most."""
+_STIFFNESS, _GRAVITY = 1.0, 0.2
+"""The attraction of a link before what it carried, and of the centre, which holds unlinked memories near."""
+_APART = 0.13
+"""The least distance of two memories, as a share of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +90,9 @@ def check_picture_path(path: Path) -> None:
         raise ParamError("--plot", str(path), rule)
 
 
-def write(result: Recall, cue: str, path: Path, params: PlotParams = PLOT) -> int:
+def write(result: Recall, cue: str, path: Path) -> int:
     """Draw a traced recall into a file; return its size in bytes."""
-    data = picture(result, cue, path.suffix.lower()[1:], params)
+    data = picture(result, cue, path.suffix.lower()[1:])
     try:
         path.write_bytes(data)
     except OSError as error:
@@ -116,7 +100,7 @@ def write(result: Recall, cue: str, path: Path, params: PlotParams = PLOT) -> in
     return len(data)
 
 
-def picture(result: Recall, cue: str, form: str, params: PlotParams = PLOT) -> bytes:
+def picture(result: Recall, cue: str, form: str) -> bytes:
     """A traced recall as ``svg`` or ``png``."""
     try:
         import matplotlib as mpl
@@ -136,10 +120,10 @@ def picture(result: Recall, cue: str, form: str, params: PlotParams = PLOT) -> b
     with mpl.rc_context(style), warnings.catch_warnings():
         # The viewer of an SVG draws it, with its own fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = Figure(figsize=(params.width, params.height), facecolor="white", layout=None)
-        _Picture(figure, result, form == "png", params).draw(cue)
+        figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white", layout=None)
+        _Picture(figure, result, form == "png").draw(cue)
         about: dict[str, Any] = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(buffer, format=form, dpi=params.dots, metadata=about)
+        figure.savefig(buffer, format=form, dpi=_DOTS, metadata=about)
     return buffer.getvalue()
 
 
@@ -154,10 +138,10 @@ def _families() -> list[str]:
 class _Picture:
     """A picture of a recall."""
 
-    def __init__(self, figure: Any, result: Recall, replaces: bool, params: PlotParams) -> None:
+    def __init__(self, figure: Any, result: Recall, replaces: bool) -> None:
         self.axes = figure.add_axes((0.02, 0.03, 0.76, 0.87))
-        self.figure, self.result, self.params = figure, result, params
-        self.links, self.dots = _select(result, params)
+        self.figure, self.result = figure, result
+        self.links, self.dots = _select(result)
         self.most = max((dot.last for dot in self.dots), default=0.0) or 1.0
         self.letters = _drawable() if replaces else None
 
@@ -165,7 +149,7 @@ class _Picture:
         """Draw links, memories, names and the legend."""
         self.axes.set_axis_off()
         self._title(cue)
-        at = _positions(self.dots, self.links, self.params)
+        at = _positions(self.dots, self.links)
         self.axes.set_xlim(0.0, 1.0)
         self.axes.set_ylim(0.0, 1.0)
         for link in reversed(self.links):
@@ -178,7 +162,7 @@ class _Picture:
             self._text(0.5, 0.5, self.result.reason or "no hits", ha="center", color=_GREY)
 
     def _title(self, cue: str) -> None:
-        title = _shorten(cue, self.params.cue_letters)
+        title = _shorten(cue, CUE_LETTERS)
         hits = len(self.result.hits)
         self.figure.text(
             0.02, 0.95, self._plain(title), fontsize=13, fontweight="bold", parse_math=False, va="center"
@@ -192,7 +176,7 @@ class _Picture:
         from matplotlib.patches import FancyArrowPatch
 
         share = link.amount / (self.links[0].amount or 1.0)
-        width = self.params.thinnest + (self.params.thickest - self.params.thinnest) * share
+        width = _THINNEST + (_THICKEST - _THINNEST) * share
         radius = {dot.key: self._diameter(dot) / 2 for dot in self.dots}
         self.axes.add_patch(
             FancyArrowPatch(
@@ -211,8 +195,8 @@ class _Picture:
 
     def _diameter(self, dot: _Dot) -> float:
         share = math.sqrt(max(dot.last, 0.0) / self.most)
-        size = self.params.smallest + (self.params.largest - self.params.smallest) * share
-        return size if dot.rank is None else max(size, self.params.numbered)
+        size = _SMALLEST + (_LARGEST - _SMALLEST) * share
+        return size if dot.rank is None else max(size, _NUMBERED)
 
     def _dot(self, dot: _Dot, x: float, y: float) -> None:
         size = self._diameter(dot)
@@ -248,7 +232,7 @@ class _Picture:
         up = bool(others) and sum(others) < 0
         off = self._diameter(dot) / 2 + _GAP
         self.axes.annotate(
-            self._plain(_shorten(dot.key, self.params.letters)),
+            self._plain(_shorten(dot.key, LETTERS)),
             (x, y),
             (0.0, off if up else -off),
             textcoords="offset points",
@@ -284,8 +268,7 @@ class _Picture:
         marks = [
             mark(
                 f"activation {share * self.most:.3g}" if share else "hardly active",
-                markersize=self.params.smallest
-                + (self.params.largest - self.params.smallest) * math.sqrt(share) * 0.6,
+                markersize=_SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(share) * 0.6,
                 markerfacecolor=_colour(share),
                 **plain,
             )
@@ -296,10 +279,10 @@ class _Picture:
         )
         marks.append(mark("hit, with its rank", markersize=12, markerfacecolor="white", **plain))
         if self.links:
-            most, width = self.links[0].amount, self.params.thickest
+            most, width = self.links[0].amount, _THICKEST
             marks += [
                 Line2D([], [], color=(*_LINK, 0.8), linewidth=width, label=f"carried {most:.3g}"),
-                Line2D([], [], color=(*_LINK, 0.4), linewidth=self.params.thinnest, label="carried little"),
+                Line2D([], [], color=(*_LINK, 0.4), linewidth=_THINNEST, label="carried little"),
             ]
         self.figure.legend(
             handles=marks,
@@ -324,7 +307,7 @@ def _shorten(text: str, letters: int) -> str:
     return plain if len(plain) <= letters else plain[: letters - 1].rstrip() + "…"
 
 
-def _select(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]:
+def _select(result: Recall) -> tuple[list[Step], list[_Dot]]:
     """The links and memories to draw: hits, their paths, links that carried most, then the strongest anchors."""
     ranks = {hit.memory.key: rank for rank, hit in enumerate(result.hits, 1)}
     first = result.spread[0] if result.spread else {}
@@ -333,7 +316,7 @@ def _select(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]
     carrying = [end for step in result.carried for end in (step.source, step.target)]
     anchors = sorted(first, key=lambda key: (-first[key], key))
     led = dict.fromkeys([*ranks, *paths, *carrying])
-    keys = [*led, *[key for key in anchors if key not in led][: params.idle]][: params.nodes]
+    keys = [*led, *[key for key in anchors if key not in led][:IDLE]][:NODES]
     drawn = set(keys)
     links = [step for step in result.carried if step.source in drawn and step.target in drawn]
     score = {hit.memory.key: hit.score for hit in result.hits}
@@ -344,20 +327,18 @@ def _select(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]
     return links, dots
 
 
-def _positions(
-    dots: Sequence[_Dot], links: Sequence[Step], params: PlotParams
-) -> dict[str, tuple[float, float]]:
+def _positions(dots: Sequence[_Dot], links: Sequence[Step]) -> dict[str, tuple[float, float]]:
     """The position of each memory, both coordinates in [0, 1]."""
     row = {dot.key: i for i, dot in enumerate(dots)}
     source = np.array([row[link.source] for link in links], np.int64)
     target = np.array([row[link.target] for link in links], np.int64)
     most = links[0].amount if links else 1.0
-    weight = np.array([params.stiffness + link.amount / most for link in links], np.float64)
-    at = positions(len(dots), source, target, weight, replace(LAYOUT, gravity=params.gravity))
+    weight = np.array([_STIFFNESS + link.amount / most for link in links], np.float64)
+    at = positions(len(dots), source, target, weight, _GRAVITY)
     if len(at):
         low, high = at.min(axis=0), at.max(axis=0)
         at = np.where(high > low, (at - low) / np.where(high > low, high - low, 1.0), 0.5)
-        at = _move_apart(at, params.apart)
+        at = _move_apart(at, _APART)
         at = _EDGE + (1 - 2 * _EDGE) * at
     return {key: (float(at[i][0]), float(at[i][1])) for key, i in row.items()}
 
