@@ -26,8 +26,8 @@ from rich.table import Table
 
 from priming import Memory
 from priming.config.params.files import FILES, FileParams
+from priming.recall import files as release
 from priming.recall.entities import file_key
-from priming.recall.files import release
 from priming.text.tokens import terms
 from priming.transfer.git import ChangeCounts
 from priming.transfer.git_log import read_message

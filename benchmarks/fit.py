@@ -2,11 +2,11 @@
 
     python benchmarks/fit.py --data FOLDER --genres FOLDER... [--questions N] [--embedder NAME]
 
-Each question gives its candidates, their figures under the weights in force (``recall/recipe.py``), and which of them
-answer it. The weights are those with the least loss: the mean over the kinds of material (``genres.every_set``) of
-the log loss of the probabilities, plus ALPHA times that of the order. They are fitted on all kinds, and once without
-each: what they do there is what they would do on material not given here. Results go to ``results/fit.json``, those
-of another embedder to ``results/fit-NAME.json``. Needs scipy, which comes with scikit-learn.
+Each question gives its candidates, their figures under the weights in force (``recall/ranking.py``), and which of
+them answer it. The weights are those with the least loss: the mean over the kinds of material (``genres.every_set``)
+of the log loss of the probabilities, plus ALPHA times that of the order. They are fitted on all kinds, and once
+without each: what they do there is what they would do on material not given here. Results go to ``results/fit.json``,
+those of another embedder to ``results/fit-NAME.json``. Needs scipy, which comes with scikit-learn.
 """
 
 from __future__ import annotations
@@ -30,8 +30,15 @@ from priming.config.profiles import get
 from priming.embedding.registry import named
 from priming.recall.candidates import RecallQuery, eligible_candidates
 from priming.recall.evidence import Evidence
-from priming.recall.ranking import RankingQuery
-from priming.recall.recipe import Scored, among_rivals, arrivals, by_row, either, least_probability
+from priming.recall.ranking import (
+    RankingQuery,
+    Scored,
+    among_rivals,
+    arrivals,
+    by_row,
+    either,
+    least_probability,
+)
 from priming.types import Cue
 from priming_lab.contestants import Shelf
 from priming_lab.sets import BenchSet

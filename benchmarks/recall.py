@@ -37,7 +37,7 @@ from common import Row, arguments, show, write
 from priming import Memory
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall import recall, recipe, traces
+from priming.recall import ranking, recall, traces
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
@@ -169,7 +169,7 @@ class Spent(Stopwatch):
 
 
 INSIDE: Mapping[str, tuple[Any, str]] = {
-    "rank: spread": (recipe, "spread"),
+    "rank: spread": (ranking, "spread"),
     "trace: pack routes": (traces, "encode_flow"),
     "trace: write": (SqliteStore, "add_trace"),
 }

@@ -102,6 +102,6 @@ def test_the_extras_are_those_of_the_parts_and_one_for_all() -> None:
 def test_an_absent_package_is_requested_by_an_extra_that_exists() -> None:
     source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
     named = set(re.findall(r'MissingExtra\(\s*"([\w-]+)"', source))
-    named |= set(re.findall(r'^(?:TOKENIZER_)?EXTRA(?:, \w+)? = "([\w-]+)"', source, re.MULTILINE))
+    named |= set(re.findall(r'^(?:[A-Z]+_)?EXTRA(?:, \w+)? = "([\w-]+)"', source, re.MULTILINE))
     assert named >= set(PARTS.values())
     assert named <= set(PROJECT["optional-dependencies"])

@@ -14,7 +14,7 @@ from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import Corrupt, NotFound, ParamError
 from priming.namespace import Namespace
-from priming.remember.alone import alone
+from priming.remember.vectors import alone
 from priming.storage.damage import UNREADABLE
 from priming.storage.questions import nearest_first
 from priming.storage.rows import LoopSessionRow

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from priming.config.params.embedding import PASSAGES
 from priming.core.arguments.vectors import TextVectors, unpacked
-from priming.embedding.passages import passage_ends
 from priming.embedding.protocol import HashedEmbedder
-from priming.index.document import embedded_text, vectors_of
+from priming.index.document import embedded_text, passage_ends, vectors_of
 from priming.remember.drafts import Draft
 
 PROSE = "The ferry was late again. Nobody on the quay had been told why. " * 40

@@ -18,19 +18,20 @@ from priming.cli import parse
 from priming.config import relations, store_urls
 from priming.core import similarity, when
 from priming.core.arguments import checks, globs, keys, measured, normal_forms
-from priming.embedding import passages, weights
+from priming.embedding import weights
 from priming.embedding.protocol import HashedEmbedder
 from priming.embedding.weights import packaged
 from priming.embedding.word_pieces import WordPieces
 from priming.embedding.wordllama import BytePairs
 from priming.errors import PrimingError
-from priming.index.cue_reading import persons
+from priming.index.document import passage_ends
 from priming.llm.protocol import fenced
 from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
 from priming.operations.table import BY_NAME
 from priming.recall import entities
-from priming.recall.files import law
+from priming.recall.cue import persons
+from priming.recall.files import named_files, path_terms
 from priming.remember import drafts
 from priming.rules import pack_file
 from priming.sleep import gist
@@ -213,9 +214,8 @@ READERS = (
     _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
     _reader(
         "names in any case",
-        lambda text: entities._spans(text),
+        lambda text: list(entities._spans(text, 6)),
         "recall.entities",
-        "remember.any_case",
     ),
     _reader(
         "request",
@@ -275,7 +275,7 @@ READERS = (
         "text.time_grammar",
     ),
     _reader("times", dates.has_time, "text.dates"),
-    _reader("persons", lambda text: list(persons(text, "english")), "index.cue_reading"),
+    _reader("persons", lambda text: list(persons(text, "english")), "recall.cue"),
     _reader("day told", lambda text: dates.day_told(text, _NOW), "text.dates", "text.time_grammar"),
     _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
     _reader(
@@ -286,7 +286,7 @@ READERS = (
     _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
     _reader("statement", statements.statement, "text.statements", cached=(statements.statement,)),
     _reader("sentences", gists.sentences, "text.gists"),
-    _reader("passages", passages.passage_ends, "embedding.passages", "text.gists"),
+    _reader("passages", passage_ends, "index.document", "text.gists"),
     _reader("list items", gists.list_items, "text.gists"),
     _reader("gist of a rule", gists.gist_of_rule, "text.gists", "text.rule_kinds"),
     _reader("gist of steps", gists.gist_of_steps, "text.gists"),
@@ -420,10 +420,10 @@ READERS = (
     _reader("line of a memory", quotation.visible, "text.quotation"),
     _reader(
         "files of a task",
-        lambda text: law.named_files(text, ["src/app.py", text[:300]], 0.5),
-        "recall.files.law",
+        lambda text: named_files(text, ["src/app.py", text[:300]], 0.5),
+        "recall.files",
     ),
-    _reader("terms of a path", law.path_terms, "recall.files.law"),
+    _reader("terms of a path", path_terms, "recall.files"),
     _reader("procedure", lambda text: reading.read_procedure(None, text, {}), "sleep.procedures.reading"),
     _reader("step", words.read_step, "sleep.procedures.words", cached=(words.read_step,)),
     _reader(

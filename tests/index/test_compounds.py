@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embedding.wordllama import StaticEmbedder
-from priming.index.compounds import Compounds
+from priming.index.vocabulary import Compounds
 
 WORDS = ["schlüssel", "haustürschlüssel", "haus", "mond", "hausmeister", "wohnungsschlüssel"]
 

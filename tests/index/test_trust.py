@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embedding.wordllama import StaticEmbedder
-from priming.index.trust import evenly, trust
+from priming.index.nearest import evenly, trust
 
 COUNT, TERMS = 60, 40
 
@@ -51,12 +51,12 @@ def test_what_all_texts_of_one_pattern_share_is_no_reason_to_distrust(open_memor
             "Large ships wait for the pilot in the strait.",
         )
     )
-    assert memory.working(memory.now()).sampling.trust == 1.0
+    assert memory.working(memory.now()).trust == 1.0
 
 
 def test_where_all_texts_are_of_one_pattern_trust_is_as_expected(memory):
     memory.remember_many({"content": f"Build {n} is signed by host {n}."} for n in range(300))
-    assert memory.working(memory.now()).sampling.trust == 1.0
+    assert memory.working(memory.now()).trust == 1.0
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_where_all_texts_are_of_one_pattern_trust_is_as_expected(memory):
 def test_a_language_of_other_letters_is_expected_to_be_known_less(open_memory, texts, expected):
     memory = open_memory(embedder=StaticEmbedder())
     memory.remember_many({"content": text} for text in texts)
-    assert memory.working(memory.now()).sampling.trust == pytest.approx(expected)
+    assert memory.working(memory.now()).trust == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("english", "expected"), [(True, 1.0), (False, 0.4)])

@@ -6,7 +6,7 @@ import pytest
 
 from priming.config.profiles import PRIMING
 from priming.embedding.wordllama import StaticEmbedder
-from priming.index.cue_reading import CueReading
+from priming.recall.cue import CueReading
 from priming.types import Cue, FixedClock
 
 from .test_recall import keys

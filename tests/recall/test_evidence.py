@@ -304,7 +304,7 @@ def test_the_meaning_of_a_memory_is_beside_what_the_cue_has_with_anything(open_m
     result = evidence(memory, "which way")
     # Cosines of 1, .6 and 0 with 20 of mean .1 and spread .2: mean 3.6/23, variance 1.796522/23.
     assert result.background == pytest.approx((0.156522, 0.279481), abs=1e-5)
-    assert result.working.sampling.trust == 1.0
+    assert result.working.trust == 1.0
     assert result.meaning(every(result)) == pytest.approx([3.01802, 1.58681, -0.56005], abs=1e-4)
 
 

@@ -15,7 +15,7 @@ from priming import Cue, FixedClock, Memory
 from priming.config import profiles
 from priming.config.params.recall import RelevanceParams
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall.recipe import among_rivals, least_probability, probability, rivalry, shares
+from priming.recall.ranking import among_rivals, least_probability, probability, rivalry, shares
 
 from .test_recall import NOW, WORDS, keys, story
 

@@ -6,11 +6,11 @@ import pytest
 
 from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
-from priming.recall.ranking import weighted_profile
 from priming.recall.terms import (
     RETIRED_TERMS,
     TERM_ALIASES,
     TERMS,
+    weighted_profile,
     with_weights,
     write_weights,
 )

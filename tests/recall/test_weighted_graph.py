@@ -1,6 +1,7 @@
 """How a profile weighs the links that one recall spreads over."""
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from priming.config import profiles
 from priming.config.params.recall import LinkFactors
 from priming.index.topology import WEIGHED_AFTER, Topology
-from priming.recall.ranking import NameFacts, WeightedGraph
+from priming.index.weighted_graph import WeightedGraph
 
 RELATIONS = ("next", "mentions", "similar-to", "requires")
 ROWS = 8
@@ -37,9 +38,16 @@ def weighed(
     titled=none,
     spoken=no_pair,
 ):
-    names = NameFacts(headings, spoken, titled, lambda rows, _: none(rows))
-    recipe = profiles.PRIMING.recall
-    return WeightedGraph(topology, factors or LinkFactors(), recipe, names, none, documents, now)
+    working = SimpleNamespace(
+        topology=topology,
+        memories=documents,
+        title_entity_of=headings,
+        is_own_speaker=spoken,
+        titled=titled,
+        is_common_compound=lambda rows, _: none(rows),
+        is_turn=none,
+    )
+    return WeightedGraph(working, factors or LinkFactors(), profiles.PRIMING.recall, now)
 
 
 def of_rows(count=ROWS):

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
-from priming.sleep.plan import PlannedItem
-from priming.sleep.validation import RULES, CheckContext, sound_items
+from priming.sleep.plan import RULES, CheckContext, PlannedItem, sound_items
 from priming.storage.rows import RowChange
 
 from .making import link, row, version

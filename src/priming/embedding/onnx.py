@@ -38,7 +38,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
 QUICK_TEXTS = 4
-FASTEMBED = "fastembed"
+FASTEMBED_EXTRA = "fastembed"
 """The library that knows models by name, and the extra that brings it and the library of tokenizers."""
 _CHUNK, _TEXTS = 1 << 20, 256
 
@@ -161,7 +161,7 @@ class OnnxEmbedder:
         try:
             from tokenizers import Tokenizer
         except ImportError:
-            raise MissingExtra(FASTEMBED, f"the tokenizer {path}, which is none of BERT's,") from None
+            raise MissingExtra(FASTEMBED_EXTRA, f"the tokenizer {path}, which is none of BERT's,") from None
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more precise
@@ -231,8 +231,8 @@ class FastEmbedder:
     def __init__(
         self, model: str, cache: Path | str | None = None, *, may_download: bool | None = None
     ) -> None:
-        if find_spec(FASTEMBED) is None:
-            raise MissingExtra(FASTEMBED, "the embedder 'fastembed'")
+        if find_spec(FASTEMBED_EXTRA) is None:
+            raise MissingExtra(FASTEMBED_EXTRA, "the embedder 'fastembed'")
         self.model = model
         self.cache = environment.models_folder() if cache is None else Path(cache)
         self._may_download = environment.may_download() if may_download is None else may_download

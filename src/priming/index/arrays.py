@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Bools, Floats, Ints
@@ -23,15 +22,24 @@ from priming.index.conversation_context import ConversationContext, Conversation
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
-from priming.index.nearest import NearestIndex, PassageColumn
+from priming.index.nearest import SAMPLE, NearestIndex, PassageColumn, evenly, trust_in
 from priming.index.topology import Topology
-from priming.index.trust import Sampling
 from priming.index.vocabulary import Vocabulary, WaitingVectors
 from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
-_SNAPSHOT_AFTER = 256
-_DERIVED = ("waiting", "order", "main_language", "day_first", "eligible", "pool")
+_DERIVED = (
+    "conversation_context",
+    "waiting",
+    "order",
+    "main_language",
+    "day_first",
+    "eligible",
+    "pool",
+    "able",
+    "trust",
+    "_titled",
+)
 """What is cached until a memory is added or removed, or gets its vectors."""
 
 
@@ -79,7 +87,6 @@ class NamespaceArrays:
         self.boundaries: dict[str, float] = {}
         self.head = 0
         self.snapshot_rows = 0
-        self.sampling = Sampling(self)
         self.late_vectors = 0
         """The number of vectors that came after their texts, since the last snapshot."""
         self._waiting_vectors = WaitingVectors(self.embedder)
@@ -97,7 +104,6 @@ class NamespaceArrays:
         self.title_entity = Column(np.int64)
         self.titles_by_term: dict[str, list[int]] = {}
         self.title_slots: dict[str, list[int]] = {}
-        self._titled: NDArray[np.bool_] | None = None
         self._speaker_names: Ints | None = None
 
     def _changed(self) -> None:
@@ -166,9 +172,21 @@ class NamespaceArrays:
         rows = self.row.values
         return None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
 
-    @property
+    @cached_property
+    def able(self) -> Ints:
+        """The living documents with vectors, the oldest memory first."""
+        able = self.living.values & self.embedded.values
+        return np.flatnonzero(able) if self.order is None else self.order[able[self.order]]
+
+    @cached_property
+    def trust(self) -> float:
+        """How far the vectors can be trusted, in [0, 1]."""
+        is_english = self.main_language == "english"
+        return trust_in(self.vectors, self.lexicon, evenly(self.able, SAMPLE), english=is_english)
+
+    @cached_property
     def conversation_context(self) -> ConversationContext:
-        """The turns of conversations; cached until a document is added or removed."""
+        """The turns of conversations."""
         return self.conversations.context(self.title.values, self.asks.values)
 
     @property
@@ -181,20 +199,6 @@ class NamespaceArrays:
     def _update_novelty(self, number: int, sign: int) -> None:
         row, living = self.row.values, self.living.values
         self.lexicon.update_novel_terms(self._novelty.values, number, sign, row, living)
-
-    @property
-    def snapshot_due(self) -> bool:
-        """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
-        dead = int(np.count_nonzero(~self.alive.values))
-        new = self.rows - self.snapshot_rows + self.late_vectors
-        return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
-
-    def at(self, values: Floats, rows: Ints) -> Floats:
-        """The values of documents at ``rows``; 0 for rows without a text."""
-        documents = self.document[rows]
-        if not len(values):
-            return np.zeros(len(rows))
-        return np.where(documents == NONE, 0.0, values[np.maximum(documents, 0)])
 
     def _new_row(self, memory_id: str) -> int:
         self._changed()
@@ -235,7 +239,7 @@ class NamespaceArrays:
 
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents
-        self._titled = self._speaker_names = None
+        self._speaker_names = None
         self.topology.weight_cache.clear()
         self.row.append(row)
         self.living.append(True)
@@ -265,7 +269,7 @@ class NamespaceArrays:
 
     def _settle(self, slot: str, row: int) -> None:
         """Set the entity of a slot, or clear it with ``NONE``."""
-        self._titled = self._speaker_names = None
+        self._speaker_names = None
         self.topology.weight_cache.clear()
         if row == NONE:
             del self.entities[slot]
@@ -274,19 +278,19 @@ class NamespaceArrays:
         for code in self.title_slots.get(slot, ()):
             self.title_entity[code] = row
 
-    def is_own_speaker(self, rows: Ints, entities: Ints) -> NDArray[np.bool_]:
+    def is_own_speaker(self, rows: Ints, entities: Ints) -> Bools:
         """Which of ``entities`` are the speaker of the memory in the same place of ``rows``, or a part of that name.
 
         The parts, such as a surname, are cached until headings or names change.
         """
-        documents = self.document[rows]
+        documents = self.document.values[rows]
         if not self.spoken.size:
             return np.zeros(len(rows), np.bool_)
         at = np.maximum(documents, 0)
         if self._speaker_names is None:
             self._speaker_names = self._names_of_speakers()
-        names = among((self.title[at] << 32) + entities, self._speaker_names)
-        return np.asarray((documents != NONE) & self.spoken[at] & names)
+        names = among((self.title.values[at] << 32) + entities, self._speaker_names)
+        return np.asarray((documents != NONE) & self.spoken.values[at] & names)
 
     def _names_of_speakers(self) -> Ints:
         """The pairs of a speaker's title and an entity whose name is that speaker's, or stretches of its words."""
@@ -302,32 +306,35 @@ class NamespaceArrays:
 
     def title_entity_of(self, rows: Ints) -> Ints:
         """For each row, the entity that its own heading, or its speaker, names; −1 if none."""
-        documents = self.document[rows]
+        documents = self.document.values[rows]
         if not self.title_entity.size:
             return np.full(len(rows), NONE, np.int64)
-        titles = np.where(documents == NONE, NONE, self.title[np.maximum(documents, 0)])
-        return np.where(titles == NONE, NONE, self.title_entity[np.maximum(titles, 0)])
+        titles = np.where(documents == NONE, NONE, self.title.values[np.maximum(documents, 0)])
+        return np.where(titles == NONE, NONE, self.title_entity.values[np.maximum(titles, 0)])
 
-    def titled(self, rows: Ints) -> NDArray[np.bool_]:
-        """Which rows are entities that the heading of a living memory names; cached until headings change."""
-        if self._titled is None or len(self._titled) < self.rows:
-            self._titled = np.zeros(self.rows, np.bool_)
-            named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
-            self._titled[named[named != NONE]] = True
-        return np.asarray(self._titled[rows])
+    def titled(self, rows: Ints) -> Bools:
+        """Which rows are entities that the heading of a living memory names."""
+        return self._titled[rows]
 
-    def is_common_compound(self, rows: Ints, most: float) -> NDArray[np.bool_]:
+    @cached_property
+    def _titled(self) -> Bools:
+        titled = np.zeros(self.rows, np.bool_)
+        named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
+        titled[named[named != NONE]] = True
+        return titled
+
+    def is_common_compound(self, rows: Ints, most: float) -> Bools:
         """Which rows are names such as "flat-plate" whose every word is in more than ``most`` documents."""
         names, at = np.unique(rows, return_inverse=True)
         common = [self.lexicon.is_common_compound(self.slots.get(row, ""), most) for row in names.tolist()]
         return np.array(common, np.bool_)[at]
 
-    def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
+    def is_turn(self, rows: Ints) -> Bools:
         """Which rows are turns of a conversation."""
-        documents = self.document[rows]
-        if not self.conversation_context.any_turns:
+        around, documents = self.conversation_context, self.document.values[rows]
+        if not around.any_turns:
             return np.zeros(len(rows), np.bool_)
-        return np.asarray((documents != NONE) & self.conversation_context.turn[np.maximum(documents, 0)])
+        return np.asarray((documents != NONE) & around.turn[np.maximum(documents, 0)])
 
     def _title(self, document: Document) -> int:
         if document.title is None:
@@ -376,7 +383,6 @@ class NamespaceArrays:
 
     def _remove_text(self, number: int) -> None:
         self.living[number] = False
-        self._titled = None
         if self._novelty.size == self.documents:
             self._update_novelty(number, -1)
         self.topology.weight_cache.clear()

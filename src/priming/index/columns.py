@@ -20,29 +20,25 @@ _WIDENED = 256
 
 
 class Column:
-    """One value a row, in memory. It grows by doubling."""
+    """One value a row, in memory. It grows by doubling; ``values`` are all so far, as a writable view."""
 
-    __slots__ = ("_array", "_default", "size")
+    __slots__ = ("_array", "_default", "size", "values")
 
     def __init__(self, dtype: DTypeLike, values: Any = (), default: Any = 0) -> None:
-        self._array = np.array(values, dtype=dtype)
+        self._array = self.values = np.array(values, dtype=dtype)
         self._default = default
         self.size = len(self._array)
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """All values, as a writable view."""
-        return self._array[: self.size]
 
     def reach(self, size: int) -> None:
         """Grow to at least ``size`` values; new values are the default."""
         if size > len(self._array):
             grown = np.full(max(size, 2 * len(self._array), 64), self._default, dtype=self._array.dtype)
-            grown[: self.size] = self._array[: self.size]
+            grown[: self.size] = self.values
             self._array = grown
         if size > self.size:
             self._array[self.size : size] = self._default
             self.size = size
+            self.values = self._array[:size]
 
     def append(self, value: Any) -> None:
         """Add one value."""
@@ -57,7 +53,7 @@ class Column:
 
     def keep(self, index: Ints) -> None:
         """Keep only the values at ``index``, in that order."""
-        self._array = self.values[index]
+        self._array = self.values = self.values[index]
         self.size = len(self._array)
 
     def __getitem__(self, index: Any) -> Any:

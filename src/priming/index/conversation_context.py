@@ -1,7 +1,5 @@
 """The order of turns in their sessions.
 
-No cue plays a part in any of this; it is computed once and cached until a document is added or removed.
-
 A session is a conversation if a question in it is followed by a turn of another speaker: a day of commits is
 none.
 """
@@ -39,7 +37,6 @@ class Conversations:
         self.session = Column(np.int64)
         self.previous = Column(np.int64)
         self.following = Column(np.int64)
-        self._context: ConversationContext | None = None
 
     def restore(self, sessions: list[str], last: list[int], columns: Mapping[str, NDArray[np.int64]]) -> None:
         """Take the state of a snapshot."""
@@ -51,7 +48,6 @@ class Conversations:
     def append(self, session: str | None, row: Ints) -> None:
         """Add the next document; ``row`` is the row of every document, its own included, and orders a session."""
         number = self.session.size
-        self._changed()
         self.previous.append(NONE)
         self.following.append(NONE)
         if session is None:
@@ -72,7 +68,6 @@ class Conversations:
 
     def remove(self, number: int) -> None:
         """Take a document out; its neighbours become each other's."""
-        self._changed()
         previous, following = int(self.previous[number]), int(self.following[number])
         if previous != NONE:
             self.following[previous] = following
@@ -83,19 +78,14 @@ class Conversations:
             self.last[session] = previous
         self.previous[number] = self.following[number] = NONE
 
-    def _changed(self) -> None:
-        self._context = None
-
     def context(self, speaker: Ints, asks: Bools) -> ConversationContext:
         """The turns of conversations; ``speaker`` is a number for each name, and ``asks`` marks the questions.
 
         A session is a conversation if a question in it is followed by a turn of another speaker.
         """
-        if self._context is None:
-            turn = self._turns(speaker, asks)
-            session = np.where(turn, self.session.values, len(self.codes) + np.arange(self.session.size))
-            self._context = ConversationContext(turn, bool(turn.any()), session)
-        return self._context
+        turn = self._turns(speaker, asks)
+        session = np.where(turn, self.session.values, len(self.codes) + np.arange(self.session.size))
+        return ConversationContext(turn, bool(turn.any()), session)
 
     def _turns(self, speaker: Ints, asks: Bools) -> Bools:
         previous = self.previous.values

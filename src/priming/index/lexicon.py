@@ -18,7 +18,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged
-from priming.index.compounds import Compounds
+from priming.index.vocabulary import Compounds
 from priming.text.tokens import terms
 
 _CACHED_TERMS = 4096
@@ -41,6 +41,16 @@ class Postings:
             return np.zeros(len(rows))
         place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         return np.where(self.rows[place] == rows, self.tf[place], 0.0)
+
+    def joined(self, other: Postings) -> Postings:
+        """The postings of both, with the sum where both have a document."""
+        if not len(other.rows):
+            return self
+        rows, at = np.unique(np.concatenate([self.rows, other.rows]), return_inverse=True)
+        return Postings(rows, np.bincount(at, np.concatenate([self.tf, other.tf]), len(rows)).astype(float))
+
+
+NO_POSTINGS = Postings(np.zeros(0, np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +203,7 @@ class Lexicon:
         if len(postings) == 1 and expansion.shares == (1.0,) and not expansion.runs:
             return postings[0]
         if not postings and not expansion.runs:
-            return Postings(np.zeros(0, np.int64), np.zeros(0))
+            return NO_POSTINGS
         parts = [(own.rows, share * own.tf) for own, share in zip(postings, expansion.shares, strict=True)]
         for run in expansion.runs:
             rows = self.rows_with(run)
@@ -292,11 +302,6 @@ class Lexicon:
                 counts[others[np.argmin(rows)]] -= sign
             if sign > 0:
                 counts[document] += 1
-
-
-def summed(at: Ints, values: Floats, size: int) -> Floats:
-    """The sum of ``values`` at each of ``size`` positions."""
-    return np.bincount(at, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def _shared(a: Ints, b: Ints) -> Ints:

@@ -36,7 +36,7 @@ from priming.storage.questions import operation_id, stored_vectors
 from priming.text.statements import Statement
 
 FORMAT = 14
-_ALIGN = 64
+_ALIGN, _SNAPSHOT_AFTER = 64, 256
 _COLUMNS = (
     *(
         "alive",
@@ -58,6 +58,13 @@ _COLUMNS = (
 _SESSION_COLUMNS = ("session", "previous", "following")
 _LINK_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "mentioned", "words")
 ArrayMap = Mapping[str, NDArray[Any]]
+
+
+def _is_due(working: WorkingSet) -> bool:
+    """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
+    dead = int(np.count_nonzero(~working.alive.values))
+    new = working.rows - working.snapshot_rows + working.late_vectors
+    return new > max(_SNAPSHOT_AFTER, working.snapshot_rows // 100) and dead * 3 < working.rows
 
 
 def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
@@ -124,7 +131,7 @@ class SnapshotFile:
         path = self.path
         if path is None or not self._store.place.exists:
             return
-        if not working.snapshot_due or self._purged_since(working.head):
+        if not _is_due(working) or self._purged_since(working.head):
             return
         if self._was_embedded(working):
             return

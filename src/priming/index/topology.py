@@ -281,7 +281,7 @@ class Topology:
                 extra = np.array(more, np.int64)
                 owner = np.concatenate([owner, extra[:, 0]])
                 numbers = np.concatenate([numbers, extra[:, 1]])
-        living = self.alive[numbers]
+        living = self.alive.values[numbers]
         return owner[living], numbers[living]
 
 

@@ -112,6 +112,11 @@ class WorkingSet(NamespaceArrays):
                 return self.row_of.get(record_.id)
         return None
 
+    def entity(self, slot: str) -> str | None:
+        """Return the id of the entity of a slot; None without one."""
+        row = self.entities.get(slot)
+        return None if row is None else self.ids[row]
+
     def _build(self, now: datetime) -> None:
         """Read everything: slow, and the only way that leaves no trace of purged texts."""
         records: dict[str, MemoryRecord] = {}

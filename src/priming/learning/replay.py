@@ -37,7 +37,8 @@ from priming.recall.candidates import (
 )
 from priming.recall.designs import rank
 from priming.recall.evidence import Evidence
-from priming.recall.ranking import RankingQuery, weighted_profile
+from priming.recall.ranking import RankingQuery
+from priming.recall.terms import weighted_profile
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue

@@ -12,7 +12,7 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.index.document import FACT
 from priming.namespace import Namespace
 from priming.recall.entities import equivalent_names
-from priming.recall.relevance.quiet_rules import done_instead, quiet_rules
+from priming.recall.relevance import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.storage.questions import page_of, present

@@ -328,7 +328,7 @@ def supersede(
         rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
         at_once = boundary is None or boundary <= at
         (vectors,) = vectors_of(memory.embedder, [new])
-        rows += relink_mentions(memory, old, new, vectors.whole, at, at_once=at_once)
+        rows += relink_mentions(memory, old, new, at, at_once=at_once)
         gists = requote(memory, old, new, vectors.whole, at) if at_once else []
         rows += gists
         stored = restored_vectors(memory, gists)

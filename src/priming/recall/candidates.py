@@ -20,8 +20,8 @@ from priming.history.moments import Moment, naming_versions
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.evidence import Evidence
-from priming.recall.files.index import files_of
-from priming.recall.relevance.rules import context_of, fits_of, words
+from priming.recall.files import files_of
+from priming.recall.relevance import context_of, fits_of, words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue
 

@@ -25,10 +25,10 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
+from priming.index.columns import NONE
 from priming.index.document import success_estimate
-from priming.recall.ranking import Ranked, RankingQuery, best_hits
-from priming.recall.recipe import rank_by_probability
-from priming.recall.relevance.rules import counts_of, cue_relevance, fits_of
+from priming.recall.ranking import Ranked, RankingQuery, best_hits, rank_by_probability
+from priming.recall.relevance import counts_of, cue_relevance, fits_of
 from priming.types import MemoryRecord, days_between
 
 EPISODE = KINDS.index("episode")
@@ -123,7 +123,7 @@ def _ethos(query: RankingQuery) -> Ranked:
     if not any_links:
         return _nearest(query)
     rows = activation.rows
-    near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
+    near, blend = _cosines(query, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
@@ -136,13 +136,21 @@ def _nearest(query: RankingQuery) -> Ranked:
     return best_hits(query, query.working.row[best], cosine[best], {"cosine": cosine[best]})
 
 
+def _cosines(query: RankingQuery, rows: Ints) -> Floats:
+    """The cosine of each row, 0 for rows without a text."""
+    documents, cosine = query.working.document.values[rows], query.evidence.cosine
+    if not len(cosine):
+        return np.zeros(len(rows))
+    return np.where(documents == NONE, 0.0, cosine[np.maximum(documents, 0)])
+
+
 def _synapse(query: RankingQuery) -> Ranked:
     activation, in_degree, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows = activation.rows[passing]
     centrality = in_degree[passing] / max(int(in_degree.max(initial=0)), 1)
     scored = score.synapse(
-        query.working.at(query.evidence.cosine, rows),
+        _cosines(query, rows),
         values[passing],
         centrality,
         weights=query.profile.scoring.synapse,
@@ -186,16 +194,14 @@ def _arc(query: RankingQuery) -> Ranked:
     rows, records = _pool(query)
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
     helped = score.effectiveness(counts_of(records, "helped"), counts_of(records, "failed"))
-    scored = score.arc(
-        query.working.at(query.evidence.cosine, rows), helped, recency, weights=query.profile.scoring.arc
-    )
+    scored = score.arc(_cosines(query, rows), helped, recency, weights=query.profile.scoring.arc)
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored))
 
 
 def _world_weaver(query: RankingQuery) -> Ranked:
     """Each kind of memory by its own score: episodes, procedures, and all other kinds as facts."""
     rows, records = _pool(query)
-    semantic = query.working.at(query.evidence.cosine, rows)
+    semantic = _cosines(query, rows)
     days, rate = _ages(query.now, records), query.profile.forgetting_params.recency_rate
     recency = np.asarray(recency_exponential(_event_ages(query.now, records), rate))
     facts = _fact_scores(query, rows, records, semantic, days)

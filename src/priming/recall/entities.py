@@ -1,11 +1,14 @@
-"""Entities by name: their keys, the entity that a merged name leads to, and the names that mean the same."""
+"""Entities by name: their keys, the entity that a merged name leads to, and the names that a text has in any case."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.config.words import MERGED
 from priming.core.arguments.keys import slug
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
@@ -14,13 +17,13 @@ from priming.storage.protocol import Store
 from priming.storage.questions import ids_of, record_named
 from priming.storage.rows import LinkRow
 from priming.text.names import find, normal
-from priming.text.tokens import is_stop
-from priming.text.word_lists import PRONOUNS_AND_NUMERALS
+from priming.text.tokens import is_stop, terms
+from priming.text.word_lists import NAMES_LIKE_WORDS, PRONOUNS_AND_NUMERALS, is_common, is_formed
 
 _WORD = re.compile(r"[^\W_](?:[\w./@#+'’&-]*[\w#+])?")
 _BREAK = re.compile(r"[\n;:,!?()\[\]{}\"“”`]+")
-_MOST_WORDS = 6
-"""Words of the longest name that is looked for in any case."""
+_MOST_WORDS, _MOST_IN_TEXT = 6, 3
+"""Words of the longest name that is looked for in any case: in a cue, and in a text that is remembered."""
 _KEY = "entity:{}"
 """The key of the entity of a name, unless another memory took the key first."""
 _FILE_KEY = "file:{}"
@@ -61,7 +64,8 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
     words in lower case that are names elsewhere, such as "will", are not taken for names.
     """
     named = {name.text: name.kind for text in texts for name in find(text)}
-    spans = {span: None for text in texts for span in _spans(text)}
+    runs = (words for text in texts for words in _spans(text, _MOST_WORDS))
+    spans = {" ".join(words): None for words in runs if len(words) > 1 or not _names_nothing(words[0])}
     slots = {
         slot_of(form, name): _KEY.format(slug(normal(name))) for name, form in {**spans, **named}.items()
     }
@@ -75,15 +79,17 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
     return sorted(rows)
 
 
-def _spans(text: str) -> Iterator[str]:
-    """Every run of up to ``_MOST_WORDS`` words that may be a name in any case, except function words alone."""
+def _spans(text: str, most: int) -> Iterator[list[str]]:
+    """Yield every run of up to so many words between the marks of a text."""
     for part in _BREAK.split(text):
         words = _WORD.findall(part)
         for first in range(len(words)):
-            for last in range(first + 1, min(first + _MOST_WORDS, len(words)) + 1):
-                span = words[first:last]
-                if len(span) > 1 or not (is_stop(span[0]) or span[0].lower() in PRONOUNS_AND_NUMERALS):
-                    yield " ".join(span)
+            for last in range(first + 1, min(first + most, len(words)) + 1):
+                yield words[first:last]
+
+
+def _names_nothing(word: str) -> bool:
+    return is_stop(word) or word.lower() in PRONOUNS_AND_NUMERALS
 
 
 def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> frozenset[str]:
@@ -100,3 +106,80 @@ def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> 
         return frozenset((name,))
     slots = {slot_of_record(record) for record in store.records(namespace, now, ids=visited).values()}
     return frozenset(slot for slot in slots if slot is not None) | {name}
+
+
+@dataclass(slots=True)
+class FileNames:
+    """The paths of the files of a namespace by their endings, since texts name most files by the last part only."""
+
+    _by_ending: dict[str, str | None] = field(default_factory=dict)
+
+    def add(self, path: str) -> None:
+        """Add the path of a file; a name without folders is no path."""
+        for ending in _endings(path):
+            if self._by_ending.setdefault(ending, path) != path:
+                self._by_ending[ending] = None
+
+    def whole(self, ending: str) -> str | None:
+        """The only path that ends in this name; None where there is none, or several.
+
+        >>> names = FileNames()
+        >>> names.add("src/pool.py"), names.add("src/__init__.py"), names.add("tests/__init__.py")
+        (None, None, None)
+        >>> names.whole("pool.py"), names.whole("__init__.py")
+        ('src/pool.py', None)
+        """
+        return self._by_ending.get(ending)
+
+
+def _endings(path: str) -> Iterator[str]:
+    """What follows each slash of a path."""
+    at = path.find("/")
+    while at >= 0:
+        yield path[at + 1 :]
+        at = path.find("/", at + 1)
+
+
+class AnyCaseNames:
+    """The names of a namespace, stored and planned, as they stand in small letters in new texts.
+
+    ``planned`` has the entities of one operation by slot, ``holders`` its memories by term.
+    """
+
+    def __init__(
+        self, working: WorkingSet, planned: Mapping[str, str], holders: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._working = working
+        self._planned = planned
+        self._holders = holders
+        self._mentions: Counter[str] = Counter()
+
+    def add(self, entity: str) -> None:
+        """Count a planned mention of an entity."""
+        self._mentions[entity] += 1
+
+    def entities(self, text: str) -> Iterator[str]:
+        """The ids of the entities that a text names in small letters: "who runs kestrel" names Kestrel.
+
+        A single word counts if it is no common one, and if half of the memories that contain it name it; several
+        words do as they are.
+        """
+        for span in _spans(text, _MOST_IN_TEXT):
+            slot = " ".join(span).casefold()
+            entity = self._planned.get(slot) or self._working.entity(slot)
+            if entity is not None and not all(word[0].isupper() for word in span):
+                is_name = not any(map(_names_nothing, (span[0], span[-1])))
+                if is_name and (len(span) > 1 or self._names(slot, entity)):
+                    yield entity
+
+    def _names(self, word: str, entity: str) -> bool:
+        """Whether a word, if it is no common one, names an entity in half of the memories that contain it."""
+        stems = terms(word, "english")
+        if len(stems) != 1 or word in NAMES_LIKE_WORDS or is_common(word) or is_formed(word):
+            return False
+        working = self._working
+        code, row = working.lexicon.code(stems[0]), working.row_of.get(entity)
+        stored = 0 if code is None else int(working.lexicon.df[code])
+        documents = stored + len(self._holders.get(stems[0], ()))
+        mentions = self._mentions[entity] + (0 if row is None else int(working.topology.mentioned[row]))
+        return 2 * mentions >= documents

@@ -13,12 +13,13 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
-from priming.core.lexical import idf, okapi
+from priming.core.lexical import evidence_idf, idf, okapi
 from priming.embedding.protocol import Vectors, background_of, word_part
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
+from priming.index.nearest import evenly
 from priming.index.vocabulary import EXACT
-from priming.recall.cue_words import CueWords
+from priming.recall.cue import CueReading
 
 _HOUR, _DAY = 3600.0, 86400.0
 _SAMPLE = 256
@@ -46,8 +47,11 @@ _DETAIL = 5.0
 
 
 @dataclass(frozen=True)
-class Evidence(CueWords):
+class Evidence(CueReading):
     """The figures of a cue and of documents, each computed at its first use."""
+
+    def _living(self, values: Floats) -> Floats:
+        return values if self.texts.all() else np.where(self.texts, values, 0.0)
 
     @cached_property
     def size(self) -> float:
@@ -73,18 +77,41 @@ class Evidence(CueWords):
     @cached_property
     def signed_cosine(self) -> Floats:
         """Cosine of the cue and each document, or its best passage, negative ones too."""
-        return self._cosines(None)
+        return self.cosines()
+
+    @cached_property
+    def idf(self) -> Floats:
+        """What each term tells by itself, in nats (``evidence_idf``)."""
+        lexicon, df = self.working.lexicon, []
+        for term in self.terms:
+            code, near = lexicon.code(term), self.near.get(term)
+            own = 0 if code is None else int(lexicon.df[code])
+            df.append(float(own) if near is None else near.df)
+        count = max(lexicon.documents, 1)
+        return np.asarray(evidence_idf(np.minimum(df, count), count), np.float64)
+
+    @cached_property
+    def words(self) -> Floats:
+        """The evidence of words for every document, in nats: Σ idf · part over the cue's terms."""
+        norms, total = self.working.lexicon.norms, np.zeros(self.working.documents)
+        for own, rarity in zip(self.postings, self.idf.tolist(), strict=True):
+            total[own.rows] += okapi(own.tf, norms[own.rows], rarity)
+        return self._living(total)
+
+    def covered(self, documents: Ints) -> Floats:
+        """How much of each term each document has: min(1, part), shape (documents, terms)."""
+        norms, parts = self.working.lexicon.norms[documents], np.zeros((len(documents), len(self.terms)))
+        for at, own in enumerate(self.postings):
+            parts[:, at] = okapi(own.counts(documents), norms, 1.0)
+        return np.minimum(1.0, parts)
 
     @cached_property
     def literal(self) -> Floats:
         """BM25 of heading and body for the cue's own terms only."""
-        return self._living(self.working.lexicon.score(self.terms.codes))
+        return self._living(self.working.lexicon.score(self.codes))
 
-    def cosines(self, documents: Ints) -> Floats:
-        """Cosine of the cue and each of some documents, or the best passage of each."""
-        return self._cosines(documents)
-
-    def _cosines(self, documents: Ints | None) -> Floats:
+    def cosines(self, documents: Ints | None = None) -> Floats:
+        """Cosine of the cue and each of some documents (None: of all), or the best passage of each."""
         cosines = np.round(self.working.vectors.exact(self.query, documents), EXACT)
         long, best = self.working.passages.best(self.query, documents)
         cosines[long] = np.maximum(cosines[long], best)
@@ -94,7 +121,7 @@ class Evidence(CueWords):
     def background(self) -> tuple[float, float]:
         """The mean and spread of this cue's cosines with anything, by a sample, shrunk to the embedder's own."""
         working, own = self.working, background_of(self.embedder)
-        cosines = self.cosines(working.sampling.documents(_SAMPLE))
+        cosines = self.cosines(evenly(working.able, _SAMPLE))
         count = len(cosines) + _PSEUDO
         mean = (cosines.sum() + _PSEUDO * own.mean) / count
         second = ((cosines - mean) ** 2).sum() + _PSEUDO * (own.spread**2 + (own.mean - mean) ** 2)
@@ -112,7 +139,7 @@ class Evidence(CueWords):
     def meaning(self, documents: Ints) -> Floats:
         """Z: how many deviations the cosine of each document is above what this cue has with anything."""
         mean, spread = self.background
-        strength = background_of(self.embedder).strength * self.working.sampling.trust
+        strength = background_of(self.embedder).strength * self.working.trust
         values = strength * (self.cosines(documents) - mean) / spread
         if self.working.missing_vectors:
             values = np.where(self.working.embedded[documents], values, 0.0)
@@ -120,11 +147,15 @@ class Evidence(CueWords):
                 values[at] = self._by_words.get(document, values[at])
         return np.asarray(values, np.float64)
 
-    def match(self, documents: Ints) -> Floats:
-        """How well its own words and meaning of each document fit, in log-odds, 0 where they speak against it."""
-        p, own = self.params, self.working.lexicon.score(self.terms.codes, documents)
+    def match(self, rows: Ints) -> Floats:
+        """How well words and meaning of each row fit, in log-odds, 0 where they speak against it or are absent."""
+        every, values = self.working.document[rows], np.zeros(len(rows))
+        documents = every[every != NONE]
+        p, own = self.params, self.working.lexicon.score(self.codes, documents)
         words = np.where(self.texts[documents], own, 0.0) / self.size
-        return np.maximum(0.0, p.words * self._beyond_chance(words) + p.meaning * self.meaning(documents))
+        fits = p.words * self._beyond_chance(words) + p.meaning * self.meaning(documents)
+        values[every != NONE] = np.maximum(0.0, fits)
+        return values
 
     def _beyond_chance(self, words: Floats) -> Floats:
         """What evidence of words tells beyond what one word in common does that may be there by chance."""
@@ -147,7 +178,7 @@ class Evidence(CueWords):
     def covered_by_session(self, documents: Ints) -> Floats:
         """The share of the cue, without speakers' names, that the conversation of each document has."""
         around = self.working.conversation_context
-        silent = np.array([term in self.speaker_terms for term in self.distinct], np.bool_)
+        silent = np.array([term in self.speaker_terms for term in self.terms], np.bool_)
         rarity = np.where(silent, 0.0, self.idf)
         total = float(rarity.sum())
         if not around.any_turns or not total or not len(documents):
@@ -306,7 +337,7 @@ class Evidence(CueWords):
     @cached_property
     def _is_named(self) -> Floats:
         """By title, whether the cue has every term of it before its parenthesis; the last one is no title's."""
-        working, cue_terms = self.working, set(self.terms.ordered)
+        working, cue_terms = self.working, set(self.terms)
         flags = np.zeros(len(working.title_terms) + 1)
         for term in cue_terms:
             for title in working.titles_by_term.get(term, ()):

@@ -1,22 +1,32 @@
-"""The lines of memories and rules in a packed text: quoted, dated, and each with its key."""
+"""The lines of memories and rules in a packed text, quoted, dated, each with its key; the passages of long ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from priming.config.params.embedding import PASSAGES
 from priming.config.trust import source_note
+from priming.core.arguments.arrays import Floats
 from priming.core.arguments.keys import is_made_from
+from priming.core.lexical import idf
 from priming.core.pack import BYTES_A_TOKEN, Packable, Packed, estimate_tokens, short_notice
-from priming.index.document import procedure_steps, times_of
+from priming.index.columns import NONE
+from priming.index.document import passage_ends, procedure_steps, sentence_spans, times_of
 from priming.results import Hit
 from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text
 from priming.text.rule_kinds import rule_kind_of
+from priming.text.tokens import LANGUAGES, terms
 from priming.types import MemoryRecord
+
+if TYPE_CHECKING:
+    from priming.recall.evidence import Evidence
 
 _GAP = " … "
 """What stands for text that is left out."""
@@ -162,6 +172,40 @@ def shortfall(more: int, limit: int, packed: Packed | None, tokens: int | None) 
     if packed is not None and packed.omitted:
         parts.append(f"{len(packed.omitted):,} did not fit into {tokens:,} tokens: raise the budget")
     return "; ".join(parts) or None
+
+
+def passages_of(evidence: Evidence, row: int, record: MemoryRecord) -> tuple[tuple[int, int], ...]:
+    """Where the passages of a memory's text begin and end, those that answer the cue first; none of a short text.
+
+    A passage answers by the idf of the cue's terms that it contains, counted over the passages of this text, by the
+    cosine of its vector, if it has one, with the cue's, and a little by what stands beside it. The best is in its
+    sentences, those with the most of the cue first.
+    """
+    working, cue = evidence.working, evidence.terms
+    document = int(working.document[row])
+    vectors, ends = working.passages.of(document) if document != NONE else (None, ())
+    if not ends or ends[-1] != len(record.content):
+        vectors, ends = None, passage_ends(record.content)
+    if not ends:
+        return ()
+    language = LANGUAGES[int(working.language[document])] if document != NONE else None
+
+    def contained(spans: Iterable[tuple[int, int]]) -> Floats:
+        texts = [set(terms(record.content[start:end], language)) for start, end in spans]
+        return np.array([[term in text for term in cue] for text in texts], np.float64)
+
+    spans = list(zip((0, *ends[:-1]), ends, strict=True))
+    matches = contained(spans)
+    rarity = idf(matches.sum(axis=0), len(spans))
+    answers = matches @ rarity / np.log(len(spans) + 1)
+    if vectors is not None:
+        answers += PASSAGES.cosine * (vectors @ evidence.query)
+    around = np.pad(answers, 1, constant_values=-np.inf)
+    answers += PASSAGES.beside * np.maximum(around[:-2], around[2:])
+    best, *others = np.argsort(-answers, kind="stable").tolist()
+    sentences = sentence_spans(record.content, *spans[best])
+    ranked = np.argsort(-(contained(sentences) @ rarity), kind="stable").tolist()
+    return (*(sentences[i] for i in ranked), *(spans[i] for i in others))
 
 
 EARLIER_KEY = "key from an earlier text"

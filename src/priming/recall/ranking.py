@@ -1,8 +1,6 @@
-"""The input of every ranking design, the graph that it spreads over, and the ranked rows that it returns.
+"""The input of every ranking design, the ranked rows that it returns, and the recipe of the default profile.
 
-A link's effective weight is its learned weight × the profile's factor for its relation; it is computed only for links
-that a spread reaches. The name of a single memory connects nothing, and a name that most memories mention connects
-everything: links to such names weigh 0, and links to other names weigh less the more memories share the name.
+The recipe has one score, which is the probability that is shown (``docs/recall.md``).
 """
 
 from __future__ import annotations
@@ -16,30 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import SpreadParams
-from priming.config.params.recall import LinkFactors, RecallParams
+from priming.config.params.recall import RelevanceParams
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats, Ints
-from priming.core.graph import Edges
-from priming.core.spread import Activation
-from priming.index.topology import (
-    FOLLOWING,
-    NAMING,
-    SIMILAR,
-    CompressedLinks,
-    Topology,
-    WeightedLinks,
-    stretches,
-)
+from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
+from priming.core.graph import among
+from priming.core.spread import Activation, spread
+from priming.index.columns import NONE
+from priming.index.topology import FOLLOWING, NAMING
+from priming.index.weighted_graph import WeightedGraph, signed, weighted_graph
 from priming.index.working_set import WorkingSet
-from priming.namespace import Namespace
 from priming.recall.evidence import Evidence
-from priming.recall.terms import current_weights, with_weights
-from priming.storage.rows import WeightsRow
 from priming.types import EMPTY, MemoryRecord
 
-SHARED = 2
-"""The fewest memories that mention a name which connects any: that of one memory connects nothing."""
 EXACT = 12
 """Decimals of a score that do not depend on the order in which links are summed."""
 
@@ -98,43 +85,6 @@ class Ranked:
         return replace(self, rows=self.rows[places], scores=self.scores[places], components=components)
 
 
-def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
-    """A profile with the weights that this namespace gives it."""
-    weights = namespace_weights(memory, profile.name)
-    return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
-
-
-def namespace_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
-    """The weights that this namespace sets for a profile; empty where it sets none."""
-    rows = memory.store.rows(memory.namespace, WeightsRow, profile=profile)
-    return current_weights(rows[0].weights) if rows else {}
-
-
-def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
-    """``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
-    names = working.signs.suppressing(working.topology.relations, params.suppressing)
-    return params if names == params.suppressing else replace(params, suppressing=names)
-
-
-def weighted_graph(
-    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
-) -> WeightedGraph:
-    """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
-    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    described = NameFacts(
-        working.title_entity_of, working.is_own_speaker, working.titled, working.is_common_compound
-    )
-    return WeightedGraph(
-        working.topology,
-        factors,
-        profile.recall,
-        described,
-        working.is_turn,
-        working.memories,
-        now.timestamp(),
-    )
-
-
 def best_hits(
     query: RankingQuery,
     rows: Ints,
@@ -152,176 +102,221 @@ def best_hits(
     return Ranked(rows[order], scores[order], chosen, activation)
 
 
-@dataclass(frozen=True, slots=True)
-class NameFacts:
-    """What a namespace knows of its names, by row."""
-
-    title_entity: Callable[[Ints], Ints]
-    """The entity that a memory's own heading or speaker names; −1 if none."""
-    is_own_speaker: Callable[[Ints, Ints], NDArray[np.bool_]]
-    """Whether a memory and a name are a memory and its speaker, or part of the speaker's name."""
-    titled: Callable[[Ints], NDArray[np.bool_]]
-    """Whether the heading of any memory names this."""
-    is_common_compound: Callable[[Ints, float], NDArray[np.bool_]]
-    """Whether a name is a compound of words that each are in more memories than this."""
+ANCHORS, APART = 20, 5
+"""The memories from which activation spreads, and how many of them are told apart where it arrives."""
+REACHED = 30
+"""How many memories are candidates because activation arrives at them."""
+_NOTHING = 1e-6
+"""Added to what arrives before the logarithm: what nothing reaches is about e^−14 of what everything does."""
+_LEAST, _MOST = -700.0, 50.0
+"""Log-odds below which a difference cannot be told, and above which none counts."""
 
 
-class WeightedGraph:
-    """The links of a namespace with the effective weights of one profile.
+def rank_by_probability(query: RankingQuery) -> Ranked:
+    """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
+    p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
+    scored = Scored.of(query.evidence, query.evidence.candidates(query.pool))
+    rows, activation = working.row[scored.documents], None
+    arrived, leader = np.full(len(rows), -np.inf), np.full(len(rows), NONE)
+    if query.spreading and "spread" not in query.ablate and len(rows):
+        activation, reached, arriving, anchors = arrivals(query, scored)
+        more = reached[~among(reached, np.sort(rows))]
+        scored = scored.with_others(query.evidence, working.document[more])
+        rows = np.concatenate([rows, more])
+        arrival, leader = by_row(rows, reached, arriving, anchors)
+        arrived = p.arrived + p.arrival * np.log(arrival + _NOTHING)
+        arrived += p.led * np.maximum(0.0, scored.figures["meaning"])
+    outdated = scored.outdated(query.evidence)
+    # What speaks against a memory speaks against it however it was reached.
+    arrived = arrived + outdated + np.minimum(0.0, scored.terms.get("feedback", 0.0))
+    odds, eligible = scored.odds + outdated, query.eligible[rows]
+    whole = either(odds, arrived)
+    chances = np.round(among_rivals(odds, arrived, leader, eligible, law.rivals), EXACT)
+    order = np.lexsort((rows, -odds, -chances))
+    order = order[eligible[order]][: query.limit]
+    gained = np.where(np.isfinite(odds), whole - np.maximum(odds, _LEAST), whole)
+    with np.errstate(divide="ignore"):
+        lost = np.maximum(np.log(chances) - np.log1p(-chances), _LEAST) - whole
+    parts = {**scored.terms, "outdated": outdated, "arrival": gained, "rivals": lost}
+    shown = {name: values[order] for name, values in parts.items() if values[order].any()}
+    return Ranked(rows[order], chances[order], shown, activation)
 
-    A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
-    are weighed once for all recalls. ``is_turn`` marks the turns of conversations.
+
+def either(odds: Floats, arrived: Floats) -> Floats:
+    """What speaks for each, for its own sake or as a continuation; the best stands before what follows from it."""
+    return np.asarray(np.minimum(np.logaddexp(odds, arrived), odds.max(initial=-np.inf)), np.float64)
+
+
+def among_rivals(odds: Floats, arrived: Floats, leader: Ints, eligible: Bools, weight: float) -> Floats:
+    """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
+
+    ``leader`` is the place of the memory that leads to each most, −1 where none does: it is no rival of its
+    continuation, which is no surer than what fits better by itself.
     """
-
-    def __init__(
-        self,
-        topology: Topology,
-        factors: LinkFactors,
-        recall: RecallParams,
-        names: NameFacts,
-        is_turn: Callable[[Ints], NDArray[np.bool_]],
-        documents: int,
-        now: float,
-    ) -> None:
-        self._topology = topology
-        self._factors = factors
-        self._names = names
-        self._is_turn = is_turn
-        self._now = now
-        self.n = topology.rows
-        self.relations = tuple(topology.relations)
-        self._recall = recall
-        by_relation = dict(factors.by_relation)
-        self._by_code = np.array([by_relation.get(name, factors.others) for name in self.relations])
-        self._documents = documents
-        self._visited: dict[bool, VisitedLinks] = {}
-        self._all_links: dict[bool, CompressedLinks | None] = {}
-        self._most_mentions = max(recall.mention_max, recall.mention_share * documents)
-
-    def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
-        """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        if both not in self._all_links:
-            constants = (self._factors, self._recall, self._documents, self._names, self._is_turn, both)
-            self._all_links[both] = self._topology.weight_cache.get(
-                constants, lambda: CompressedLinks.of(self.n, self._links(np.arange(self.n), both=both))
-            )
-        links = self._all_links[both]
-        if links is not None:
-            return self._with_ages(links.take(rows))
-        if both not in self._visited:
-            self._visited[both] = VisitedLinks(self.n)
-        return self._visited[both].edges(rows, lambda fresh: self._with_ages(self._links(fresh, both=both)))
-
-    def _with_ages(self, links: WeightedLinks) -> Edges:
-        hours = self._hours(links.link)
-        return Edges(links.owner, links.neighbour, links.weight, links.relation, hours, links.forward)
-
-    def _links(self, rows: NDArray[np.int64], *, both: bool) -> WeightedLinks:
-        owner, link = self._topology.gather(rows, inward=False)
-        forward = np.ones(len(link), np.bool_)
-        if both or self._factors.mirror:
-            other, inward = self._topology.gather(rows, inward=True)
-            mirrored = self._mirrored(inward)
-            if not both:
-                other, inward, mirrored = other[mirrored], inward[mirrored], mirrored[mirrored]
-            owner, link = np.concatenate([owner, other]), np.concatenate([link, inward])
-            forward = np.concatenate([forward, mirrored])
-        order = np.argsort(owner, kind="stable")
-        owner, link, forward = owner[order], link[order], forward[order]
-        source, target = self._topology.source[link], self._topology.target[link]
-        neighbour = np.where(source == rows[owner], target, source)
-        relation = self._topology.relation[link]
-        return WeightedLinks(owner, link, neighbour, self.weights(link), relation, forward)
-
-    def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
-        """The links that count as leaving the row that they enter."""
-        if not self._factors.mirror:
-            return np.zeros(len(link), np.bool_)
-        return np.asarray(self._topology.relation[link] == self._topology.code(SIMILAR))
-
-    def weights(self, link: Ints) -> Floats:
-        """The effective weights of links, by number."""
-        topology, factors = self._topology, self._factors
-        code = topology.relation[link]
-        weight: Floats = topology.weight[link] * self._by_code[code] if len(link) else np.zeros(0)
-        if topology.has_relation(SIMILAR) and factors.similar != 1.0:
-            by_rule = np.flatnonzero((code == topology.code(SIMILAR)) & ~topology.explicit[link])
-            turns = self._is_turn(topology.source[link[by_rule]])
-            weight[by_rule] *= np.where(turns, 0.0, factors.similar)
-        if factors.no_turn != 1.0:
-            by_rule = np.flatnonzero(topology.has_any(code, FOLLOWING) & ~topology.explicit[link])
-            turns = self._is_turn(topology.source[link[by_rule]])
-            weight[by_rule] *= np.where(turns, 1.0, factors.no_turn)
-        if factors.terms != 1.0:
-            weight[topology.words[topology.target[link]]] *= factors.terms
-        if factors.fan_out_names:
-            named = np.flatnonzero(topology.has_any(code, NAMING) & ~topology.explicit[link])
-            weight[named] *= self._name_factor(link[named])
-        return weight
-
-    def _name_factor(self, link: Ints) -> Floats:
-        source, target = self._topology.source[link], self._topology.target[link]
-        df = self._topology.mentioned[target]
-        most = self._most_mentions
-        # Who said it is not what it is about: else whatever else a speaker said would follow each answer.
-        own = np.where(self._names.title_entity(source) == target, self._recall.heading_mention, 1.0)
-        own[self._names.is_own_speaker(source, target)] = 0.0
-        any_heading = np.where(self._names.titled(target), self._recall.heading_mention, 1.0)
-        factor = own * any_heading / np.log1p(np.maximum(df, 1))
-        carries = (df >= SHARED) & (df <= most) & ~self._names.is_common_compound(target, most)
-        return np.asarray(np.where(carries, factor, 0.0))
-
-    def _hours(self, link: Ints) -> Floats:
-        return np.asarray(np.maximum(0.0, (self._now - self._topology.activated[link]) / 3600.0))
+    speaks = np.exp(np.minimum(either(odds, arrived), _MOST))
+    total = 1.0 + speaks[eligible].sum()
+    own, led = probability(odds - weight * np.log(total)), leader != NONE
+    others = np.log(np.maximum(1.0, total - np.where(led, speaks[leader], 0.0)))
+    follows = probability(np.minimum(arrived, odds.max(initial=-np.inf)) - weight * others)
+    chances = np.where(led, 1.0 - (1.0 - own) * (1.0 - follows), own)
+    return np.where(led & (odds < odds[leader]), np.minimum(chances, chances[leader]), chances)
 
 
-class VisitedLinks:
-    """The links that were read so far, by row: the steps of a spread visit the same rows again and again."""
+def by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
+    """What arrives at each of some rows, and the place of the anchor from which most of it comes."""
+    arrival, leader = np.zeros(len(rows)), np.full(len(rows), NONE)
+    if len(reached):
+        place = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
+        here = np.flatnonzero(reached[place] == rows)
+        parts = arriving[place[here]]
+        arrival[here] = parts.sum(axis=1)
+        leader[here] = np.where(arrival[here] > 0.0, anchors[parts.argmax(axis=1)], NONE)
+    return arrival, leader
 
-    def __init__(self, n: int) -> None:
-        self._place = np.zeros(n, np.int64)
-        """One more than a row's position among the visited rows; 0 for other rows."""
-        self._first = self._count = np.zeros(0, np.int64)
-        self._links: Edges | None = None
 
-    def edges(self, rows: Ints, read: Callable[[Ints], Edges]) -> Edges:
-        """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
-        fresh = rows[self._place[rows] == 0]
-        if self._links is None or fresh.size:
-            edges = self._add(fresh, read(fresh))
-            if fresh.size == rows.size:
-                return edges
-        assert self._links is not None, "links were added"
-        at = self._place[rows] - 1
-        owner, links = stretches(self._first[at], self._count[at])
-        visited = self._links
-        return Edges(
-            owner,
-            visited.neighbour[links],
-            visited.weight[links],
-            visited.relation[links],
-            visited.hours[links],
-            visited.forward[links],
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Documents with what speaks for each by itself; a row without a text has the document −1, and nothing."""
+
+    documents: Ints
+    has: Floats
+    """What each has of the terms of the cue (``Evidence.covered``)."""
+    figures: Mapping[str, Floats]
+    """What weights apply to, by their names."""
+    terms: Mapping[str, Floats]
+    """Log-odds by name: weight times figure, and the constant."""
+    odds: Floats
+    """Their sum, d, before later versions count: what an earlier version leads to follows from it as well."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, documents: Ints) -> Scored:
+        """Score documents, −1 where there is none."""
+        return cls._compared(evidence, documents, *_alone(evidence, documents))
+
+    def with_others(self, evidence: Evidence, documents: Ints) -> Scored:
+        """The same with more documents."""
+        has, more = _alone(evidence, documents)
+        figures = {
+            name: np.concatenate([own.get(name, np.zeros(len(own["size"]))) for own in (self.figures, more)])
+            for name in {**self.figures, **more}
+        }
+        every = np.concatenate([self.documents, documents])
+        return self._compared(evidence, every, np.concatenate([self.has, has]), figures)
+
+    @classmethod
+    def _compared(
+        cls, evidence: Evidence, documents: Ints, has: Floats, figures: dict[str, Floats]
+    ) -> Scored:
+        """Add what each has of the cue beside the best, and sum up."""
+        p, texts = evidence.params, documents != NONE
+        if texts.any():
+            # The best of a conversation may be so for what stands around it, and have no word of the cue itself.
+            fit = np.where(texts, p.words * figures["words"] + p.meaning * figures["meaning"], -np.inf)
+            figures["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
+        weighed = {
+            name: getattr(p, name) * own for name, own in figures.items() if name not in evidence.ablate
+        }
+        terms = {"constant": np.where(texts, p.constant, 0.0), **weighed}
+        odds = np.asarray(sum(terms.values(), np.zeros(len(documents))), np.float64)
+        return cls(documents, has, figures, terms, np.where(texts, odds, -np.inf))
+
+    def outdated(self, evidence: Evidence) -> Floats:
+        """The log-odds that each loses to its later version."""
+        texts = self.documents != NONE
+        if "outdated" in evidence.ablate:
+            return np.zeros(len(texts))
+        return evidence.params.outdated * _spaced(
+            evidence.outdated(self.documents[texts], self.odds[texts]), texts
         )
 
-    def _add(self, rows: Ints, edges: Edges) -> Edges:
-        visited = self._links
-        count = np.bincount(edges.owner, minlength=rows.size)
-        first = 0 if visited is None else visited.owner.size
-        self._place[rows] = np.arange(1, rows.size + 1) + self._count.size
-        self._first = np.concatenate([self._first, first + np.cumsum(count) - count])
-        self._count = np.concatenate([self._count, count])
-        self._links = edges if visited is None else _concatenated(visited, edges)
-        return edges
+
+def _alone(evidence: Evidence, documents: Ints) -> tuple[Floats, dict[str, Floats]]:
+    """What each document has of the terms of the cue, and its figures by themselves."""
+    texts = documents != NONE
+    has = np.zeros((len(documents), len(evidence.terms)))
+    has[texts] = evidence.covered(documents[texts])
+    return has, {name: _spaced(values, texts) for name, values in evidence.figures(documents[texts]).items()}
 
 
-def _concatenated(a: Edges, b: Edges) -> Edges:
-    """The links of both. The owners are positions in two different requests, so they are not used."""
-    return Edges(
-        np.concatenate([a.owner, b.owner]),
-        np.concatenate([a.neighbour, b.neighbour]),
-        np.concatenate([a.weight, b.weight]),
-        np.concatenate([a.relation, b.relation]),
-        np.concatenate([a.hours, b.hours]),
-        np.concatenate([a.forward, b.forward]),
-    )
+def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Floats, Ints]:
+    """Spread from the best of what was scored: the rows best reached, and what arrives at each from which place."""
+    evidence, p, working = query.evidence, query.profile.recall, query.working
+    able = np.flatnonzero(query.pool[scored.documents])
+    best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
+    rows = working.row[scored.documents[best]]
+    amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
+    activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
+    assert activation.apart is not None, "it was asked for"
+    reached, documents = activation.rows, working.document[activation.rows]
+    texts = documents != NONE
+    allowed = query.eligible[reached] & (~texts | evidence.texts[documents]) & ~working.is_turn(reached)
+    reached, documents, texts = reached[allowed], documents[allowed], texts[allowed]
+    order = np.argsort(scored.documents)
+    place = order[np.minimum(np.searchsorted(scored.documents[order], documents), len(order) - 1)]
+    own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
+    # What leads to a memory fits better than it does.
+    arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
+    rest = np.zeros_like(arriving)
+    rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
+    arriving *= np.exp(p.continues * rest)
+    order = np.argsort(reached)
+    direct = among(reached, np.sort(working.row[scored.documents]))
+    more = best_rows(np.where(direct, 0.0, arriving.sum(axis=1)), REACHED)
+    candidate = direct.copy()
+    candidate[more] = True
+    order = order[candidate[order]]
+    return activation, reached[order], arriving[order], best[:APART]
+
+
+def _spaced(values: Floats, where: Bools) -> Floats:
+    """Values of the rows with a text among all rows; 0 for the others."""
+    every = np.zeros(len(where))
+    every[where] = values
+    return every
+
+
+def shares(odds: Floats, temperature: float) -> Floats:
+    """The activation of anchors: e^(d/τ) / (1 + Σ e^(d/τ)), the 1 for that none of them is what the cue needs.
+
+    >>> shares(np.array([0.0, 0.0]), 0.4).round(3).tolist()
+    [0.333, 0.333]
+    """
+    return np.asarray(np.exp(odds / temperature - rivalry(odds / temperature)), np.float64)
+
+
+def rivalry(odds: Floats) -> float:
+    """ln(1 + Σ e^s), without overflow: how much speaks for any of some memories, and for none."""
+    return float(np.logaddexp.reduce(np.append(odds, 0.0)))
+
+
+def probability(odds: Floats) -> Floats:
+    """The probability of log-odds.
+
+    >>> probability(np.array([0.0, 2.0])).round(3).tolist()
+    [0.5, 0.881]
+    """
+    return np.asarray(np.exp(-np.logaddexp(0.0, -odds)), np.float64)
+
+
+def bar(evidence: Evidence, chances: Floats, law: RelevanceParams) -> float:
+    """The probability from which hits are worth returning, at least half that of one of which nothing is known."""
+    p = evidence.params
+    nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
+    return max(nothing / 2.0, least_probability(chances[: law.width], law))
+
+
+def least_probability(chances: Floats, law: RelevanceParams) -> float:
+    """The probability from which a hit is worth returning: it raises the expected F-measure of the answer.
+
+    F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
+    probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is
+    above max over k of (p₁ + … + p_k) / (β²·Σp + k). So a sure answer among improbable hits stands alone, and where
+    all are alike all are returned.
+
+    >>> least_probability(np.array([0.9, 0.05, 0.05]), RelevanceParams(recall_weight=9.0, floor=0.03))
+    0.09
+    """
+    ordered = np.sort(chances)[::-1]
+    returned = np.arange(1, len(ordered) + 1)
+    measure = np.cumsum(ordered) / (law.recall_weight * ordered.sum() + returned)
+    return max(law.floor, float(measure.max(initial=0.0)))

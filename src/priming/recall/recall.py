@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from priming.config import profiles
 from priming.config.ids import uuid7
-from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
-from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import (
     absent_if_empty,
     check_choices,
@@ -29,7 +27,6 @@ from priming.core.arguments.checks import (
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history.moments import describe_moment, moment, past_room
-from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -47,14 +44,11 @@ from priming.recall.candidates import (
 from priming.recall.designs import rank
 from priming.recall.entities import entities_in_cue
 from priming.recall.evidence import Evidence
-from priming.recall.files.index import files_of
-from priming.recall.files.release import rank_files
-from priming.recall.formatting import HEADER, packables, packed_text, shortfall
-from priming.recall.passages import passages_of
-from priming.recall.ranking import Ranked, RankingQuery, weighted_profile
-from priming.recall.recipe import bar
-from priming.recall.terms import check_terms
-from priming.results import Hit, Omitted, Recall, Step
+from priming.recall.files import files_of, rank_files
+from priming.recall.formatting import HEADER, packables, packed_text, passages_of, shortfall
+from priming.recall.ranking import Ranked, RankingQuery, bar
+from priming.recall.terms import check_terms, weighted_profile
+from priming.results import Hit, Omitted, Recall
 from priming.storage import filters as filtering
 from priming.types import Cue, MemoryRecord
 
@@ -154,21 +148,6 @@ def _kinds(kinds: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-@dataclass(frozen=True, slots=True)
-class RecallOutcome:
-    """The hits of a recall before they are packed and traced."""
-
-    hits: tuple[Hit, ...]
-    flow: traces.StoredTrace
-    reason: str | None
-    confidence: float | None
-    floor: float | None
-    degraded: tuple[str, ...]
-    spread: tuple[Mapping[str, float], ...]
-    carried: tuple[Step, ...]
-    more: int
-
-
 def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
@@ -176,30 +155,24 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         queried = _namespace_of(memory, query)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
-            outcome = _find_hits(queried, query, watch)
-        packed = _pack_hits(query, outcome.hits)
+            answer, flow = _find_hits(queried, query, watch)
+        packed = _pack_hits(query, answer.hits)
         watch.lap("pack")
-        reason = outcome.reason
-        if not outcome.hits and queried.empty_reason():
+        reason = answer.reason
+        if not answer.hits and queried.empty_reason():
             reason = memory.empty_reason() or reason
-        recall_id, untraced = _store_trace(memory, query, outcome)
+        recall_id, untraced = _store_trace(memory, query, answer.hits, flow)
         watch.lap("trace")
-    return Recall(
+    return replace(
+        answer,
         recall_id=recall_id,
-        hits=outcome.hits,
         reason=reason,
-        degraded=(*outcome.degraded, *untraced),
+        degraded=(*answer.degraded, *untraced),
         text=packed_text(packed, query.tokens),
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
-        profile=query.profile.name,
-        notice=shortfall(outcome.more, query.limit, packed, query.tokens),
-        confidence=outcome.confidence,
-        floor=outcome.floor,
+        notice=shortfall(answer.more, query.limit, packed, query.tokens),
         timings=MappingProxyType(watch.laps),
-        spread=outcome.spread,
-        carried=outcome.carried,
         recorded=query.moment is None and memory.store.place.exists and not untraced,
-        more=outcome.more,
     )
 
 
@@ -219,7 +192,9 @@ def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
     return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
 
 
-def _store_trace(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
+def _store_trace(
+    memory: Namespace, query: RecallQuery, hits: Sequence[Hit], flow: traces.StoredTrace
+) -> tuple[str, list[str]]:
     """Record the trace of a recall of the present; a recall of another time is not recorded."""
     if query.moment is not None:
         return uuid7(memory.now()), []
@@ -229,16 +204,19 @@ def _store_trace(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) 
         cue=query.cue,
         profile=query.profile.name,
         session=query.session,
-        hits=[(hit.memory.id, hit.score) for hit in outcome.hits],
-        flow=outcome.flow,
+        hits=[(hit.memory.id, hit.score) for hit in hits],
+        flow=flow,
     )
 
 
 _NO_ROWS = Ranked(np.zeros(0, np.int64), np.zeros(0))
 
 
-def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
-    """The hits in one state of the store: another process may write or purge at the same time."""
+def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> tuple[Recall, traces.StoredTrace]:
+    """The answer before it is packed and traced, in one state of the store, and how activation reached its hits.
+
+    Another process may write or purge at the same time.
+    """
     now = memory.now()
     valid = memory.valid_time(now)
     working = memory.working(valid)
@@ -265,21 +243,24 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     watch.lap("rank")
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
-    flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
+    # In a design without anchors of its own, what starts activation has priors too.
+    flow = traces.stored_trace(working, profile, ranked, None if profile.anchors else evidence.match)
     ranked_hits = _to_hits(memory, evidence, ranked, flow, valid, is_probable=best is not None)
     hits = describe_moment(memory, ranked_hits, query.limit)
     watch.lap("paths")
-    return RecallOutcome(
+    answer = Recall(
+        recall_id="",
         hits=hits,
-        flow=flow,
         reason=reason if hits or reason else "nothing above the floor",
+        degraded=("vectors",) if working.missing_vectors else (),
+        profile=profile.name,
         confidence=best,
         floor=None if best is None else least,
-        degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
         carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
         more=max(0, int(np.count_nonzero(above)) - len(hits)),
     )
+    return answer, flow
 
 
 def _ranking_query(
@@ -319,20 +300,6 @@ def _log_steps(steps: Sequence[Mapping[str, float]]) -> None:
     for step, values in enumerate(steps):
         shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
         LOG.debug("step %d of the spread: %s", step, json.dumps(shown, ensure_ascii=False))
-
-
-def _cue_matches(working: WorkingSet, profile: Profile, evidence: Evidence) -> traces.Matched | None:
-    """The match of rows to the cue, in the design whose anchors have priors too; None in the other designs."""
-    if profile.anchors is not None:
-        return None
-
-    def matched(rows: Ints) -> Floats:
-        documents, values = working.document[rows], np.zeros(len(rows))
-        texts = documents != NONE
-        values[texts] = evidence.match(documents[texts])
-        return values
-
-    return matched
 
 
 def _records(

@@ -12,7 +12,7 @@ from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.moments import moment
 from priming.namespace import Namespace
-from priming.recall.relevance.quiet_rules import quiet_rules
+from priming.recall.relevance import quiet_rules
 from priming.storage.protocol import ShownRow
 from priming.storage.questions import page_of
 from priming.storage.rows import VersionRow

@@ -72,6 +72,13 @@ def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallPa
     return replace(params, **values)
 
 
+def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
+    """A profile with the weights that this namespace gives it."""
+    rows = memory.store.rows(memory.namespace, WeightsRow, profile=profile.name)
+    weights = current_weights(rows[0].weights) if rows else {}
+    return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
+
+
 def write_weights(
     memory: Namespace,
     profile: Profile,

@@ -26,11 +26,13 @@ from priming.core.arguments.checks import (
 from priming.core.arguments.normal_forms import normalized
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
+from priming.index.document import RULES
 from priming.namespace import Namespace
+from priming.recall.entities import file_key
 from priming.serialization import stamp
 from priming.storage.rows import RowChange, VersionRow
 from priming.text.gists import gist_of
-from priming.text.name_forms.kinds import Name
+from priming.text.name_forms.kinds import FILE, Name
 from priming.text.names import find
 from priming.types import EMPTY, MemoryRecord
 
@@ -214,3 +216,13 @@ def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRo
         end = latest.valid_to.isoformat()
         raise Conflict(f"{memory_record.key!r} has no open version to supersede: it ended at {end}")
     return latest
+
+
+def file_draft(path: str, trust: str) -> Draft:
+    """A file as a bare name, made by rule, which has no text to match but carries activation."""
+    return Draft(path, kind="entity", key=file_key(path), source=RULES, trust=trust, metadata={"form": FILE})
+
+
+def is_bare_name(draft: Draft) -> bool:
+    """Whether a draft is a name without a text of its own, such as a file."""
+    return draft.kind == "entity" and draft.source == RULES

@@ -15,12 +15,12 @@ from priming.config.values import dataclass
 from priming.core.arguments.vectors import TextVectors
 from priming.core.plasticity import increment
 from priming.index.columns import VectorColumn
+from priming.index.topology import SIMILAR
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, RowChange
 
-SIMILAR = "similar-to"
 _BLOCK = 64
 
 Neighbours = list[tuple[str, float]]

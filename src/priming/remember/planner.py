@@ -22,7 +22,6 @@ from priming.core.arguments.keys import free_key, slug
 from priming.core.arguments.vectors import TextVectors
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
-from priming.index.columns import NONE
 from priming.index.document import (
     FACT,
     RULES,
@@ -36,11 +35,16 @@ from priming.index.document import (
     vectors_of,
 )
 from priming.index.working_set import WorkingSet
-from priming.recall.entities import entity_key, equivalent_names, file_key, resolve_entity
-from priming.remember.any_case import AnyCaseNames
-from priming.remember.drafts import Draft, bare_text
+from priming.recall.entities import (
+    AnyCaseNames,
+    FileNames,
+    entity_key,
+    equivalent_names,
+    file_key,
+    resolve_entity,
+)
+from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
 from priming.remember.echo_filter import EchoGuard
-from priming.remember.files import FileNames, file_draft, is_bare_name
 from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import ids_of, ids_of_digests, present, record_named
@@ -67,11 +71,10 @@ class PlannedMemory:
 
 @dataclass(frozen=True, slots=True)
 class PlannedText:
-    """One draft analysed: its names, its terms without repeats, its vector if it has one yet."""
+    """One draft analysed: its names, and its terms without repeats."""
 
     names: Sequence[Name]
     words: Sequence[str]
-    vector: NDArray[np.float32] | None
 
 
 @dataclass
@@ -126,9 +129,8 @@ class RememberPlan:
 
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
-        namespace = self.working.namespace
         digests = [own for each in drafts for own in each.digests]
-        self._digests = ids_of_digests(self.store, namespace, digests)
+        self._digests = ids_of_digests(self.store, self.working.namespace, digests)
         names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
         self._look_up_keys(drafts, names, words)
@@ -150,8 +152,9 @@ class RememberPlan:
                 self.results.append(PlannedMemory(existing, self._key_of(existing), status, links))
                 continue
             own = None if vectors is None else vectors[i]
-            text = PlannedText(names[i], words[i], None if own is None else own.whole)
-            self._add(draft, text, own, None if neighbours is None else neighbours[i])
+            self._add(
+                draft, PlannedText(names[i], words[i]), own, None if neighbours is None else neighbours[i]
+            )
 
     def _look_up_keys(
         self, drafts: Sequence[Draft], names: Sequence[Sequence[Name]], words: Sequence[Sequence[str]]
@@ -205,7 +208,7 @@ class RememberPlan:
         if not is_bare_name(draft):
             return None
         slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
-        return self._entities.get(slot) or self._stored_entity(slot)
+        return self._entity_of(slot)
 
     def _status_and_text(self, memory_id: str) -> tuple[str, str]:
         """Status and text of a memory, planned or stored."""
@@ -229,12 +232,12 @@ class RememberPlan:
         self._add_rows(memory_id, key, draft, vectors)
         if draft.kind == "entity":
             slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
-            self._entities.setdefault(slot, self._stored_entity(slot) or memory_id)
+            self._entities.setdefault(slot, self.working.entity(slot) or memory_id)
         self._digests.setdefault(draft.digest, memory_id)
         links = [
             *self._session_links(memory_id, draft),
             *self._mention_links(memory_id, draft, text),
-            *self._linker.link_new(memory_id, text.vector, near),
+            *self._linker.link_new(memory_id, None if vectors is None else vectors.whole, near),
             *self.conflict_links(memory_id, draft),
         ]
         self._added += 1
@@ -284,7 +287,7 @@ class RememberPlan:
         targets |= dict.fromkeys(self._any_case.entities(draft.content))
         for word in self._rare_words(text):
             slot = slot_of(TERM, word)
-            entity = self._entities.get(slot) or self._stored_entity(slot)
+            entity = self._entity_of(slot)
             if entity is None:
                 entity = self._entity(TERM, word, draft.trust)
                 for holder in self._memories_with(word):
@@ -328,7 +331,9 @@ class RememberPlan:
         """The id of the entity of a name, which is created at its first mention."""
         slot = slot_of(form, name)
         preferred = entity_key(form, name)
-        entity = self._entities.get(slot) or self._stored_entity(slot) or self._merged_entity(slot, preferred)
+        entity = self._entity_of(slot) or resolve_entity(
+            self.store, self.working.namespace, self._keys.get(preferred), slot, self.now
+        )
         if entity is None and form == FILE:
             entity = self._file_that_ends_in(slot)
         if entity is None:
@@ -340,6 +345,10 @@ class RememberPlan:
         self._entities[slot] = entity
         return entity
 
+    def _entity_of(self, slot: str) -> str | None:
+        """The id of the entity of a slot, planned or stored."""
+        return self._entities.get(slot) or self.working.entity(slot)
+
     def _file_that_ends_in(self, slot: str) -> str | None:
         """The id of the only file whose path ends in a name such as "pool.py"; None if there is not just one."""
         if self._files is None:
@@ -347,7 +356,7 @@ class RememberPlan:
             for other in (*self.working.entities, *self._entities):
                 self._files.add(other)
         whole = self._files.whole(slot)
-        return None if whole is None else self._entities.get(whole) or self._stored_entity(whole)
+        return None if whole is None else self._entity_of(whole)
 
     def _file(self, path: str, trust: str) -> str:
         """The id of the entity of a file, which is created when the first memory touches it."""
@@ -360,14 +369,6 @@ class RememberPlan:
             if self._files is not None:
                 self._files.add(slot_of(FILE, path))
         return entity
-
-    def _merged_entity(self, slot: str, key: str) -> str | None:
-        """The id of the entity that a name was merged into: the merged entity keeps its key."""
-        return resolve_entity(self.store, self.working.namespace, self._keys.get(key), slot, self.now)
-
-    def _stored_entity(self, slot: str) -> str | None:
-        row = self.working.entities.get(slot, NONE)
-        return None if row == NONE else self.working.ids[row]
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
         """``conflicts`` links of weight 0 to facts with another value for the same subject and slot."""
@@ -392,8 +393,5 @@ class RememberPlan:
 
     def _both_may_hold(self, a: str, b: str) -> bool:
         """Whether a user settled that both facts may hold."""
-        pairs = ((a, b), (b, a))
-        namespace = self.working.namespace
-        return any(
-            present(self.store, namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
-        )
+        links = (self._link(*pair, KEPT_BESIDE) for pair in ((a, b), (b, a)))
+        return any(present(self.store, self.working.namespace, link) is not None for link in links)

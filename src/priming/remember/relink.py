@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
 from priming.index.columns import NONE
 from priming.index.document import TERM, slot_of
 from priming.index.topology import MENTIONS
@@ -25,7 +22,6 @@ def relink_mentions(
     memory: Namespace,
     old: VersionRow,
     new: Draft,
-    vector: NDArray[np.float32],
     now: datetime,
     *,
     at_once: bool,
@@ -36,7 +32,7 @@ def relink_mentions(
     yet, and none is removed.
     """
     plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
-    changes = relink(plan, old, new, vector, at_once=at_once)
+    changes = relink(plan, old, new, at_once=at_once)
     return [*plan.rows, *changes]
 
 
@@ -44,7 +40,6 @@ def relink(
     plan: RememberPlan,
     old: VersionRow,
     new: Draft,
-    vector: NDArray[np.float32] | None,
     *,
     at_once: bool = True,
 ) -> list[RowChange]:
@@ -53,13 +48,15 @@ def relink(
     old_words = set(terms(old.content))
     names = new.names[: plan.params.names]
     # The old text already decided which of its words are rare.
-    text = PlannedText(names, [word for word in words if word not in old_words], vector)
+    text = PlannedText(names, [word for word in words if word not in old_words])
     links = [*plan.mention_links(old.id, new, text), *plan.conflict_links(old.id, new)]
     store, namespace = plan.store, plan.working.namespace
     before = store.rows(namespace, LinkRow, ids=[old.id], relation=MENTIONS)
     changes = [RowChange(None, link) for link in links if present(store, namespace, link) is None]
     if at_once:
-        targets = {link.target for link in links} | {_rare_word_entity(plan, word) for word in words}
+        targets = {link.target for link in links} | {
+            plan.working.entity(slot_of(TERM, word)) for word in words
+        }
         by_rule = [link for link in before if link.source == old.id and not link.given]
         changes += [RowChange(link, None) for link in by_rule if link.target not in targets]
     return changes
@@ -78,7 +75,6 @@ def missing_mentions(
     linked = {
         (link.source, link.target) for link in memory.store.rows(memory.namespace, LinkRow, relation=MENTIONS)
     }
-    none = np.zeros(memory.embedder.dimension, np.float32)
     changed: list[str] = []
     links: list[RowChange] = []
     for record in memory.store.records(memory.namespace, now, ids=ids).values():
@@ -91,7 +87,7 @@ def missing_mentions(
             names = _without_forgotten(memory, names, now)
         fresh = [
             RowChange(None, link)
-            for link in plan.mention_links(record.id, draft, PlannedText(names, (), none))
+            for link in plan.mention_links(record.id, draft, PlannedText(names, ()))
             if (link.source, link.target) not in linked
         ]
         if fresh:
@@ -114,9 +110,3 @@ def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) 
         if slot in entities or holder is None or merged is not None:
             remaining.append(name)
     return remaining
-
-
-def _rare_word_entity(plan: RememberPlan, word: str) -> str | None:
-    """The id of the entity of a word, if the word is a rare word."""
-    row = plan.working.entities.get(slot_of(TERM, word), NONE)
-    return None if row == NONE else plan.working.ids[row]

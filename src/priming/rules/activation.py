@@ -23,13 +23,13 @@ from priming.core.arguments.arrays import Floats
 from priming.core.inhibit import inhibit, squash
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
+from priming.index.weighted_graph import signed, weighted_graph
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import rule_kind
-from priming.recall.ranking import Ranked, signed, weighted_graph
-from priming.recall.relevance.quiet_rules import quiet_rules
-from priming.recall.relevance.rules import Fit, fit_of, read_context
+from priming.recall.ranking import Ranked
+from priming.recall.relevance import Fit, fit_of, quiet_rules, read_context
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
 from priming.storage.rows import LinkRow, MemoryPair

@@ -20,7 +20,7 @@ from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_full
-from priming.recall.relevance.rules import context_of, cue_relevance, words
+from priming.recall.relevance import context_of, cue_relevance, words
 from priming.results import Hit, Omitted, Recall
 from priming.rules.activation import MOST, StoreActivation, activate, compete
 from priming.rules.conflicts import RuleCandidate, duplicates_across_stores, resolve_candidates

@@ -16,8 +16,7 @@ from priming.errors import ParamError
 from priming.learning.results import Verdict
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.ranking import weighted_profile
-from priming.recall.terms import NAMES
+from priming.recall.terms import NAMES, weighted_profile
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
 from priming.storage.protocol import Trace

@@ -20,7 +20,7 @@ from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
-from priming.recall.relevance.quiet_rules import confirmed_by_teaching
+from priming.recall.relevance import confirmed_by_teaching
 from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
@@ -235,7 +235,7 @@ def _plan_version(
     start = max(plan.now, old.valid_from or plan.now) if (old.valid_from or plan.now) <= at else plan.now
     rows, version = succeeding_rows(memory, old, behavior, at, start)
     if supersedes:
-        rows += relink(plan, old, behavior, vectors[1].whole)
+        rows += relink(plan, old, behavior)
         if placed.nearest.change.kind == "same":
             after, reason = _strengthen(before, target, lesson, None)
         else:

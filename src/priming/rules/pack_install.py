@@ -173,7 +173,7 @@ class PackInstallation:
         if _text_and_conditions(record) != _text_and_conditions(new):
             changes, version = succeeding_rows(self.memory, old, new, at, max(at, old.valid_from or at))
             self.rows += changes
-            self._relinked += relink(self.plan, old, new, None if vectors is None else vectors.whole)
+            self._relinked += relink(self.plan, old, new)
             if vectors is not None:
                 self.vectors |= packed_vectors([(record.id, version.version)], [vectors])
             self._count("changed")

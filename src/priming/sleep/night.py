@@ -9,7 +9,8 @@ Nothing is purged, and undoing the last stage of a night reverts the whole of it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -22,18 +23,19 @@ from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
 from priming.errors import Conflict, MissingExtra, NotFound, ParamError
 from priming.history.undo import restored_vectors
+from priming.index.working_set import IMPORT, RESTORE
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
-from priming.remember.alone import alone
-from priming.remember.vectors import follow
+from priming.remember.vectors import alone, follow
+from priming.serialization import decode_row
 from priming.sleep.clustering import check_library
-from priming.sleep.plan import Planned, PlannedItem
+from priming.sleep.plan import PlannedItem, broken_rule, sound_items
 from priming.sleep.reading import StageReader
-from priming.sleep.staleness import item_rows, unchanged_items
-from priming.sleep.validation import sound_items
 from priming.storage.protocol import Logged
+from priming.storage.questions import ids_of, present
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
+from priming.text.quotation import label
 from priming.types import LeftAlone, Operation, Progress, Proposal, ProposedItem, StageCheck
 
 KIND = "sleep"
@@ -79,7 +81,9 @@ def sleep(
             follow(memory, EMBEDDER.night, progress=progress)
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
-            night = night if dry_run else replace(night, head=_head(memory))
+            if not dry_run:
+                with memory.lock:
+                    night = replace(night, head=memory.store.head(memory.namespace))
             items, checks, left = _propose(
                 memory, stage, at, params, taken if dry_run else set(), progress, agent
             )
@@ -124,11 +128,6 @@ def _operation_id(night: Proposal, stage: str) -> str:
     return derived(night.id, stage) if night.operations else night.id
 
 
-def _head(memory: Namespace) -> int:
-    with memory.lock:
-        return memory.store.head(memory.namespace)
-
-
 def _propose(
     memory: Namespace,
     stage: str,
@@ -145,7 +144,9 @@ def _propose(
         reading = StageReader(memory, max(at, memory.now()), params, agent)
         plan = reading.stage(stage)
     try:
-        changing, leaving = _sorted(plan(report), params.listed)
+        planned = plan(report)
+        changing = [item for item in planned if isinstance(item, PlannedItem)]
+        leaving = [item for item in planned if isinstance(item, LeftAlone)][: params.listed]
     except MissingExtra as error:
         changing, leaving = [], [LeftAlone((), str(error))]
     with memory.lock, memory.store.transaction(write=False):
@@ -158,12 +159,6 @@ def _propose(
     ]
     report(1, 1)
     return items, checks, left
-
-
-def _sorted(planned: Sequence[Planned], most: int) -> tuple[list[PlannedItem], list[LeftAlone]]:
-    """The changes of a plan, and up to a maximum of what it leaves alone."""
-    changing = [item for item in planned if isinstance(item, PlannedItem)]
-    return changing, [item for item in planned if isinstance(item, LeftAlone)][:most]
 
 
 def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> ProposedItem:
@@ -217,21 +212,15 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
 
     """
     if isinstance(proposal, str):
-        proposal = _remembered(memory, proposal)
+        if proposal not in memory.proposals:
+            raise NotFound(f"there is no proposal {proposal!r} any more: run sleep with dry_run again")
+        proposal = memory.proposals[proposal]
     items = _chosen(memory, proposal, only)
     with memory.lock, memory.writing() as now:
         _, stale = unchanged_items(memory, items, proposal.head)
         if stale:
             raise Conflict(f"{next(iter(stale.values()))}: run sleep again")
         return memory.to_operation(_write(memory, proposal, items, now, "proposal"))
-
-
-def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
-    """The remembered proposal with that id."""
-    proposal = memory.proposals.get(proposal_id)
-    if proposal is None:
-        raise NotFound(f"there is no proposal {proposal_id!r} any more: run sleep with dry_run again")
-    return proposal
 
 
 def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[ProposedItem]:
@@ -311,7 +300,100 @@ def _later(at: datetime, planned: datetime, now: datetime) -> datetime:
 
 def _counted(items: Sequence[ProposedItem]) -> str:
     """The number of items by action, in words: ``2 mark, 1 archive``."""
-    numbers: dict[str, int] = {}
-    for item in items:
-        numbers[item.action] = numbers.get(item.action, 0) + 1
+    numbers = Counter(item.action for item in items)
     return ", ".join(f"{number:,} {action}" for action, number in numbers.items())
+
+
+def unchanged_items(
+    memory: Namespace, items: Iterable[ProposedItem], head: int
+) -> tuple[list[ProposedItem], dict[str, str]]:
+    """The items that still hold, and for each of the others, by id, what has changed since."""
+    fresh, stale, moved = [], {}, _moved(memory, head)
+    for item in items:
+        why = _changed(memory, item, moved)
+        if why is None:
+            fresh.append(item)
+        else:
+            stale[item.id] = f"{item.id}: {why}"
+    if fresh and memory.store.head(memory.namespace) != head:
+        why_not = _broken(memory, fresh)
+        stale |= {name: f"{name}: {why}" for name, why in why_not.items()}
+        fresh = [item for item in fresh if item.id not in why_not]
+    return fresh, stale
+
+
+def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
+    """The items that later operations made invalid, and why: by a new contradiction, for instance."""
+    planned = {item.id: _planned(memory, item) for item in items}
+    context = StageReader(memory, memory.now(), SLEEP).check_context(list(planned.values()))
+    return {name: why for name, item in planned.items() if (why := broken_rule(item, context)) is not None}
+
+
+def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
+    """An item as it was planned, with ids in place of keys."""
+    rows = tuple(item_rows(item))
+    into = () if item.into is None else (item.into,)
+    ids = {**ids_of(memory.store, memory.namespace, {*item.keys, *into}), **_created(rows)}
+    return PlannedItem(
+        item.action,
+        tuple(ids[key] for key in item.keys),
+        None if item.into is None else ids[item.into],
+        item.reason,
+        item.evidence,
+        rows,
+    )
+
+
+def _moved(memory: Namespace, head: int) -> set[str]:
+    """The ids of memories whose text or status changed after an operation; all ids after an import or a restore."""
+    moved_ids: set[str] = set()
+    for logged in memory.store.operations(memory.namespace, after=head):
+        if logged.kind in (IMPORT, RESTORE):
+            return {row.id for row in memory.store.rows(memory.namespace, MemoryRow)}
+        moved_ids |= {change.ends[0] for change in logged.rows if _changes_text_or_status(change)}
+    return moved_ids
+
+
+def _changes_text_or_status(change: RowChange) -> bool:
+    before, after = change.before, change.after
+    if isinstance(before, MemoryRow) and isinstance(after, MemoryRow):
+        return before.status != after.status
+    return isinstance(change.row, (MemoryRow, VersionRow))
+
+
+def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
+    """What has changed since an item was planned, among its memories and rows; None if nothing has."""
+    store, namespace, rows = memory.store, memory.namespace, item_rows(item)
+    created = _created(rows)
+    ids_by_key = ids_of(store, namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    for key in created:
+        if key in ids_by_key:
+            return f"the key {key!r} has been taken since"
+    for name in (*item.keys, *([] if item.into is None else [item.into])):
+        if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
+            return f"{name} changed since"
+    ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
+    if lost := ends - store.names(namespace, ids=ends).keys():
+        return f"{min(lost)} is not in this store, and the item would link it"
+    for row, change in zip(rows, item.changes, strict=True):
+        if present(store, namespace, row.row) != row.before:
+            return f"{label(change.key)} changed since"
+    return None
+
+
+def _created(rows: Iterable[RowChange]) -> dict[str, str]:
+    """The ids of the memories that an item makes, by key."""
+    return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
+
+
+def item_rows(item: ProposedItem) -> list[RowChange]:
+    """The row changes of an item, decoded from its changes."""
+    return [
+        RowChange(
+            *(
+                None if side is None else decode_row(ROOMS[change.table], side)
+                for side in (change.before, change.after)
+            )
+        )
+        for change in item.changes
+    ]

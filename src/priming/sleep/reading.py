@@ -18,26 +18,28 @@ from priming.config.values import dataclass
 from priming.config.words import KINDS, SLEEP_SOURCE, STRUCTURE
 from priming.graph.merge_plan import MergePlan
 from priming.index.columns import NONE
+from priming.index.topology import SIMILAR
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.remember.relink import missing_mentions
+from priming.sleep import decay, link, skill
 from priming.sleep.clustering import centroid
+from priming.sleep.deep import DeepStage, KnownEntity
 from priming.sleep.gist import GistWriter
+from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
     DUPLICATE_OF,
+    CheckContext,
     Conflicts,
     Planned,
     PlannedItem,
     ProgressStep,
     current_row,
     is_duplicate,
+    leaves_recall,
 )
 from priming.sleep.procedures.families import FAMILY, FamilyEntity, is_family
 from priming.sleep.procedures.reading import read_procedure
-from priming.sleep.stages import decay, light, link, prune, skill
-from priming.sleep.stages.deep import DeepStage, KnownEntity
-from priming.sleep.stages.link import MergeCandidate, VectorSpace
-from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
 from priming.storage.questions import ids_of, page_of
@@ -112,7 +114,7 @@ class StageReader:
         """Read the latest episodes."""
         records = self._latest("episode", self.params.light_window)
         conflicts = self.conflicts()
-        return lambda _: light.plan_light(records, self._versions, self.now, conflicts)
+        return lambda _: decay.plan_light(records, self._versions, self.now, conflicts)
 
     def deep(self) -> Plan:
         """Read the latest episodes that are not duplicates, their vectors, and the entities of earlier nights."""
@@ -167,20 +169,20 @@ class StageReader:
         """Read the memories with bad verdicts, and the marked duplicates."""
         store, namespace = self.memory.store, self.memory.namespace
         judged = {
-            row.id for row in store.rows(namespace, MemoryRow) if prune.is_ineffective(row, self.params)
+            row.id for row in store.rows(namespace, MemoryRow) if decay.is_ineffective(row, self.params)
         }
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(list(store.names(namespace, condition=condition, at=self.now)))
         records = store.records(namespace, self.now, ids=ids) if ids else {}
         candidates = [
-            prune.PruneCandidate(record := records[row.id], row, self._marked_at(record))
+            decay.PruneCandidate(record := records[row.id], row, self._marked_at(record))
             for row in self._rows(records)
         ]
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
         rows = self._rows(set(ids_of(store, namespace, original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._without_restored(
-            lambda restored: prune.plan_prune(
+            lambda restored: decay.plan_prune(
                 candidates, self.now, originals=originals, restored=restored, params=self.params
             )
         )
@@ -238,11 +240,11 @@ class StageReader:
         """The memories with a ``similar-to`` link: in the graph in memory, else in the store."""
         working, store = self.memory.working(self.now), self.memory.store
         graph = working.topology
-        similar = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
+        similar = graph.alive.values & (graph.relation.values == graph.code(SIMILAR))
         ends = np.union1d(graph.source.values[similar], graph.target.values[similar])
         linked = {working.ids[row] for row in ends.tolist()}
         rest = [memory_id for memory_id in space.ids if memory_id not in linked]
-        links = store.rows(self.memory.namespace, LinkRow, ids=rest, relation=link.SIMILAR) if rest else []
+        links = store.rows(self.memory.namespace, LinkRow, ids=rest, relation=SIMILAR) if rest else []
         return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
 
     def _links(self, relation: str) -> list[Any]:

@@ -12,8 +12,8 @@ from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming.recall.records import get, list_memories
 from priming.remember.links import links
+from priming.sleep.decay import rarely_helps
 from priming.sleep.night import apply, sleep
-from priming.sleep.stages.prune import rarely_helps
 from priming.types import MemoryRecord, Proposal, days_between
 from priming_loop.steps.lessons import TYPES
 from priming_loop.steps.results import ConsolidateReply, DormantLessons, LessonCounts, LoopHealth, PruneReply

@@ -8,7 +8,7 @@ import pytest
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.core.arguments.vectors import unpacked
-from priming.embedding.passages import passage_ends
+from priming.index.document import passage_ends
 from priming.storage.questions import stored_vectors
 from priming.storage.sqlite.store import newest
 from priming_loop.session_store import Sessions

@@ -1,15 +1,15 @@
 import pytest
 
-from priming.sleep.stages import light
+from priming.sleep import decay
 from priming.types import LeftAlone
 
-from ..making import NOW, answer, versions_of
+from .making import NOW, answer, versions_of
 
 TEXT = "The build is green."
 
 
 def plan(*records, **more):
-    return light.plan_light(records, versions_of(records), NOW, **more)
+    return decay.plan_light(records, versions_of(records), NOW, **more)
 
 
 def test_the_newer_of_two_equal_texts_is_marked_and_weighs_nothing():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from priming.recall.files.law import divided, lifted, named_files, path_terms, released
+from priming.recall.files import divided, lifted, named_files, path_terms, released
 
 
 def test_what_a_memory_releases_falls_with_its_match_and_with_later_memories():

@@ -21,6 +21,7 @@ from priming.config.values import dataclass
 from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text
+from priming.index.topology import SIMILAR
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
@@ -28,7 +29,6 @@ from priming.text.quotation import label
 from priming.text.rule_kinds import forbids
 from priming.types import LeftAlone, MemoryRecord
 
-SIMILAR = "similar-to"
 MERGED_KINDS = ("failure", "pattern")
 """The kinds whose equal memories are merged."""
 NOT_LINKED = ("behavior", "correction", "entity")

@@ -4,11 +4,11 @@ import pytest
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures.families import FamilyEntity, FamilyMember, family_gist
 from priming.sleep.procedures.reading import read_procedure
-from priming.sleep.stages.skill import ProcedureCandidate, SkillStage, merge_steps
+from priming.sleep.skill import ProcedureCandidate, SkillStage, merge_steps
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 
-from ..making import DAY, NOW, answer, embed_words, row, versions_of
+from .making import DAY, NOW, answer, embed_words, row, versions_of
 
 STOP, CLEAN = "1. Stop it. 2. Start it.", "1. Stop it. 2. Look at it. 3. Start it."
 

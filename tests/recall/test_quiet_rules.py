@@ -8,7 +8,7 @@ import pytest
 from priming import Cue
 from priming.core.metacognition import is_quiet
 from priming.errors import ParamError
-from priming.recall.relevance.quiet_rules import quiet_rules
+from priming.recall.relevance import quiet_rules
 
 RULE = "Write every commit message in the imperative, however small the change may be."
 CUE = Cue(task="commit")

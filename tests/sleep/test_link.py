@@ -6,10 +6,10 @@ import pytest
 from priming.config.params.learning import LINKING
 from priming.config.params.sleep import SLEEP
 from priming.graph.merge_plan import MergePlan
-from priming.sleep.stages.link import MergeCandidate, VectorSpace, plan_links, plan_merges
+from priming.sleep.link import MergeCandidate, VectorSpace, plan_links, plan_merges
 from priming.storage.rows import LinkRow, MemoryRow
 
-from ..making import DAY, NOW, answer, link, row, units
+from .making import DAY, NOW, answer, link, row, units
 
 NEAR = units([1, 0, 0], [0.95, 0.31225, 0], [0.8, 0.6, 0])  # cosines to the first: 1, .95, .8
 

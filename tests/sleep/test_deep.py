@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from priming.sleep.clustering import centroid
-from priming.sleep.stages.deep import DeepStage, KnownEntity
+from priming.sleep.deep import DeepStage, KnownEntity
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 
-from ..making import NOW, answer, around, embed_words, row
+from .making import NOW, answer, around, embed_words, row
 
 pytestmark = pytest.mark.extra  # HDBSCAN's
 

@@ -1,8 +1,8 @@
 import pytest
 
-from priming.sleep.stages.prune import PruneCandidate, plan_prune
+from priming.sleep.decay import PruneCandidate, plan_prune
 
-from ..making import DAY, NOW, answer, row
+from .making import DAY, NOW, answer, row
 
 
 def candidate(kind="failure", days=10, state=None, content="It broke.", memory_id="a", **fields):

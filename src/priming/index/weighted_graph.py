@@ -1,0 +1,194 @@
+"""The links of a namespace as a profile weighs them: the graph that activation spreads over.
+
+A link's effective weight is its learned weight × the profile's factor for its relation; it is computed only for links
+that a spread reaches. The name of a single memory connects nothing, and a name that most memories mention connects
+everything: links to such names weigh 0, and links to other names weigh less the more memories share the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.laws import SpreadParams
+from priming.config.params.recall import LinkFactors, RecallParams
+from priming.config.profiles import Profile
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.graph import Edges
+from priming.index.topology import (
+    FOLLOWING,
+    NAMING,
+    SIMILAR,
+    CompressedLinks,
+    WeightedLinks,
+    stretches,
+)
+from priming.index.working_set import WorkingSet
+
+SHARED = 2
+"""The fewest memories that mention a name which connects any: that of one memory connects nothing."""
+
+
+def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
+    """``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
+    names = working.signs.suppressing(working.topology.relations, params.suppressing)
+    return params if names == params.suppressing else replace(params, suppressing=names)
+
+
+def weighted_graph(
+    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
+) -> WeightedGraph:
+    """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
+    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
+    return WeightedGraph(working, factors, profile.recall, now.timestamp())
+
+
+class WeightedGraph:
+    """The links of a namespace with the effective weights of one profile.
+
+    A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
+    are weighed once for all recalls.
+    """
+
+    def __init__(self, working: WorkingSet, factors: LinkFactors, recall: RecallParams, now: float) -> None:
+        self._working, self._factors, self._recall, self._now = working, factors, recall, now
+        self._topology = topology = working.topology
+        self.n = topology.rows
+        self.relations = tuple(topology.relations)
+        by_relation = dict(factors.by_relation)
+        self._by_code = np.array([by_relation.get(name, factors.others) for name in self.relations])
+        self._visited: dict[bool, VisitedLinks] = {}
+        self._all_links: dict[bool, CompressedLinks | None] = {}
+        self._most_mentions = max(recall.mention_max, recall.mention_share * working.memories)
+
+    def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
+        """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
+        if both not in self._all_links:
+            constants = (self._factors, self._recall, self._working.memories, both)
+            self._all_links[both] = self._topology.weight_cache.get(
+                constants, lambda: CompressedLinks.of(self.n, self._links(np.arange(self.n), both=both))
+            )
+        links = self._all_links[both]
+        if links is not None:
+            return self._with_ages(links.take(rows))
+        if both not in self._visited:
+            self._visited[both] = VisitedLinks(self.n)
+        return self._visited[both].edges(rows, lambda fresh: self._with_ages(self._links(fresh, both=both)))
+
+    def _with_ages(self, links: WeightedLinks) -> Edges:
+        hours = self._hours(links.link)
+        return Edges(links.owner, links.neighbour, links.weight, links.relation, hours, links.forward)
+
+    def _links(self, rows: NDArray[np.int64], *, both: bool) -> WeightedLinks:
+        owner, link = self._topology.gather(rows, inward=False)
+        forward = np.ones(len(link), np.bool_)
+        if both or self._factors.mirror:
+            other, inward = self._topology.gather(rows, inward=True)
+            mirrored = self._mirrored(inward)
+            if not both:
+                other, inward, mirrored = other[mirrored], inward[mirrored], mirrored[mirrored]
+            owner, link = np.concatenate([owner, other]), np.concatenate([link, inward])
+            forward = np.concatenate([forward, mirrored])
+        order = np.argsort(owner, kind="stable")
+        owner, link, forward = owner[order], link[order], forward[order]
+        source, target = self._topology.source.values[link], self._topology.target.values[link]
+        neighbour = np.where(source == rows[owner], target, source)
+        relation = self._topology.relation.values[link]
+        return WeightedLinks(owner, link, neighbour, self.weights(link), relation, forward)
+
+    def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
+        """The links that count as leaving the row that they enter."""
+        if not self._factors.mirror:
+            return np.zeros(len(link), np.bool_)
+        return np.asarray(self._topology.relation.values[link] == self._topology.code(SIMILAR))
+
+    def weights(self, link: Ints) -> Floats:
+        """The effective weights of links, by number."""
+        topology, factors = self._topology, self._factors
+        code = topology.relation.values[link]
+        weight: Floats = topology.weight.values[link] * self._by_code[code] if len(link) else np.zeros(0)
+        if topology.has_relation(SIMILAR) and factors.similar != 1.0:
+            by_rule = np.flatnonzero((code == topology.code(SIMILAR)) & ~topology.explicit.values[link])
+            turns = self._working.is_turn(topology.source.values[link[by_rule]])
+            weight[by_rule] *= np.where(turns, 0.0, factors.similar)
+        if factors.no_turn != 1.0:
+            by_rule = np.flatnonzero(topology.has_any(code, FOLLOWING) & ~topology.explicit.values[link])
+            turns = self._working.is_turn(topology.source.values[link[by_rule]])
+            weight[by_rule] *= np.where(turns, 1.0, factors.no_turn)
+        if factors.terms != 1.0:
+            weight[topology.words.values[topology.target.values[link]]] *= factors.terms
+        if factors.fan_out_names:
+            named = np.flatnonzero(topology.has_any(code, NAMING) & ~topology.explicit.values[link])
+            weight[named] *= self._name_factor(link[named])
+        return weight
+
+    def _name_factor(self, link: Ints) -> Floats:
+        source, target = self._topology.source.values[link], self._topology.target.values[link]
+        df = self._topology.mentioned.values[target]
+        most = self._most_mentions
+        # Who said it is not what it is about: else whatever else a speaker said would follow each answer.
+        own = np.where(self._working.title_entity_of(source) == target, self._recall.heading_mention, 1.0)
+        own[self._working.is_own_speaker(source, target)] = 0.0
+        any_heading = np.where(self._working.titled(target), self._recall.heading_mention, 1.0)
+        factor = own * any_heading / np.log1p(np.maximum(df, 1))
+        carries = (df >= SHARED) & (df <= most) & ~self._working.is_common_compound(target, most)
+        return np.asarray(np.where(carries, factor, 0.0))
+
+    def _hours(self, link: Ints) -> Floats:
+        return np.asarray(np.maximum(0.0, (self._now - self._topology.activated.values[link]) / 3600.0))
+
+
+class VisitedLinks:
+    """The links that were read so far, by row: the steps of a spread visit the same rows again and again."""
+
+    def __init__(self, n: int) -> None:
+        self._place = np.zeros(n, np.int64)
+        """One more than a row's position among the visited rows; 0 for other rows."""
+        self._first = self._count = np.zeros(0, np.int64)
+        self._links: Edges | None = None
+
+    def edges(self, rows: Ints, read: Callable[[Ints], Edges]) -> Edges:
+        """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
+        fresh = rows[self._place[rows] == 0]
+        if self._links is None or fresh.size:
+            edges = self._add(fresh, read(fresh))
+            if fresh.size == rows.size:
+                return edges
+        assert self._links is not None, "links were added"
+        at = self._place[rows] - 1
+        owner, links = stretches(self._first[at], self._count[at])
+        visited = self._links
+        return Edges(
+            owner,
+            visited.neighbour[links],
+            visited.weight[links],
+            visited.relation[links],
+            visited.hours[links],
+            visited.forward[links],
+        )
+
+    def _add(self, rows: Ints, edges: Edges) -> Edges:
+        visited = self._links
+        count = np.bincount(edges.owner, minlength=rows.size)
+        first = 0 if visited is None else visited.owner.size
+        self._place[rows] = np.arange(1, rows.size + 1) + self._count.size
+        self._first = np.concatenate([self._first, first + np.cumsum(count) - count])
+        self._count = np.concatenate([self._count, count])
+        self._links = edges if visited is None else _concatenated(visited, edges)
+        return edges
+
+
+def _concatenated(a: Edges, b: Edges) -> Edges:
+    """The links of both. The owners are positions in two different requests, so they are not used."""
+    return Edges(
+        np.concatenate([a.owner, b.owner]),
+        np.concatenate([a.neighbour, b.neighbour]),
+        np.concatenate([a.weight, b.weight]),
+        np.concatenate([a.relation, b.relation]),
+        np.concatenate([a.hours, b.hours]),
+        np.concatenate([a.forward, b.forward]),
+    )

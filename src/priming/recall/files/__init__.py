@@ -1,1 +1,0 @@
-"""Files that a task will touch: the law by which activation reaches them, and what the answer shows."""

@@ -1,1 +1,0 @@
-"""The stages of a night: each plans its items and writes nothing."""
