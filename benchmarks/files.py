@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from priming import Memory
-from priming.config.params.files import FILES, FileParams
+from priming.config.params.limits import FILES, FileParams
 from priming.recall import files as release
 from priming.recall.entities import file_key
 from priming.text.tokens import terms

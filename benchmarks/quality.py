@@ -20,12 +20,11 @@ from typing import Any
 
 from common import RESULTS, given, of_sets
 from priming.cli.output import Table, draw, line
-from priming.config.params.bench import BENCH
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import named
 from priming.recall.terms import TERMS
 from priming_lab import plots, report, sets
-from priming_lab.contestants import BASELINES
+from priming_lab.contestants import BASELINES, BENCH
 from priming_lab.rivals import rivals
 from priming_lab.run import Benchmark, BenchPlan, ProgressCallback, run
 from served import served

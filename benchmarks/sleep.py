@@ -26,7 +26,7 @@ from sklearn.cluster import HDBSCAN
 import corpus
 from common import Row, arguments, show, write
 from priming import FixedClock, Memory
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.config.words import STAGES
 from priming.embedding.wordllama import StaticEmbedder
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from typing import Any
 
 import priming.errors
@@ -13,8 +16,8 @@ from priming import params
 from priming.config import profiles
 from priming.config import words as fixed
 from priming.config.constants import FIELDS, settable
-from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
+from priming.config.values import Checked, rule_of
 from priming.maintenance import health, verify
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
@@ -25,6 +28,14 @@ YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
 _MODULES = (params,)
+_LIMITS = tuple(
+    importlib.import_module(name)
+    for name in (
+        *("priming.config.params.limits", "priming_agents.limits", "priming_lab.contestants"),
+        *("priming_loop.session_store", "priming_loop.codebase"),
+        *("priming_server.fleet.journal", "priming_server.postgres.limits"),
+    )
+)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
     ("direction", lambda profile: profile.spread.direction),
@@ -53,14 +64,31 @@ _PARTS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
 
 def classes() -> list[type]:
     """Every ``*Params`` class, by name."""
-    names = {name: module for module in _MODULES for name in dir(module) if name.endswith("Params")}
-    found = [getattr(module, name) for name, module in sorted(names.items())]
-    return [each for each in found if isinstance(each, type) and is_dataclass(each)]
+    names = {
+        name: module for module in (*_MODULES, *_LIMITS) for name in dir(module) if name.endswith("Params")
+    }
+    values = [getattr(module, name) for name, module in sorted(names.items())]
+    return [each for each in values if isinstance(each, type) and is_dataclass(each)]
+
+
+def meanings(cls: type) -> dict[str, str]:
+    """What the text below each field of a ``*Params`` value says."""
+    body = ast.parse(inspect.getsource(cls)).body[0].body  # type: ignore[attr-defined]
+    texts = pairwise(body)
+    return {
+        field.target.id: " ".join(text.value.value.split())
+        for field, text in texts
+        if isinstance(field, ast.AnnAssign)
+    }
 
 
 def parameters(name: str) -> str:
     """Every field of a ``*Params`` value."""
-    cls = next(getattr(module, name) for module in _MODULES if hasattr(module, name))
+    cls = next(each for each in classes() if each.__name__ == name)
+    texts = meanings(cls)
+    if not issubclass(cls, Checked):
+        limits = [(f"`{field.name}`", value(field.default), texts[field.name]) for field in fields(cls)]
+        return table(("name", "value", "meaning"), limits)
     rows = []
     for field in fields(cls):
         about = field.metadata
@@ -71,7 +99,7 @@ def parameters(name: str) -> str:
                 _WHOLE.sub("", rule_of(about)),
                 about["unit"],
                 about["source"] or "our choice",
-                about["doc"],
+                texts[field.name],
             )
         )
     return table(("name", "default", "range", "unit", "source", "meaning"), rows)

@@ -143,7 +143,7 @@ def importing(*rooms):
 def test_only_what_works_on_an_open_namespace_touches_the_storage():
     inside = {"storage", "index", "namespace", "memory", "transfer", *VERBS}
     outside = {name for folder, name in importing("storage") if folder not in inside}
-    assert outside <= {"cli/store_checks.py"}
+    assert outside <= {"cli/doctor.py"}
 
 
 def test_only_rules_sleep_the_loop_and_the_command_line_talk_to_a_language_model():

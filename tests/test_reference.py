@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,13 @@ def test_every_operation_stands_in_the_reference_with_the_fields_of_its_request(
 
 def test_every_constant_stands_in_the_reference(reference):
     page = reference.parameters()
-    assert {"SpreadParams", "RecallParams"} < set(headings(page))
+    assert {"SpreadParams", "RecallParams", "StoreParams", "LoopParams"} < set(headings(page))
     assert "| `gain` |" in page
+
+
+def test_every_parameter_and_limit_says_what_it_means(reference):
+    for values in reference.tables.classes():
+        assert {field.name for field in fields(values)} == reference.tables.meanings(values).keys(), values
 
 
 def test_the_reference_is_written_with_the_schemas_of_http(reference, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
@@ -213,7 +213,7 @@ class Namespace:
         """
         if token_part(self.embedder) is self.embedder or self.profile.anchors is not None:
             return False
-        return later or texts > EMBEDDER.at_once
+        return later or texts > VECTORS.at_once
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import ParamError
+from priming_agents.limits import HOOK
 
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 AGENTS = ("claude-code", "cursor", "codex", "gemini", "opencode")

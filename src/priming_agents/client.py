@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from priming.config import environment
-from priming.config.params.hooks import HOOK
 from priming.errors import PrimingError
 from priming.operations import local_socket as places
 from priming_agents import agents, stores
+from priming_agents.limits import HOOK
 
 ROUTE = "/local/hook"
 _OPTIONS = {f"--{name}": name for name in ("agent", "url", "namespace", "profile", "embedder")}

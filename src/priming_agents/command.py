@@ -19,10 +19,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
-from priming.config.params.hooks import HOOK
 from priming.errors import Busy, ParamError
 from priming.operations import local_socket
 from priming_agents import agents, session, stores
+from priming_agents.limits import HOOK
 from priming_agents.stores import HookStore, Hosts, find_stores, new_call
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from priming.config import private_files
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
 from priming.text.quotation import bracketed, read_line
 from priming.text.tokens import STOP_WORDS
+from priming_agents.limits import HOOK
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
 """Tasks that a script or a target names itself: ``make deploy``, ``./release.sh``."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from priming.config.params.hooks import HOOK
+from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
     from priming_agents import phrases

@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config.params.hooks import HOOK
 from priming.errors import Conflict, NotFound, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed
 from priming_agents import context
 from priming_agents.context import Candidate
+from priming_agents.limits import HOOK
 from priming_agents.session import HookCall, count_tokens
 from priming_agents.stores import HookStore
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
 from priming.config.environment import QUEUED
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.errors import PrimingError
+from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
     from priming_agents.agents import Event

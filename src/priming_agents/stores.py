@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
-from priming.config.params.hooks import HOOK
 from priming.config.store_urls import Location, url_of, without_password
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.operations import local_socket as places
+from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
@@ -255,7 +255,7 @@ class HookStore:
 
     def _earlier_answer(self, operation: str, logged_id: str) -> Any:
         """The result of an operation that was carried out before, if the log has it; otherwise None."""
-        from priming.operations.recovery import answer_of
+        from priming.operations.service import answer_of
         from priming.operations.table import served
         from priming.serialization import encode
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import private_files
 from priming.config.environment import QUEUED
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound, ParamError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed, label, quote_text
 from priming_agents import context, corrections
+from priming_agents.limits import HOOK
 from priming_agents.session import Mark, SessionState, folder_of, moment, read_session
 from priming_agents.stores import id_of
 

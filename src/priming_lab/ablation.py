@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.params.limits import STORE
 from priming.config.params.recall import RecallParams
-from priming.config.params.store import STORE
 from priming.config.profiles import Profile, get
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import numpy as np
 
-from priming.config.params.bench import BENCH, BenchParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, best_rows
 from priming.embedding.protocol import Embedder, Vectors
@@ -22,6 +21,43 @@ from priming.results import Recall
 from priming.text.tokens import language_of, terms
 from priming.types import FixedClock
 from priming_lab.sets import BenchPart
+
+
+@dataclass(frozen=True, slots=True)
+class BenchParams:
+    """How a benchmark asks, and how patient it is with rivals."""
+
+    hits: int = 20
+    """Memories that each question asks for."""
+    deep: int = 200
+    """Memories that each question asks for if tokens are measured."""
+    budgets: tuple[int, ...] = (100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800)
+    """Budgets at which quality by tokens is measured."""
+    fusion_k: int = 60
+    """K of rank fusion, 1/(k + rank)."""
+    hybrid: float = 0.5
+    """Share of BM25 in the min-max hybrid."""
+    seed: int = 7
+    """Seed of intervals and of shuffled gold."""
+    install_seconds: float = 1800.0
+    """Time limit for installing a rival, in seconds."""
+    rival_seconds: float = 120.0
+    """Time limit for a rival to load and answer a set, in seconds; beyond it, only the questions so far count."""
+    hello_seconds: float = 300.0
+    """Time limit for starting a rival, in seconds."""
+    load_seconds: float = 1200.0
+    """Time limit for loading one part into a rival, in seconds."""
+    search_seconds: float = 120.0
+    """Time limit for a rival's search, in seconds."""
+    close_seconds: float = 5.0
+    """Time limit for a rival to exit, in seconds."""
+    shown_bytes: int = 120
+    """Maximum length of the quotation from a line that is not an answer, in bytes."""
+    tail_lines: int = 12
+    """Lines of a rival's stderr that its error quotes."""
+
+
+BENCH = BenchParams()
 
 
 @dataclass(frozen=True, slots=True)

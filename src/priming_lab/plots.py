@@ -9,8 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from priming.config.params.checked import Checked, param
-from priming.config.values import dataclass
+from priming.config.values import Checked, dataclass, param
 from priming.errors import MissingExtra, StoreError
 from priming.learning.metrics import recall_at
 from priming_lab.run import Benchmark, Row
@@ -31,17 +30,24 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 class FigureParams(Checked):
     """How the figures are drawn."""
 
-    width: float = param(7.2, low=1.0, unit="inches", doc="width of a figure")
-    height: float = param(4.2, low=1.0, unit="inches", doc="height of a figure")
-    bar: float = param(0.32, low=0.05, unit="inches", doc="height of each bar of the ablations")
-    line: float = param(1.6, low=0.1, unit="points", doc="width of a line")
-    mark: float = param(4.5, low=0.1, unit="points", doc="diameter of a mark")
-    letters: float = param(9.0, low=1.0, unit="points", doc="size of the letters")
-    named: int = param(
-        8, low=1, unit="curves", doc="so many that end highest are named, the others stand grey"
-    )
-    room: float = param(2.3, low=0.0, unit="inches", doc="width that such names take")
-    margin: float = param(0.6, low=0.0, unit="bars", doc="room above the first bar and below the last")
+    width: float = param(7.2, low=1.0, unit="inches")
+    """Width of a figure."""
+    height: float = param(4.2, low=1.0, unit="inches")
+    """Height of a figure."""
+    bar: float = param(0.32, low=0.05, unit="inches")
+    """Height of each bar of the ablations."""
+    line: float = param(1.6, low=0.1, unit="points")
+    """Width of a line."""
+    mark: float = param(4.5, low=0.1, unit="points")
+    """Diameter of a mark."""
+    letters: float = param(9.0, low=1.0, unit="points")
+    """Size of the letters."""
+    named: int = param(8, low=1, unit="curves")
+    """So many that end highest are named, the others stand grey."""
+    room: float = param(2.3, low=0.0, unit="inches")
+    """Width that such names take."""
+    margin: float = param(0.6, low=0.0, unit="bars")
+    """Room above the first bar and below the last."""
 
 
 PLOT = FigureParams()

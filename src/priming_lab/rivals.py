@@ -27,11 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from priming.config.params.bench import BENCH, BenchParams
 from priming.config.values import dataclass
 from priming.embedding.protocol import Vectors
 from priming.errors import BenchError, ParamError
-from priming_lab.contestants import SearchResult
+from priming_lab.contestants import BENCH, BenchParams, SearchResult
 from priming_lab.sets import BenchItem, BenchPart
 
 _ADAPTER, _REQUIREMENTS, _ABOUT = "adapter.py", "requirements.txt", "about.json"

@@ -14,13 +14,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
-from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.agents import DeadlineExceeded
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt, text_field, validated_answer
 from priming.text.quotation import quote_text
 from priming_loop import context
+from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import Turn
 from priming_loop.learning import learn_from_task
 from priming_loop.planning import is_rooted
@@ -42,6 +42,7 @@ from priming_loop.session import (
     with_outcome,
     with_task,
 )
+from priming_loop.session_store import LOOP, LoopParams
 
 PHASE = "act"
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.values import dataclass
 from priming.text.languages import code_language_of
 from priming.text.tokens import terms
 from priming_loop.session import Codebase
@@ -74,6 +74,89 @@ _OWN_FOLDER = ".priming"
 _UNTRACKED = ("--others", "--exclude-standard")
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
 """Without the file system monitor, which is a command that the repository names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextParams:
+    """What is gathered for an objective, how much of it is shown, and what is learnt."""
+
+    failures: int = 5
+    """Maximum number of failures shown (Arc)."""
+    patterns: int = 3
+    """Maximum number of patterns shown (Arc)."""
+    connected: int = 3
+    """Maximum number of memories shown that are linked to these (Arc)."""
+    hops: int = 2
+    """Maximum distance of these memories (Arc)."""
+    link_weight: float = 0.5
+    """Minimum weight of each link on the way to them (Arc)."""
+    pool: int = 20
+    """Number of memories of each kind recalled as candidates."""
+    relevance: float = 0.45
+    """Minimum cosine of a lesson's nearest text; below it, a lesson is shown only if it applies here."""
+    answerable: float = 0.6
+    """Minimum cosine of a lesson's trigger, task or objective for a negative verdict."""
+    fires_terms: int = 2
+    """Minimum number of terms that a memory shares with an objective."""
+    around: int = 10
+    """Number of memories recalled for the files that they name."""
+    memory_length: int = 240
+    """Maximum length shown of a memory, in characters."""
+    text_length: int = 1_200
+    """Maximum length shown of a question and of its answer, in characters."""
+    lineage: int = 5
+    """Number of deliveries shown, the latest first."""
+    gate_length: int = 1_300
+    """Maximum length shown of a gate's output, in characters."""
+    listed: int = 20_000
+    """Maximum number of files of a folder examined by name."""
+    read: int = 200
+    """Maximum number of files whose content is read."""
+    read_bytes: int = 8_192
+    """Maximum size read of each, in bytes."""
+    list_seconds: float = 10.0
+    """Time limit for `git ls-files`, in seconds."""
+    relevant: int = 8
+    """Maximum number of files shown for the objective."""
+    kinds: int = 5
+    """Maximum number of languages, frameworks and test folders shown."""
+    named: float = 8.0
+    """Score of a file that the objective names, relative to its content."""
+    in_path: float = 2.0
+    """Score of a term of the objective in a file's path."""
+    remembered: float = 4.0
+    """Score of a file that a memory about the objective names."""
+    many_words: int = 20
+    """Length above which an objective is moderate (Arc)."""
+    most_words: int = 40
+    """Length above which an objective is complex (Arc)."""
+    tasks: int = 100
+    """Maximum number of tasks in a valid plan; a run has its own limit."""
+    delta: int = 50
+    """Maximum number of files of one task."""
+    answer_length: int = 4_000
+    """Maximum length of a text in an agent's answer, in characters."""
+    repairs: int = 1
+    """Number of times that the agent is asked to repair an answer that makes no sense."""
+    similar: float = 0.85
+    """Minimum cosine at which a lesson strengthens an existing one (Arc)."""
+    repeated: float = 0.9
+    """Minimum cosine at which a subgoal is the same as an open one."""
+    trigger: int = 10
+    """Minimum length of a trigger, in characters (Arc)."""
+    lesson: int = 600
+    """Maximum stored length of a trigger and of a resolution, in characters."""
+    dormant_days: float = 30.0
+    """Time without use after which a lesson is dormant … (Arc)."""
+    dormant_uses: int = 2
+    """… unless it has so many verdicts (Arc)."""
+    drain: float = 1.0
+    """Time limit for reading the output of a gate that has ended, in seconds."""
+    look: float = 0.1
+    """Interval at which a gate checks whether to stop, in seconds."""
+
+
+CONTEXT = ContextParams()
 
 
 def look(

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import FORGETTING
-from priming.config.params.loop import CONTEXT, ContextParams
-from priming.config.trust import source_note
 from priming.config.values import dataclass
+from priming.config.words import source_note
 from priming.core.forgetting import recency_half_life
 from priming.core.metacognition import Assessment
 from priming.core.score import arc, effectiveness
@@ -26,7 +25,7 @@ from priming.sleep.procedures.occasions import asks_for, covers, names_other_tar
 from priming.text.quotation import bracketed, label, quote_text, visible
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
-from priming_loop.codebase import look
+from priming_loop.codebase import CONTEXT, ContextParams, look
 from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 

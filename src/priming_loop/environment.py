@@ -7,13 +7,12 @@ from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
-from priming.config.params.loop import LOOP, LoopParams
 from priming.config.values import dataclass
 from priming.llm.agents import DeadlineAgent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming_loop.session import Session, Wait
-from priming_loop.session_store import Sessions
+from priming_loop.session_store import LOOP, LoopParams, Sessions
 from priming_loop.verification import Verifier, verify
 
 SECONDS = 60.0

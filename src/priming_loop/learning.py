@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.relations import LEARNED_FROM
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
@@ -24,6 +23,7 @@ from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import lessons
+from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.context import DELTA, cut
 from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming_loop.session import (

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from priming.config.ids import uuid7
 from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
-from priming.core.arguments.keys import free_key, slug
+from priming.core.arguments.normal_forms import free_key, slug
 from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.reviews import strengthen

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from priming.config.params.loop import LOOP
 from priming.config.values import dataclass
 from priming.core.metacognition import assess
 from priming.errors import Conflict, NotFound, ParamError
@@ -24,7 +23,7 @@ from priming_loop.session import (
     Limits,
     Session,
 )
-from priming_loop.session_store import Sessions, check_folder, limits
+from priming_loop.session_store import LOOP, Sessions, check_folder, limits
 from priming_loop.state_machine import LAST, go_on, with_answer
 from priming_loop.steps.report import report
 from priming_loop.steps.results import SessionReport, Thought

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from priming.config.ids import uuid7
-from priming.config.params.loop import LOOP, LoopParams
+from priming.config.values import dataclass
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import Corrupt, NotFound, ParamError
 from priming.namespace import Namespace
@@ -24,6 +24,87 @@ _LISTED = 5
 """How many sessions an error lists."""
 _DEEPEST = 10
 """Maximum depth of subgoals, whatever is requested: each is a session within a session."""
+
+
+_COMMANDS = (
+    "rm",
+    "rmdir",
+    "shred",
+    "dd",
+    "mkfs*",
+    "truncate",
+    "kill",
+    "killall",
+    "pkill",
+    "shutdown",
+    "reboot",
+    "sudo",
+    "git push",
+    "git reset",
+    "git clean",
+    "git checkout",
+    "git restore",
+    "git rebase",
+    "git branch -D",
+    "drop table",
+    "drop database",
+    "delete from",
+    "dropdb",
+    "kubectl delete",
+    "kubectl apply",
+    "helm uninstall",
+    "terraform apply",
+    "terraform destroy",
+    "docker system prune",
+    "docker volume rm",
+    "npm publish",
+    "twine upload",
+    "cargo publish",
+    "priming purge",
+)
+_FILES = (
+    ".git/*",
+    ".priming/*",
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "id_rsa*",
+    "*.db",
+    "*.sqlite*",
+    "*.tfstate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParams:
+    """How far the loop may go by itself."""
+
+    attempts: int = 3
+    """Maximum number of attempts at a task; after that it is blocked (Arc)."""
+    tasks: int = 20
+    """Maximum number of tasks of a session; further ones are dropped, and the session says so."""
+    depth: int = 2
+    """Maximum depth of subgoals below the objective."""
+    subgoals: int = 3
+    """Maximum number of subgoals of a session."""
+    timeout: float = 600.0
+    """Time limit for one run of a gate, and on the command line for one answer too, in seconds."""
+    output: int = 16_384
+    """Maximum size of a gate's output that is kept, in bytes."""
+    objective: int = 8_192
+    """Longest objective, in characters."""
+    proven: int = 3
+    """Number of deliveries by the same patterns after which an objective needs no reasoning (Arc)."""
+    alternatives: int = 3
+    """Maximum number of patterns listed as alternatives if the approach is given up."""
+    destructive: tuple[str, ...] = _COMMANDS
+    """Words of a gate's command, in this order, that require a person's approval."""
+    precious: tuple[str, ...] = _FILES
+    """Files of a task that require a person's approval, as does any file outside the folder."""
+
+
+LOOP = LoopParams()
 
 
 class Sessions:

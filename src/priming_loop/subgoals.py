@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from priming.config.ids import uuid7
-from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.when import stem
 from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming.sleep.procedures.steps import compare_steps
 from priming.text.tokens import terms
+from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import SECONDS, Turn
 from priming_loop.lessons import is_said_by
 from priming_loop.session import Impasse, Session

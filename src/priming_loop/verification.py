@@ -19,8 +19,8 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import IO, Protocol
 
-from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import ParamError
+from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.context import plain
 from priming_loop.session import Verification
 

@@ -21,7 +21,8 @@ from starlette.types import ASGIApp
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
-from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.config.params.limits import SOCKET
+from priming.config.params.server import SERVER, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError

@@ -22,7 +22,7 @@ from uvicorn import Config, Server
 
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import Settings
-from priming.local.listener import LocalListener, create_store
+from priming.local.http import LocalListener, create_store
 from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
 from priming.operations.service import LocalService

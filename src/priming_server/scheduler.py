@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from threading import Event
 
 from priming.config.caller import Caller, calling
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.errors import PrimingError
 from priming.local.server import Cancelled
 from priming.operations.service import LocalService
@@ -28,7 +28,7 @@ class Scheduler:
     async def run(self, seconds: float) -> None:
         """Check for due namespaces at an interval in seconds, until it is cancelled."""
         while True:
-            await asyncio.to_thread(self._service.make_vectors, EMBEDDER.server, self._step)
+            await asyncio.to_thread(self._service.make_vectors, VECTORS.server, self._step)
             await asyncio.to_thread(self.sleep_due)
             await asyncio.sleep(seconds)
 

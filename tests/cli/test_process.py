@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,9 @@ import pytest
 
 from priming import HashedEmbedder, Memory, ParamError
 from priming.config import profiles
-from priming.config.constants import FIELDS, settable, shown, table, used, variable
+from priming.config.constants import FIELDS, applied, of_retrieval, settable, shown, table, used, variable
 from priming.config.settings import load, read
+from priming.config.settings_files import TABLE
 from priming.maintenance.adoption import content_of
 
 
@@ -217,3 +218,8 @@ def test_an_option_without_a_value_is_refused():
     for text in ("poc.spread.gain", "=3", "poc.spread.gain="):
         with pytest.raises(ParamError, match=r"must be NAME\.SECTION\.KEY=VALUE"):
             constants([text])
+
+
+def test_the_settings_of_retrieval_have_the_values_of_ethos_as_defaults():
+    defaults = {setting.key: setting.default for setting in TABLE if setting.section == "retrieval"}
+    assert applied(profiles.ALL, of_retrieval(defaults)) == profiles.ALL

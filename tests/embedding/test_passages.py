@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.config.params.embedding import PASSAGES
-from priming.core.arguments.vectors import TextVectors, unpacked
+from priming.config.params.limits import PASSAGES
+from priming.core.arguments.arrays import TextVectors, unpacked
 from priming.embedding.protocol import HashedEmbedder
 from priming.index.document import embedded_text, passage_ends, vectors_of
 from priming.remember.drafts import Draft

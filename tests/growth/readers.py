@@ -547,7 +547,7 @@ def _raw(path: Path, text: str) -> Path:
 
 
 OF_OUR_OWN = {
-    "priming.verbs.source": "docstrings of its own",
+    "priming.verbs.op": "docstrings of its own",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",

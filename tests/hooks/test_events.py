@@ -7,10 +7,10 @@ import re
 import pytest
 
 from priming import Cue, Memory
-from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
 from priming_agents.events import ASK, count_tokens
+from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
 
 from .project import DEPLOY, Project

@@ -17,16 +17,17 @@ from dataclasses import replace
 import pytest
 
 from priming.config import environment
-from priming.config.params.hooks import HOOK
+from priming.config.params.limits import SOCKET
 from priming.config.settings import load
 from priming.local import server as local_server
-from priming.local.listener import local_listener
+from priming.local.http import local_listener
 from priming.local.server import LocalServer
 from priming.maintenance.adoption import content_of
 from priming.operations.connection import state_at
 from priming.operations.local_socket import end_server, listens, socket_path
 from priming.operations.service import LocalService
 from priming_agents import client, command
+from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
 from priming_agents.stores import new_call
 
@@ -89,7 +90,7 @@ class Running:
 def patience(monkeypatch):
     """However busy the machine is, a server that is there is waited for, and looks around often."""
     monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=DEADLINE))
-    monkeypatch.setattr(local_server, "HOOK", replace(HOOK, look=0.01))
+    monkeypatch.setattr(local_server, "SOCKET", replace(SOCKET, look=0.01))
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from priming.config.params.hooks import HOOK
 from priming.errors import Busy
 from priming_agents import session as module
+from priming_agents.limits import HOOK
 from priming_agents.session import SessionState, folder_of, locked_session
 
 COUNT = """

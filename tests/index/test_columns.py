@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import TextVectors
 from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.nearest import PassageColumn
 

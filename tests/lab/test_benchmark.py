@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from priming import BenchError, ParamError
-from priming.config.params.bench import BENCH
 from priming.results import Recall
 from priming_lab import report, scoring, sets
-from priming_lab.contestants import BASELINES, Plain, Priming, SearchResult, Shelf
+from priming_lab.contestants import BASELINES, BENCH, Plain, Priming, SearchResult, Shelf
 from priming_lab.run import BenchPlan, attempt, measure, prepare, run
 from priming_lab.sets import BenchItem, BenchPart, BenchQuery
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config.params.bench import BENCH
 from priming.embedding.wordllama import StaticEmbedder
+from priming_lab.contestants import BENCH
 from priming_lab.genre import load_genre
 from priming_lab.run import BenchPlan, run
 from priming_lab.sets import BenchQuery

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from priming import MissingExtra
-from priming.config.params.bench import BENCH
 from priming_lab import plots
+from priming_lab.contestants import BENCH
 from priming_lab.run import BenchPlan, run
 
 pytestmark = pytest.mark.slow  # matplotlib takes seconds to import

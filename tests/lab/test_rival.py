@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from priming import BenchError, ParamError
-from priming.config.params.bench import BENCH
+from priming_lab.contestants import BENCH
 from priming_lab.rivals import Process, Rival, rivals
 from priming_lab.run import attempt, measure, prepare
 

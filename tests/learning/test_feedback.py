@@ -5,7 +5,7 @@ import pytest
 
 from priming import Cue, NotFound, ParamError
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.recall import traces
 
 CUE = "who signs the nightly builds"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score, roc_auc_score
 
 from priming import ParamError
-from priming.config.params.bench import MetricParams
+from priming.config.params.limits import MetricParams
 from priming.learning.metrics import auc, ndcg_at, paired_difference, percentiles, recall_at, reciprocal_rank
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)

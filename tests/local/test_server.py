@@ -10,7 +10,7 @@ import pytest
 from priming import HashedEmbedder
 from priming.errors import Conflict, NotFound
 from priming.local import server as module
-from priming.local.listener import create_store, local_listener
+from priming.local.http import create_store, local_listener
 from priming.local.server import LocalServer
 from priming.operations.connection import connect, greeting_at, state_at
 from priming.operations.local_socket import MESSAGE_BYTES

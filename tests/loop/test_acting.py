@@ -5,12 +5,12 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from priming.config.params.loop import LoopParams
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import SCHEMA, act, acting_prompt, destructive_reason
 from priming_loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
+from priming_loop.session_store import LoopParams
 
 PLAN = TaskPlan("Mend subtract", ("src/calc.py", "src/more.py"), "pytest -q tests && ruff check")
 GATHERED = ObjectiveContext(

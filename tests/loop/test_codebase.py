@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from priming.config.params.loop import CONTEXT
-from priming_loop.codebase import listed, look, named, read
+from priming_loop.codebase import CONTEXT, listed, look, named, read
 
 
 def write(folder, **files):

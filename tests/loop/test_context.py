@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue, Memory
-from priming.config.params.loop import CONTEXT
+from priming_loop.codebase import CONTEXT
 from priming_loop.context import complexity, cut, fires, gather, shown_memory
 from priming_loop.learning import lesson
 

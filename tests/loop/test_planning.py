@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from priming import ParamError
-from priming.config.params.loop import CONTEXT
 from priming.core.metacognition import assess
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
+from priming_loop.codebase import CONTEXT
 from priming_loop.planning import SCHEMA, plan, planning_prompt, project_path
 from priming_loop.session import Codebase, Complexity, Impasse, ObjectiveContext, ShownMemory, TaskPlan
 

@@ -3,7 +3,7 @@
 import pytest
 
 from priming import Conflict, EmbedderError, HashedEmbedder, Memory, NotFound, ParamError
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.embedding import registry
 from priming.maintenance.generations import change_embedder, compare_embedders, roll_back_embedder
 
@@ -120,7 +120,7 @@ def test_a_build_that_was_interrupted_goes_on_where_it_stopped(open_memory, monk
     with pytest.raises(EmbedderError):
         change_embedder(memory, "hashed:64", switch=True)
     assert memory.embedder is OLD
-    assert change_embedder(memory, "hashed:64", switch=True).vectors == 150 - EMBEDDER.reembed_batch
+    assert change_embedder(memory, "hashed:64", switch=True).vectors == 150 - VECTORS.reembed_batch
 
 
 def test_a_change_is_rolled_back_and_back_again(judged_third, open_memory, url):

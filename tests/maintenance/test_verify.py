@@ -10,7 +10,7 @@ import pytest
 
 from priming import Cue, HashedEmbedder
 from priming.config.environment import VERSION
-from priming.core.arguments.vectors import unpacked
+from priming.core.arguments.arrays import unpacked
 from priming.index.snapshot import SnapshotFile, save
 from priming.storage.questions import add_vectors, operation_id, stored_vectors
 

@@ -11,7 +11,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from priming.config.params.server import ServerParams, SocketParams
+from priming.config.params.limits import SocketParams
+from priming.config.params.server import ServerParams
 from priming.config.settings import load
 from priming.operations.service import LocalService
 from priming_server.access.tokens import Tokens

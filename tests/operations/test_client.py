@@ -15,16 +15,15 @@ from queue import Queue
 import pytest
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
-from priming.config.params.server import SocketParams
-from priming.operations.client import Client, reach
+from priming.config.params.limits import SocketParams
+from priming.operations.client import Client, RemoteMemory, open_memory, reach
 from priming.operations.connection import ConnectionLost, ServerConnection, greeting_at
-from priming.operations.remote_memory import RemoteMemory, open_memory
 
 LIGHT = """
 import sys
 from priming.operations import client
-from priming.operations.remote_memory import RemoteMemory, open_memory
-from priming.config.params.server import SocketParams
+from priming.operations.client import RemoteMemory, open_memory
+from priming.config.params.limits import SocketParams
 client.SOCKET = SocketParams(knock=60.0)
 with open_memory(sys.argv[1]) as memory:
     assert isinstance(memory, RemoteMemory)
@@ -336,8 +335,8 @@ def test_reads_whose_answer_was_lost_are_done_again(remote, deaf):
 WRITER = """
 import itertools, json, pathlib, sys
 from priming.operations import client
-from priming.operations.remote_memory import open_memory
-from priming.config.params.server import SocketParams
+from priming.operations.client import open_memory
+from priming.config.params.limits import SocketParams
 client.SOCKET = SocketParams(knock=60.0)
 url, name, end = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 with open_memory(url) as memory:

@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 from priming import Memory
 from priming.cli.app import app
 from priming.cli.options import StoreOptions
-from priming.operations.client import Client, reach
-from priming.operations.remote_memory import RemoteMemory
+from priming.operations.client import Client, RemoteMemory, reach
 from priming.operations.service import LocalService
 
 SESSION = "SESSION"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.core.pack import estimate_tokens
 from priming.embedding.wordllama import StaticEmbedder
 from priming.storage.protocol import Trace

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.errors import ParamError
 from priming.remember.drafts import Draft, draft
 

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.remember.echo_filter import EchoGuard
 
 FULL = "The deploy failed because the disk was full."

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.ids import uuid7
-from priming.core.arguments.keys import free_key, slug
+from priming.core.arguments.normal_forms import free_key, slug
 from priming.text.gists import gist_of
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.embedding import weights
 from priming.remember.vectors import follow
 from priming.storage.questions import stored_vectors
@@ -84,11 +84,11 @@ def test_who_goes_back_to_the_old_embedder_finds_its_vectors_there(url):
 def test_what_failed_half_way_goes_on_where_it_stopped(url):
     half = Failing(32)
     with opened(url, OLD) as memory:
-        memory.remember_many([{"content": f"Note {n}."} for n in range(EMBEDDER.reembed_batch)])
+        memory.remember_many([{"content": f"Note {n}."} for n in range(VECTORS.reembed_batch)])
     with opened(url, half) as memory:
         with pytest.raises(EmbedderError):
             memory.reembed()
-        assert len(vectors(memory)) == EMBEDDER.reembed_batch
+        assert len(vectors(memory)) == VECTORS.reembed_batch
         steps = []
         assert memory.reembed(progress=lambda done, total: steps.append((done, total))) == 3
         assert steps == [(3, 3)]

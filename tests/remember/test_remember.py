@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Conflict, FixedClock, Memory, ParamError
-from priming.config.params.learning import LINKING
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
+from priming.config.params.recall import LINKING
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 THEN = datetime(2023, 5, 7, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.embedding.protocol import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
@@ -16,7 +16,7 @@ from priming.remember.vectors import complete, follow, reembed
 from priming.storage.questions import stored_vectors
 
 WORDS = StaticEmbedder()
-MANY = EMBEDDER.at_once + EMBEDDER.reembed_batch
+MANY = VECTORS.at_once + VECTORS.reembed_batch
 """Enough texts to wait, in several batches."""
 ITEMS = [{"content": f"Crate {number} holds bolts of kind {number}."} for number in range(MANY)]
 
@@ -81,7 +81,7 @@ def test_a_load_makes_its_vectors_after_all_texts_and_says_how_far_it_is(url):
         assert memory.status().waiting == 0
         assert memory.recall("bolts").degraded == ()
     assert steps[0] == steps[-1] == (MANY, MANY)
-    assert (EMBEDDER.reembed_batch, MANY) in steps
+    assert (VECTORS.reembed_batch, MANY) in steps
 
 
 def test_later_must_be_true_or_false(url):
@@ -103,9 +103,9 @@ def test_the_designs_of_other_systems_link_by_vectors_as_they_store(url):
 
 def test_what_comes_next_makes_what_it_has_time_for(url):
     with opened(filled(url)) as memory:
-        assert follow(memory, 0.0) == EMBEDDER.reembed_batch
-        assert memory.status().waiting == MANY - EMBEDDER.reembed_batch
-        assert follow(memory, inf) == MANY - EMBEDDER.reembed_batch
+        assert follow(memory, 0.0) == VECTORS.reembed_batch
+        assert memory.status().waiting == MANY - VECTORS.reembed_batch
+        assert follow(memory, inf) == MANY - VECTORS.reembed_batch
         assert memory.status().waiting == 0
         assert follow(memory, inf) == 0
 
@@ -117,10 +117,8 @@ def test_what_was_stopped_on_its_way_lost_nothing_and_goes_on(url, raises):
     later = Sentences()
     with opened(url, later) as memory:
         assert len(memory.list(limit=MANY + 1)) == MANY
-        assert memory.status().waiting == MANY - 2 * EMBEDDER.reembed_batch
-        assert (
-            follow(memory, inf) == len(later.texts) == memory.status().memories - 2 * EMBEDDER.reembed_batch
-        )
+        assert memory.status().waiting == MANY - 2 * VECTORS.reembed_batch
+        assert follow(memory, inf) == len(later.texts) == memory.status().memories - 2 * VECTORS.reembed_batch
 
 
 def test_a_failure_of_the_embedder_is_no_failure_of_what_follows(url):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreError
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.words import KINDS
 from priming.rules.results import Pack
 from priming.storage.rows import MemoryRow, RowChange

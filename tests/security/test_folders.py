@@ -23,7 +23,7 @@ import pytest
 from tests.cli.conftest import invoke
 
 from priming import HashedEmbedder, Memory, StoreError
-from priming.cli import adoption as asking
+from priming.cli import output as asking
 from priming.config import adoption
 from priming.config.settings import load
 from priming.config.store_urls import url_of

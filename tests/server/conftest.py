@@ -18,7 +18,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
-from priming.local.listener import create_store
+from priming.local.http import create_store
 from priming.operations.service import LocalService
 from priming_server.access.tokens import Tokens
 from priming_server.http import create_app

@@ -15,7 +15,7 @@ import msgpack
 import pytest
 
 from priming.config.caller import Caller, calling
-from priming.config.params.server import SocketParams
+from priming.config.params.limits import SocketParams
 from priming.operations.connection import connect
 from priming.operations.local_socket import MESSAGE_BYTES
 

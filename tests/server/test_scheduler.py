@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from priming import HashedEmbedder
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.errors import NotFound
 from priming.operations.service import LocalService
 from priming_server.scheduler import Scheduler

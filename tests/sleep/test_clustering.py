@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.sleep.clustering import cluster_rows
 
 from .making import around

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from priming import AgentError, ScriptedAgent
-from priming.config.params.sleep import SleepParams
+from priming.config.params.limits import SleepParams
 from priming.sleep.gist import EXTRACTIVE, MODEL, Gist, GistWriter, gist_prompt, schema_of
 
 from .making import answer

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from priming.config.params.learning import LINKING
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
+from priming.config.params.recall import LINKING
 from priming.graph.merge_plan import MergePlan
 from priming.sleep.link import MergeCandidate, VectorSpace, plan_links, plan_merges
 from priming.storage.rows import LinkRow, MemoryRow

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from priming import HashedEmbedder
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.sleep.reading import StageReader
 
 from .making import DAY

@@ -7,7 +7,7 @@ from datetime import timedelta, timezone
 import numpy as np
 import pytest
 
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import TextVectors
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store

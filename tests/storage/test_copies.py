@@ -10,7 +10,7 @@ import pytest
 
 from priming import HashedEmbedder, Memory
 from priming.config.environment import database_place, locate
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming_agents.agents import Event
 from priming_agents.session import folder_of, locked_session
 from priming_agents.teaching import put

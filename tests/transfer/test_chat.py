@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.errors import ParamError
 from priming.transfer.chat import read
 from priming.transfer.importers import run

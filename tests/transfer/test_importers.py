@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.errors import ParamError, PrimingError
 from priming.storage.rows import LinkRow
 from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, names, progress_summary, run

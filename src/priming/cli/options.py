@@ -182,8 +182,7 @@ class StoreOptions:
 
     def settings(self, *, servers: bool = False) -> Settings:
         """The settings from options, environment and files; with ``servers`` those of a server, or a refusal."""
-        from priming.cli.adoption import settled
-        from priming.cli.output import start_logging
+        from priming.cli.output import settled, start_logging
         from priming.config.settings import load
 
         options, constants = self.overrides(), parse.constants(self.constants)
@@ -219,7 +218,7 @@ class StoreOptions:
         return url_of(environment.global_store()) if self.everywhere else self.url
 
     def _open(self, settings: Settings, url: str | None = None, *, server: bool = False) -> Memory:
-        from priming.operations.remote_memory import open_memory
+        from priming.operations.client import open_memory
 
         return open_memory(
             url or settings.store_url,

@@ -1,23 +1,31 @@
 """What commands print: with rich on a terminal, as plain aligned text into a pipe or a file.
 
-rich is loaded only on a terminal: into a pipe, where agents read, it would cost more than many a command.
+rich is loaded only on a terminal: into a pipe, where agents read, it would cost more than many a command. What a
+folder brings is asked about once, of a person at a terminal; elsewhere the answer is no.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
 import typer
 
+from priming.config.adoption import NO
 from priming.config.values import dataclass
+from priming.errors import StoreError
 from priming.text.quotation import label, terminal_text
 from priming.types import Progress
+
+if TYPE_CHECKING:
+    from priming.config.settings import Settings
+    from priming.maintenance.adoption import FolderContent
+
 
 Span = str | tuple[str, str]
 """A text, or a text with its rich style."""
@@ -279,3 +287,48 @@ def _last_width(table: Table, width: int) -> int:
     others = list(zip(table.columns, *table.rows, strict=True))[:-1]
     taken = sum(max(map(_width, cells)) + _RICH_GAP for cells in others)
     return max(_MIN_WIDTH, width - taken)
+
+
+_HANDLED = set[str]()
+"""The messages that this process has printed, or asked about."""
+
+
+def settled(read: Callable[[], Settings], *, as_json: bool, serves: bool) -> Settings:
+    """Read settings, ask or tell what of the folder they leave out, and read them again if it was adopted.
+
+    Raises:
+        StoreError: ``serves`` them to others, and the folder has what nobody adopted.
+
+    """
+    from priming.maintenance.adoption import content_of
+
+    settings = read()
+    content = content_of(settings)
+    if not content.message:
+        return settings
+    is_new = content.message not in _HANDLED
+    _HANDLED.add(content.message)
+    if is_new and not as_json and content.answer != NO and is_attended() and ask(content):
+        return read()
+    if serves:
+        raise StoreError(content.message)
+    if is_new:
+        typer.echo(f"note: {clean(content.message)}", err=True)
+    return settings
+
+
+def is_attended() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(content: FolderContent) -> bool:
+    """Show a person what would count, and ask; the answer is kept."""
+    for text in (f"{content.message}.", "It has:", *content.description()):
+        typer.echo(clean(text), err=True)
+    agreed = confirm("Adopt it as your own? [y/N] ")
+    if agreed:
+        content.settle(adopt=True)
+    else:
+        content.record(NO)
+    return agreed

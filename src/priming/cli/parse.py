@@ -32,7 +32,7 @@ def text_or_stdin(argument: str, name: str = "content") -> str:
     """A text as typed; ``-`` reads it from stdin, as UTF-8, without the newline at its end."""
     if argument != STDIN:
         return argument
-    from priming.config.params.store import STORE
+    from priming.config.params.limits import STORE
 
     limit = STORE.content_limit * _BYTES_PER_CHARACTER
     data = sys.stdin.buffer.read(limit + 1)

@@ -17,8 +17,7 @@ from priming.cli.output import Part, Table, line
 from priming.operations.table import named
 from priming.serialization import encode
 from priming.text.quotation import json_text
-from priming.verbs.source import Argument, declaration
-from priming.verbs.words import CHOICES, MEANINGS
+from priming.verbs.op import CHOICES, MEANINGS, Argument, declaration
 
 Show = Callable[..., Iterable[Part]]
 

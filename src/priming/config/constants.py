@@ -11,18 +11,18 @@ from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
-from priming.config.params.checked import rule_of
 from priming.config.params.laws import ForgettingParams, PlasticityParams
-from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import (
     AnchorParams,
+    LearningParams,
     LinkFactors,
+    LinkParams,
     RecallParams,
     RelevanceParams,
 )
 from priming.config.profiles import ALL, Profile
-from priming.config.settings_files import DEFAULT, Resolved, Setting, nearest
-from priming.config.values import dataclass
+from priming.config.settings_files import DEFAULT, WEIGHTS, Resolved, Setting, nearest
+from priming.config.values import dataclass, rule_of
 from priming.errors import ParamError
 
 ROOT = "profiles"
@@ -57,8 +57,6 @@ _FORGETTING = {
 }
 _FADING = {"exponential": ("rho",), "linear": ("linear_rate",), "none": ()}
 _BLENDS = {"floop": ("floop", "boosts"), "world-weaver": ("episode", "fact", "procedure", "outcomes")}
-_BY_HAND = ("jaccard_factor", "jaccard_low")
-"""Constants of plasticity that belong to a command rather than to a profile."""
 _PAIRS, _ITEMS = "tuple[tuple[str, float], ...]", ("tuple[str, ...]", "tuple[float, ...]")
 
 
@@ -154,7 +152,7 @@ def _plasticity(profile: Profile) -> Iterator[str]:
 def settable(profile: Profile) -> dict[str, tuple[str, ...]]:
     """The constants that can be set: those that are used, and those of learning that another law would use."""
     return used(profile) | {
-        "plasticity": _but(PlasticityParams, *_BY_HAND),
+        "plasticity": _names(PlasticityParams),
         "forgetting": tuple(
             name for name in _names(ForgettingParams) if name in {*_ALL_FORGETTING, "automatic_days"}
         ),
@@ -187,7 +185,6 @@ def table(names: Collection[str] = tuple(ALL)) -> dict[str, Constant]:
                     object,
                     getattr(params, key),
                     about=field.metadata,
-                    doc=field.metadata["doc"],
                     type=str(field.type),
                 )
                 constants[setting.name] = setting
@@ -309,20 +306,13 @@ def find(names: tuple[str, ...]) -> tuple[str, str]:
     return f"{ROOT}.{profile}.{section}.{key}", ""
 
 
-def paths(tables: Any) -> Iterator[tuple[str, ...]]:
-    """The path to each key in three levels of tables; a path ends at a value that is no table."""
-    if not isinstance(tables, Mapping):
-        yield ()
-        return
-    for profile, sections in tables.items():
-        if not isinstance(sections, Mapping):
-            yield (profile,)
-            continue
-        for section, keys in sections.items():
-            if isinstance(keys, Mapping):
-                yield from ((profile, section, key) for key in keys)
-            else:
-                yield profile, section
+def constants_in(tables: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The constants in three levels of tables, each with its names; a value that is no table ends the names early."""
+    if isinstance(tables, Mapping) and len(names) < 3:
+        for name, inner in tables.items():
+            yield from constants_in(inner, (*names, name))
+    else:
+        yield names, tables
 
 
 def nearest_variable(name: str, others: Collection[str]) -> str:
@@ -342,7 +332,7 @@ def shown(profile: Profile, resolved: Mapping[str, Resolved]) -> list[Resolved]:
     for section, keys in used(profile).items():
         for key in keys:
             name, value = f"{section}.{key}", getattr(getattr(profile, FIELDS[section]), key)
-            default = resolved.get(_RETRIEVAL.get(name, "")) if profile.name == "ethos" else None
+            default = resolved.get(_SOURCES.get(name, "")) if profile.name == "ethos" else None
             setting = resolved.get(f"{ROOT}.{profile.name}.{name}") or default
             shown.append(
                 Resolved(name, value, DEFAULT)
@@ -353,10 +343,19 @@ def shown(profile: Profile, resolved: Mapping[str, Resolved]) -> list[Resolved]:
 
 
 _RETRIEVAL = {
-    "spread.gain": "retrieval.spreading_strength",
-    "spread.steps": "retrieval.iterations",
-    "anchors.episodes": "retrieval.anchor_top_k_episodes",
-    "anchors.facts": "retrieval.anchor_top_k_facts",
-    "scoring.ethos": "retrieval.weight_similarity",
+    "spreading_strength": "spread.gain",
+    "iterations": "spread.steps",
+    "anchor_top_k_episodes": "anchors.episodes",
+    "anchor_top_k_facts": "anchors.facts",
 }
-"""The settings that set constants of ``ethos`` under the names of its design."""
+"""The constants of ``ethos`` that settings of retrieval set under the names of its design, beside its weights."""
+_WEIGHTS = dict(zip(WEIGHTS, ("cosine", "spread", "in_degree"), strict=True))
+_SOURCES = {name: f"retrieval.{key}" for key, name in _RETRIEVAL.items()}
+_SOURCES["scoring.ethos"] = f"retrieval.{WEIGHTS[0]}"
+
+
+def of_retrieval(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The constants that settings of retrieval set, by name."""
+    own = {_RETRIEVAL[key]: value for key, value in values.items() if key in _RETRIEVAL}
+    shares = {_WEIGHTS[key]: value for key, value in values.items() if key in _WEIGHTS}
+    return {f"{ROOT}.ethos.{name}": value for name, value in {**own, "scoring.ethos": shares}.items()}

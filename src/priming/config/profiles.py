@@ -15,10 +15,11 @@ from priming.config.params.laws import (
     SquashParams,
     TierParams,
 )
-from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import (
     AnchorParams,
+    LearningParams,
     LinkFactors,
+    LinkParams,
     RecallParams,
     RelevanceParams,
 )

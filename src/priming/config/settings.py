@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -93,33 +93,13 @@ class Settings:
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
         """The profiles by name, ``ethos`` with the settings of retrieval, and each with the constants set for it."""
-        profiles = {**self._retrieving}
-        if not self.constants:
-            return profiles
-        from priming.config.constants import applied
-
-        return applied(profiles, self.constants)
-
-    @property
-    def _retrieving(self) -> Mapping[str, Profile]:
-        """The profiles with the settings of retrieval."""
-        from dataclasses import replace
-
         from priming.config.profiles import ALL
 
-        ethos = ALL["ethos"]
-        value = {setting.key: self[setting.name] for setting in TABLE if setting.section == "retrieval"}
-        blend = tuple(zip(("cosine", "spread", "in_degree"), (value[key] for key in WEIGHTS), strict=True))
-        assert ethos.anchors is not None, "Ethos starts from anchors of its own"
-        changed = replace(
-            ethos,
-            spread=replace(ethos.spread, gain=value["spreading_strength"], steps=value["iterations"]),
-            scoring=replace(ethos.scoring, ethos=blend),
-            anchors=replace(
-                ethos.anchors, episodes=value["anchor_top_k_episodes"], facts=value["anchor_top_k_facts"]
-            ),
-        )
-        return {**ALL, "ethos": changed}
+        if not (self.retrieval or self.constants):
+            return ALL
+        from priming.config.constants import applied, of_retrieval
+
+        return applied(applied(ALL, of_retrieval(self.retrieval)), self.constants)
 
     @cached_property
     def server(self) -> ServerParams:
@@ -136,26 +116,13 @@ class Settings:
         return AgentSettings(self["agent.command"], self["agent.model"], chosen.key)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """A value of a setting in one source."""
-
-    value: Any
-    source: str
-
-    @property
-    def file(self) -> str:
-        """The file that the value is from; empty for a variable."""
-        return self.source.rpartition(":")[0]
-
-
 @dataclass(slots=True)
 class _Reading:
     """Everything read so far: the values of each setting, nearest first, and all violations."""
 
     table: Mapping[str, Setting]
     violations: list[str] = field(default_factory=list)
-    values: dict[str, list[_Value]] = field(default_factory=dict)
+    values: dict[str, list[Resolved]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     """The settings that have an invalid value in some source."""
 
@@ -172,13 +139,12 @@ class _Reading:
             self.violations.append(violation(label, value, rule))
             self.broken.add(setting.name)
         else:
-            self.values.setdefault(setting.name, []).append(_Value(value, source))
+            self.values.setdefault(setting.name, []).append(Resolved(setting.name, value, source))
 
     def resolve(self, setting: Setting) -> Resolved:
         """The nearest value of a setting, and those that it overrides."""
-        values = [*self.values.get(setting.name, []), _Value(setting.default, DEFAULT)]
-        shadows = tuple((other.source, other.value) for other in values[1:])
-        return Resolved(setting.name, values[0].value, values[0].source, shadows)
+        first, *others = *self.values.get(setting.name, []), Resolved(setting.name, setting.default, DEFAULT)
+        return replace(first, shadows=tuple((other.source, other.value) for other in others))
 
 
 def load(
@@ -225,9 +191,9 @@ def read(
     set_anywhere = set_anywhere or any(name.startswith(_PROFILE_VARIABLES) for name in variables)
     reading = _Reading(_table(servers=servers or named, profiles=set_anywhere), violations)
     for name, (value, option) in (options or {}).items():
-        reading.values[name] = [_Value(value, option)]
+        reading.values[name] = [Resolved(name, value, option)]
     for name, (value, option) in (constants or {}).items():
-        _take_constant(reading, name, value, option)
+        _take_constant(reading, tuple(name.split(".")), value, ENVIRONMENT, f"{option} {name}")
     _take_environment(reading, variables)
     for file in files:
         _take_file(reading, file)
@@ -260,9 +226,7 @@ def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
 
         for name, about in ServerParams.__dataclass_fields__.items():
             kind = int if str(about.type) == "int" else float
-            setting = Setting(
-                SERVER, name, kind, about.default, param=f"ServerParams.{name}", doc=about.metadata["doc"]
-            )
+            setting = Setting(SERVER, name, kind, about.default, param=f"ServerParams.{name}")
             table[setting.name] = setting
     if profiles:
         from priming.config import constants
@@ -287,31 +251,16 @@ def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
         reading.take(settings["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
 
 
-def _take_constant(reading: _Reading, name: str, value: Any, option: str) -> None:
-    """Take a constant of a profile that an option sets, as ``NAME.SECTION.KEY``."""
+def _take_constant(reading: _Reading, names: tuple[str, ...], value: Any, layer: str, source: str) -> None:
+    """Take a constant of a profile, by the names of profile, section and key."""
     from priming.config import constants
 
-    full_name, rule = constants.find(tuple(name.split(".")))
-    setting = reading.table.get(full_name)
+    name, rule = constants.find(names)
+    setting = reading.table.get(name)
     if setting is None:
-        reading.violations.append(f"{option} {name}: {rule}")
+        reading.violations.append(f"{source}: {rule}")
     else:
-        reading.take(setting, value, ENVIRONMENT, f"{option} {name}")
-
-
-def _take_profiles(reading: _Reading, file: File, table: Any) -> None:
-    """Take the tables ``[profiles.NAME.SECTION]`` of a file."""
-    from priming.config import constants
-
-    for names in constants.paths(table):
-        place = file.place(PROFILES_ROOT, *names)
-        name, rule = constants.find(names)
-        setting = reading.table.get(name)
-        if setting is None:
-            reading.violations.append(f"{place}: {rule}")
-        else:
-            profile, section, key = names
-            reading.take(setting, table[profile][section][key], file.layer, place)
+        reading.take(setting, value, layer, source)
 
 
 def _nearest_section(section: str, sections: Collection[str]) -> str:
@@ -327,7 +276,10 @@ def _take_file(reading: _Reading, file: File) -> None:
     sections = {setting.section.partition(".")[0] for setting in reading.table.values()} | {PROFILES_ROOT}
     for section, table in file.tables.items():
         if section == PROFILES_ROOT:
-            _take_profiles(reading, file, table)
+            from priming.config.constants import constants_in
+
+            for names, value in constants_in(table):
+                _take_constant(reading, names, value, file.layer, file.place(PROFILES_ROOT, *names))
         elif section not in sections:
             rule = f"[{section}] is not a section{_nearest_section(section, sections)}"
             reading.violations.append(f"{file.place(section)}: {rule}")

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.config import adoption, environment, private_files
-from priming.config.params.checked import rule_of
 from priming.config.store_urls import place_of
-from priming.config.values import dataclass
+from priming.config.values import dataclass, rule_of
 from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
 
@@ -213,6 +212,11 @@ class Resolved:
     source: str
     shadows: tuple[tuple[str, Any], ...] = ()
     """The values that it overrides, nearest first: sources and values."""
+
+    @property
+    def file(self) -> str:
+        """The file that the value is from; empty for any other source."""
+        return self.source.rpartition(":")[0]
 
 
 LEVELS = ("debug", "info", "warning", "error")

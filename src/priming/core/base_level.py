@@ -17,6 +17,11 @@ from priming.core.arguments.checks import check_number
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 
+_SILENT = -10.0
+"""The activation of a memory that was never used."""
+_CENTRE = -1.0
+"""The base level that scores one half (floop)."""
+
 
 def optimized(n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:
     """Approximate the base level of a memory from its number of uses and its age.
@@ -56,7 +61,7 @@ def optimized(n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:
     n, age, d = floats("n", n), floats("age", age), _decay(d)
     used = (n > 0) & (age > 0)
     value = np.log(np.where(used, n, 1.0)) - d * np.log(_floored(age)) - np.log1p(-d)
-    return like(np.where(used, value, BASE_LEVEL.silent))
+    return like(np.where(used, value, _SILENT))
 
 
 def recency_frequency(n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:
@@ -123,7 +128,7 @@ def exact(ages: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:
     """
     ages, d = np.atleast_1d(floats("ages", ages)), _decay(d)
     if ages.shape[-1] == 0:
-        return like(np.full(ages.shape[:-1], BASE_LEVEL.silent))
+        return like(np.full(ages.shape[:-1], _SILENT))
     return like(np.log(_traces(ages, d)))
 
 
@@ -171,7 +176,7 @@ def hybrid(recent: ArrayLike, n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_
     if recent.shape[-1] == 0:
         if np.any(older > 0):
             raise ParamError("recent", recent.tolist(), "must hold at least one age where n > 0")
-        return like(np.full(np.broadcast_shapes(recent.shape[:-1], n.shape, age.shape), BASE_LEVEL.silent))
+        return like(np.full(np.broadcast_shapes(recent.shape[:-1], n.shape, age.shape), _SILENT))
     oldest, age = _floored(recent[..., -1]), _floored(age)
     if np.any((older > 0) & (age < oldest)):
         raise ParamError("age", age.tolist(), f"must be ≥ {oldest.tolist()}, the oldest recent age")
@@ -204,7 +209,7 @@ def base_level_score(B: ArrayLike, n: ArrayLike | None = None) -> Any:  # noqa: 
     >>> base_level_score(-10.0, n=0)
     0.5
     """
-    score = squash(floats("B", B), gain=1.0, centre=SCORE.base_centre)
+    score = squash(floats("B", B), gain=1.0, centre=_CENTRE)
     if n is None:
         return score
     return like(np.where(floats("n", n, low=0.0) == 0, SCORE.neutral, score))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
+from priming.config.params.laws import FORGETTING
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.arguments.checks import check_number, check_whole, interval
@@ -33,33 +33,40 @@ class FsrsState:
     def __post_init__(self) -> None:
         if check_number("stability", self.stability, low=0.0) == 0.0:
             raise ParamError("stability", self.stability, "must be > 0")
-        check_number("difficulty", self.difficulty, low=FSRS.difficulty_min, high=FSRS.difficulty_max)
+        check_number("difficulty", self.difficulty, low=_EASIEST, high=_HARDEST)
 
 
-class _Weights(NamedTuple):
-    """The 21 weights of FSRS-6 in their published order, by what each one does."""
+class FsrsWeights(NamedTuple):
+    """The 21 weights of FSRS-6 in their published order, by what each one does (fsrs4anki wiki)."""
 
-    again: float
-    hard: float
-    good: float
-    easy: float
-    initial_difficulty: float
-    difficulty_slope: float
-    difficulty_step: float
-    mean_reversion: float
-    recall_gain: float
-    recall_stability: float
-    recall_surprise: float
-    forget_scale: float
-    forget_difficulty: float
-    forget_stability: float
-    forget_surprise: float
-    hard_penalty: float
-    easy_bonus: float
-    same_day_gain: float
-    same_day_shift: float
-    same_day_stability: float
-    decay: float
+    again: float = 0.212
+    hard: float = 1.2931
+    good: float = 2.3065
+    easy: float = 8.2956
+    initial_difficulty: float = 6.4133
+    difficulty_slope: float = 0.8334
+    difficulty_step: float = 3.0194
+    mean_reversion: float = 0.001
+    recall_gain: float = 1.8722
+    recall_stability: float = 0.1666
+    recall_surprise: float = 0.796
+    forget_scale: float = 1.4835
+    forget_difficulty: float = 0.0614
+    forget_stability: float = 0.2629
+    forget_surprise: float = 1.6483
+    hard_penalty: float = 0.6014
+    easy_bonus: float = 1.8729
+    same_day_gain: float = 0.5425
+    same_day_shift: float = 0.0912
+    same_day_stability: float = 0.0658
+    decay: float = 0.1542
+
+
+WEIGHTS = FsrsWeights()
+_LEAST_STABILITY, _EASIEST, _HARDEST = 0.001, 1.0, 10.0
+"""The floor of stability, in days, and the bounds of difficulty (FSRS-6)."""
+_RETENTION, _LEAST_DECAY = 0.9, 0.001
+"""The probability of recall after one stability (FSRS-6), and the least exponent, below which the curve overflows."""
 
 
 def power_retrievability(
@@ -139,11 +146,11 @@ def fsrs_retrievability(
     0.9
     """
     t, S = floats("t", t, low=0.0), floats("S", S, low=0.0)  # noqa: N806
-    decay = floats("decay", decay, low=FSRS.decay_min)
-    return like(_power_curve(t, S, np.expm1(-math.log(FSRS.retention) / decay), decay))
+    decay = floats("decay", decay, low=_LEAST_DECAY)
+    return like(_power_curve(t, S, np.expm1(-math.log(_RETENTION) / decay), decay))
 
 
-def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsParams = FSRS) -> FsrsState:
+def fsrs_update(state: FsrsState | None, rating: int, t: float) -> FsrsState:
     """Update the stability and the difficulty of one memory after a review, by FSRS-6.
 
         first review:  S = w[rating],  D = w4 − e^(w5 · (rating − 1)) + 1
@@ -158,7 +165,6 @@ def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsP
     rating : 1 again, 2 hard, 3 good, 4 easy.
     t : days since the last review, ≥ 0; whole days count, and less than one is the same day. Without a
         meaning at the first review.
-    params : weights and bounds.
 
     Returns
     -------
@@ -191,16 +197,13 @@ def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsP
         raise ParamError("state", state, "must be an FsrsState or None")
     if check_whole("rating", rating, low=AGAIN) > EASY:
         raise ParamError("rating", rating, f"must be {interval(AGAIN, EASY)}")
-    days, w = math.floor(check_number("t", t, low=0.0)), _Weights(*params.weights)
+    days = math.floor(check_number("t", t, low=0.0))
     if state is None:
-        stability, difficulty = w[rating - 1], _initial_difficulty(w, rating)
+        stability, difficulty = WEIGHTS[rating - 1], _initial_difficulty(rating)
     else:
-        stability = _next_stability(w, state, rating, days)
-        difficulty = _next_difficulty(w, state.difficulty, rating)
-    return FsrsState(
-        max(stability, params.stability_min),
-        min(max(difficulty, params.difficulty_min), params.difficulty_max),
-    )
+        stability = _next_stability(state, rating, days)
+        difficulty = _next_difficulty(state.difficulty, rating)
+    return FsrsState(max(stability, _LEAST_STABILITY), min(max(difficulty, _EASIEST), _HARDEST))
 
 
 def stability_after(
@@ -369,8 +372,8 @@ def _power_curve(t: Floats, S: Floats, factor: Floats, exponent: Floats) -> Floa
     return np.where(alive, curve, 0.0)
 
 
-def _next_stability(w: _Weights, state: FsrsState, rating: int, days: int) -> float:
-    S, D = state.stability, state.difficulty  # noqa: N806
+def _next_stability(state: FsrsState, rating: int, days: int) -> float:
+    w, S, D = WEIGHTS, state.stability, state.difficulty  # noqa: N806
     if days < 1:
         boost = math.exp(w.same_day_gain * (rating - GOOD + w.same_day_shift))
         change = boost * math.pow(S, -w.same_day_stability)
@@ -387,10 +390,11 @@ def _next_stability(w: _Weights, state: FsrsState, rating: int, days: int) -> fl
     return S * (1.0 + gain * surprise * modifier)
 
 
-def _initial_difficulty(w: _Weights, rating: int) -> float:
-    return w.initial_difficulty - math.exp(w.difficulty_slope * (rating - 1)) + 1.0
+def _initial_difficulty(rating: int) -> float:
+    return WEIGHTS.initial_difficulty - math.exp(WEIGHTS.difficulty_slope * (rating - 1)) + 1.0
 
 
-def _next_difficulty(w: _Weights, difficulty: float, rating: int) -> float:
-    moved = difficulty - w.difficulty_step * (rating - GOOD) * (10.0 - difficulty) / 9.0
-    return w.mean_reversion * _initial_difficulty(w, EASY) + (1.0 - w.mean_reversion) * moved
+def _next_difficulty(difficulty: float, rating: int) -> float:
+    moved = difficulty - WEIGHTS.difficulty_step * (rating - GOOD) * (10.0 - difficulty) / 9.0
+    share = WEIGHTS.mean_reversion
+    return share * _initial_difficulty(EASY) + (1.0 - share) * moved

@@ -25,6 +25,8 @@ CONSCIOUS = PLASTICITY.conscious
 TIERS: Mapping[str, float | None] = {"automatic": AUTOMATIC, "conscious": CONSCIOUS, "manual": None}
 
 SECONDS_PER_DAY = 86_400.0
+_JACCARD_FACTOR, _JACCARD_LOW = 3.0, 0.1
+"""The weight of a link for each unit of the Jaccard index, and the least such weight (poc-memory)."""
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -221,7 +223,7 @@ def normalize_strength(jaccard: ArrayLike) -> Any:
     (0.6, 0.1, 1.0)
     """
     jaccard = floats("jaccard", jaccard, low=0.0, high=1.0)
-    return like(np.clip(PLASTICITY.jaccard_factor * jaccard, PLASTICITY.jaccard_low, 1.0))
+    return like(np.clip(_JACCARD_FACTOR * jaccard, _JACCARD_LOW, 1.0))
 
 
 def co_activation_pairs(

@@ -20,6 +20,15 @@ from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 
+_SPECIFICITY = (0.3, 0.4, 0.6, 0.8, 0.9, 1.0)
+"""The activation of a seed by its number of predicates (floop)."""
+_UNCONFIRMED = 0.15
+"""The activation of a seed of which no predicate is confirmed (floop)."""
+_SIGNALS = 3
+"""The least number of verdicts for a feedback ratio (floop)."""
+_COSINE_SLACK = 1e-6
+"""The rounding error by which a cosine may exceed 1."""
+
 BlendWeights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
@@ -256,7 +265,7 @@ def feedback_ratio(confirmed: ArrayLike, followed: ArrayLike, overridden: ArrayL
     good = floats("confirmed", confirmed, low=0.0) + floats("followed", followed, low=0.0)
     signals = good + floats("overridden", overridden, low=0.0)
     ratio = _divided(good, signals, otherwise=SCORE.neutral)
-    return like(np.where(signals < SCORE.signals, SCORE.neutral, ratio))
+    return like(np.where(signals < _SIGNALS, SCORE.neutral, ratio))
 
 
 def priority_score(p: ArrayLike) -> Any:
@@ -286,7 +295,7 @@ def specificity_activation(n: ArrayLike) -> Any:
     count = floats("n", n, low=0.0)
     if np.any(count != np.floor(count)):
         raise ParamError("n", count.tolist(), "must be whole numbers ≥ 0")
-    table = np.array(SCORE.specificity)
+    table = np.array(_SPECIFICITY)
     return like(table[np.minimum(count, len(table) - 1).astype(np.intp)])
 
 
@@ -302,7 +311,7 @@ def partial_activation(confirmed: ArrayLike, total: ArrayLike) -> Any:
     """
     share = _ratio(("confirmed", confirmed), ("total", total), otherwise=1.0)
     # lo · (1 − s) + hi · s, not lo + s · (hi − lo): the ends come out exact.
-    return like(SCORE.unconfirmed * (1.0 - share) + specificity_activation(total) * share)
+    return like(_UNCONFIRMED * (1.0 - share) + specificity_activation(total) * share)
 
 
 def _blend(components: Mapping[str, Floats], weights: BlendWeights) -> Score:
@@ -330,7 +339,7 @@ def _share(name: str, value: ArrayLike) -> Floats:
 
 
 def _cosine(name: str, value: ArrayLike) -> Floats:
-    bound = 1.0 + SCORE.cosine_slack
+    bound = 1.0 + _COSINE_SLACK
     clamped: Floats = np.clip(floats(name, value, low=-bound, high=bound), 0.0, 1.0)
     return clamped
 

@@ -10,7 +10,7 @@ from itertools import dropwhile, takewhile
 from typing import TypeVar
 
 from priming.config.caller import present_caller
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.config.words import BY_VERDICT
 from priming.core.arguments.checks import (

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Bools, Floats, Ints
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import Bools, Floats, Ints, TextVectors
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder, token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn

@@ -12,11 +12,10 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.embedding import PASSAGES, PassageParams
+from priming.config.params.limits import PASSAGES, PassageParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import distinct
-from priming.core.arguments.keys import is_made_from
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import TextVectors, distinct
+from priming.core.arguments.normal_forms import is_made_from
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, token_part, word_part
 from priming.storage.protocol import VersionKey

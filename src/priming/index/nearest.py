@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arguments.arrays import Floats, Ints, distinct
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import Floats, Ints, TextVectors, distinct
 from priming.core.lexical import evidence_idf
 from priming.embedding.protocol import Vectors
 from priming.index.columns import Column, VectorColumn

@@ -11,8 +11,8 @@ from datetime import datetime
 import numpy as np
 
 from priming.config.relations import RelationSigns
+from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
-from priming.core.arguments.vectors import unpacked
 from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice

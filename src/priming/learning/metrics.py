@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.config.params.bench import METRICS, MetricParams
+from priming.config.params.limits import METRICS, MetricParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from priming.config.ids import uuid7
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
 from priming.config.relations import RelationSigns
 from priming.config.words import BY_VERDICT, STAND_FOR

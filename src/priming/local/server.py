@@ -20,12 +20,19 @@ from typing import Any, BinaryIO
 from priming import extensions
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
-from priming.config.params.embedding import EMBEDDER
-from priming.config.params.hooks import HOOK
-from priming.config.params.server import SERVER, SOCKET, SocketParams
+from priming.config.params.limits import SOCKET, VECTORS, SocketParams
+from priming.config.params.server import SERVER
 from priming.errors import NotFound, PrimingError
-from priming.local.http import STATUS, BadRequest, LocalRequest, chunk, head, read_request, response
-from priming.local.listener import LocalListener
+from priming.local.http import (
+    STATUS,
+    BadRequest,
+    LocalListener,
+    LocalRequest,
+    chunk,
+    head,
+    read_request,
+    response,
+)
 from priming.operations import local_socket
 from priming.operations.connection import JSON_LINES
 from priming.operations.service import LocalService, reason_of
@@ -185,7 +192,7 @@ class LocalServer:
 
     def _accept(self) -> None:
         """Take the next connection, if one comes before it is time to look around."""
-        patience = None if self._idle is None else min(HOOK.look, self._idle)
+        patience = None if self._idle is None else min(SOCKET.look, self._idle)
         ready, _, _ = select.select([self.local.socket, self._wake], [], [], patience)
         if self.local.socket in ready:
             with suppress(OSError):
@@ -193,7 +200,7 @@ class LocalServer:
                 end.setblocking(True)
                 Thread(target=self._serve, args=(end,), daemon=True).start()
         elif not ready and not self._working:
-            self.service.make_vectors(EMBEDDER.idle)
+            self.service.make_vectors(VECTORS.idle)
 
     def _serve(self, end: socket.socket) -> None:
         """Answer a connection of a process of the same user until it ends."""

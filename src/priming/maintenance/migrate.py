@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from priming.config.environment import locate
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.store_urls import url_of
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from priming.core.arguments.vectors import TextVectors, unpacked
+from priming.core.arguments.arrays import TextVectors, unpacked
 from priming.index.arrays import NamespaceArrays
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import WorkingSet

@@ -31,7 +31,7 @@ from priming.mcp.messages import (
     error_message,
     result_message,
 )
-from priming.mcp.wording import PROMPTS, REFLECT, instructions
+from priming.mcp.tools import PROMPTS, REFLECT, instructions
 from priming.operations.table import find, named, tools
 from priming.serialization import error_payload
 from priming.types import Progress

@@ -39,8 +39,7 @@ from priming.operations.json_shapes import (
 )
 from priming.operations.table import named
 from priming.types import Cue
-from priming.verbs.op import Op
-from priming.verbs.words import CHOICES, MEANINGS, OWN_CHOICES
+from priming.verbs.op import CHOICES, MEANINGS, OWN_CHOICES, Op
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
 """What functions take that no request carries."""

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from priming import extensions
-from priming.config.params.checked import rule_of
+from priming.config.values import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.verbs.op import Op

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from priming.config.values import dataclass
 from priming.config.words import MERGED
-from priming.core.arguments.keys import slug
+from priming.core.arguments.normal_forms import slug
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from priming.config.params.files import FILES
 from priming.config.params.laws import PLASTICITY, SpreadParams
+from priming.config.params.limits import FILES
 from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct

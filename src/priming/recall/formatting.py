@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from priming.config.params.embedding import PASSAGES
-from priming.config.trust import source_note
+from priming.config.params.limits import PASSAGES
+from priming.config.words import source_note
 from priming.core.arguments.arrays import Floats
-from priming.core.arguments.keys import is_made_from
+from priming.core.arguments.normal_forms import is_made_from
 from priming.core.lexical import idf
 from priming.core.pack import BYTES_A_TOKEN, Packable, Packed, estimate_tokens, short_notice
 from priming.index.columns import NONE

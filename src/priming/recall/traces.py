@@ -14,7 +14,7 @@ import numpy as np
 
 from priming.config.ids import uuid7
 from priming.config.params.laws import PLASTICITY, SpreadParams
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints

@@ -9,7 +9,7 @@ from dataclasses import field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
 from priming.core.arguments.checks import (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.core.bitemporal import visible
 from priming.namespace import EmittedLine, Namespace

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.learning import LinkParams
+from priming.config.params.recall import LinkParams
 from priming.config.values import dataclass
-from priming.core.arguments.vectors import TextVectors
+from priming.core.arguments.arrays import TextVectors
 from priming.core.plasticity import increment
 from priming.index.columns import VectorColumn
 from priming.index.topology import SIMILAR

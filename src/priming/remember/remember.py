@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from priming.config import profiles
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
 from priming.errors import ParamError
 from priming.learning.feedback import count_as_used

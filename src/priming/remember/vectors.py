@@ -17,7 +17,7 @@ from math import inf
 from pathlib import Path
 
 from priming.config import private_files
-from priming.config.params.embedding import EMBEDDER
+from priming.config.params.limits import VECTORS
 from priming.embedding.protocol import Embedder, is_remote
 from priming.errors import Busy, PrimingError, StoreError
 from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
@@ -83,7 +83,7 @@ def follow(memory: Namespace, seconds: float, *, progress: Progress | None = Non
         if is_remote(memory.embedder) or memory.is_read_only:
             return 0
         with memory.reading() as now:
-            waiting = memory.working(now).waiting_ids[: EMBEDDER.followed]
+            waiting = memory.working(now).waiting_ids[: VECTORS.followed]
         if waiting:
             with memory.writing():
                 pass  # what cannot be written is not computed
@@ -156,10 +156,10 @@ def make(
 ) -> int:
     """Make the vectors that these versions lack, a few at a time, each time in turn with other processes."""
     added = 0
-    for first in range(0, len(keys), EMBEDDER.reembed_batch):
+    for first in range(0, len(keys), VECTORS.reembed_batch):
         if first and time.monotonic() >= until:
             break
-        batch = keys[first : first + EMBEDDER.reembed_batch]
+        batch = keys[first : first + VECTORS.reembed_batch]
         with _turn(memory, waits=until == inf):
             added += _add_vectors(memory, embedder, batch)
         if progress is not None:
@@ -181,7 +181,7 @@ def _turn(memory: Namespace, *, waits: bool) -> Iterator[None]:
             except Busy:
                 if not waits:
                     raise
-            time.sleep(EMBEDDER.turn)
+            time.sleep(VECTORS.turn)
         yield
 
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.profiles import FLOOP, Profile
-from priming.config.trust import instructs
 from priming.config.values import dataclass
-from priming.config.words import KINDS
+from priming.config.words import KINDS, instructs
 from priming.core.arguments.arrays import Floats
 from priming.core.inhibit import inhibit, squash
 from priming.core.spread import Activation, spread

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Literal
 
-from priming.config.trust import instructs
 from priming.config.values import dataclass
-from priming.config.words import TRUST
+from priming.config.words import TRUST, instructs
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.recall.formatting import rule_kind

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.relations import REPLACED
-from priming.config.trust import instructs
 from priming.config.values import dataclass
+from priming.config.words import instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.relations import CONFLICTS, KEPT_BESIDE, LEARNED_FROM
-from priming.config.trust import is_trusted_as
 from priming.config.values import dataclass
-from priming.config.words import KINDS
-from priming.core.arguments.vectors import TextVectors
+from priming.config.words import KINDS, is_trusted_as
+from priming.core.arguments.arrays import TextVectors
 from priming.core.plasticity import increment
 from priming.core.when import scope
 from priming.llm.agents import check_agent

@@ -14,10 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import SCORE
-from priming.config.params.store import STORE
-from priming.config.trust import least
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
-from priming.config.words import RULES, TRUST
+from priming.config.words import RULES, TRUST, least
 from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
 from priming.core.when import scope
 from priming.errors import ParamError

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import SCORE
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.relations import BRINGS, BUILT_IN, RANKED, REPLACED, TAKES, sign_of_name
 from priming.config.values import dataclass
 from priming.config.words import RULES

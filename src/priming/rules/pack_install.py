@@ -15,8 +15,8 @@ from typing import Any
 from priming.config.relations import BRINGS, REPLACED, TAKES
 from priming.config.values import dataclass
 from priming.config.words import TRUST
+from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import check_choice, check_path
-from priming.core.arguments.vectors import TextVectors
 from priming.errors import Conflict
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace

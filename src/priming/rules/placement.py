@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.trust import instructs, is_trusted_as
 from priming.config.values import dataclass
-from priming.config.words import HOOK
+from priming.config.words import HOOK, instructs, is_trusted_as
 from priming.core.similarity import LINK, MERGE, NARROW, ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind

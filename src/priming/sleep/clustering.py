@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP, SleepParams
 from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import MissingExtra
 from priming.sleep.plan import ProgressStep

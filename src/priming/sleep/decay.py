@@ -25,7 +25,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
-from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP, SleepParams
 from priming.config.values import dataclass
 from priming.core.forgetting import edge_decay, edge_decay_linear
 from priming.core.plasticity import edge_is_spent

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP, SleepParams
 from priming.config.relations import SOURCE_OF
-from priming.config.trust import least
 from priming.config.values import dataclass
-from priming.config.words import SLEEP_SOURCE
+from priming.config.words import SLEEP_SOURCE, least
 from priming.core.arguments.arrays import Floats, Ints
-from priming.core.arguments.keys import free_key, slug
+from priming.core.arguments.normal_forms import free_key, slug
 from priming.remember.drafts import Draft
 from priming.sleep.clustering import centroid, cluster_rows
 from priming.sleep.gist import (

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.sleep import SLEEP, SleepParams
-from priming.config.trust import INSTRUCTING
+from priming.config.params.limits import SLEEP, SleepParams
 from priming.config.values import dataclass
+from priming.config.words import INSTRUCTING
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import check_content
 from priming.errors import AgentError, ParamError

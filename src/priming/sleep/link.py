@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.learning import LINKING, LinkParams
-from priming.config.params.sleep import SLEEP, SleepParams
-from priming.config.trust import instructs
+from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.recall import LINKING, LinkParams
 from priming.config.values import dataclass
+from priming.config.words import instructs
 from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text

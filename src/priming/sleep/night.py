@@ -17,8 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.ids import derived, uuid7
-from priming.config.params.embedding import EMBEDDER
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP, VECTORS
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
 from priming.errors import Conflict, MissingExtra, NotFound, ParamError
@@ -78,7 +77,7 @@ def sleep(
     turn = alone(memory.store, memory.namespace, "sleep", at, doing)
     with turn if memory.store.place.exists and not dry_run else nullcontext():
         if not dry_run:
-            follow(memory, EMBEDDER.night, progress=progress)
+            follow(memory, VECTORS.night, progress=progress)
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             if not dry_run:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
 from priming.config.words import STAND_FOR

@@ -13,10 +13,9 @@ from heapq import nlargest
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.config.relations import SOURCE_OF
-from priming.config.trust import least
-from priming.config.words import SLEEP_SOURCE
+from priming.config.words import SLEEP_SOURCE, least
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.sleep.gist import HAND, MODEL, Gist, author_of, central_sentence, rewrite_entity, sentences_of

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.sleep import SleepParams
+from priming.config.params.limits import SleepParams
 from priming.config.relations import CONFLICTS, LEARNED_FROM, RANKED, SOURCE_OF
 from priming.config.values import dataclass
 from priming.config.words import KINDS, SLEEP_SOURCE, STRUCTURE

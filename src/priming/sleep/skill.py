@@ -17,10 +17,9 @@ from datetime import datetime
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.sleep import SLEEP, SleepParams
-from priming.config.trust import instructs, least
+from priming.config.params.limits import SLEEP, SleepParams
 from priming.config.values import dataclass
-from priming.config.words import CONSOLIDATED
+from priming.config.words import CONSOLIDATED, instructs, least
 from priming.core.score import success_rate
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate

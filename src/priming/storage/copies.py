@@ -22,8 +22,7 @@ from typing import Any
 
 from priming.config import private_files
 from priming.config.environment import QUEUED, hooks_folder
-from priming.config.params.hooks import HOOK
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.core.arguments.normal_forms import folded
 from priming.errors import Busy
 from priming.results import StoreCopy
@@ -93,7 +92,7 @@ def _removed(path: Path, dry_run: bool) -> StoreCopy:
     """Remove a copy; the state of a session only while none of its hooks is at work, which would write it again."""
     lock = path.with_suffix(_LOCK)
     try:
-        with private_files.locked(lock, HOOK.lock) if lock.exists() else nullcontext():
+        with private_files.locked(lock, STORE.copy_lock) if lock.exists() else nullcontext():
             if not dry_run:
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     except (OSError, Busy) as error:

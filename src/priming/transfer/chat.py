@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item

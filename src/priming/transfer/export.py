@@ -13,8 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.limits import STORE
 from priming.config.params.recall import RecallParams
-from priming.config.params.store import STORE
 from priming.config.relations import BRINGS, TAKES
 from priming.config.values import dataclass
 from priming.config.words import KINDS, STATUSES, TRUST

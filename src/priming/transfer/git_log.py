@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.reading import one_line, title

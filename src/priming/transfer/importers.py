@@ -333,7 +333,7 @@ def _entry_name(entry: Entry) -> str:
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
-    from priming.config.params.store import STORE
+    from priming.config.params.limits import STORE
 
     source = iter(items)
     while batch := list(islice(source, STORE.batch)):

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.core.arguments.normal_forms import mark_class, normalized
 from priming.errors import ParamError

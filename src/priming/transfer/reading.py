@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.errors import ParamError
 from priming.remember.drafts import draft
 from priming.transfer.importers import Entry

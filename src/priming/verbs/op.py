@@ -1,17 +1,245 @@
-"""One verb of the table: its name, its function, and what neither its signature nor its docstring can say."""
+"""One verb of the table: what the source of its function declares, the words of its arguments, and what neither says.
+
+The source is read without importing its module. So a client can decode an answer, and the command line show its
+options, without loading the engine.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from priming.config.values import dataclass
+from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
 from priming.types import EMPTY
-from priming.verbs.source import Declaration, answer_type, declaration
-from priming.verbs.words import OTHER_WORDS
+
+_END = "\n\n\n"
+"""Two empty lines, between what stands at the top level of a module."""
+_ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_ARG = re.compile(r"^ {4}(\w+): (.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a function in ``module``: its type and its default as written, None if it is required."""
+
+    hint: str
+    written: str | None
+    is_positional: bool
+    module: str
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it must be passed."""
+        return self.written is None
+
+    @property
+    def default(self) -> Any:
+        """Its default; for what is no literal the module is imported."""
+        try:
+            return ast.literal_eval(self.written or "None")
+        except ValueError:
+            return eval(self.written or "None", vars(import_module(self.module)))
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a function declares; the first of its arguments is the open memory, which is left out."""
+
+    arguments: Mapping[str, Argument]
+    answer: str
+    doc: str
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The paragraphs of the docstring before its arguments, errors and examples."""
+        return [part for part in self.doc.split("\n\n") if not part.startswith(("Args:", "Raises:", ">>>"))]
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph, in one line."""
+        return " ".join(self.paragraphs[0].split())
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What the docstring says of each argument."""
+        section = _ARGS.search(self.doc)
+        meanings: dict[str, str] = {}
+        for line in section[1].splitlines() if section else ():
+            if start := _ARG.match(line):
+                meanings[start[1]] = start[2]
+            elif meanings:
+                meanings[list(meanings)[-1]] += f" {line.strip()}"
+        return {name: text.replace("``", "") for name, text in meanings.items()}
+
+
+@cache
+def declaration(place: str) -> Declaration:
+    """Return what the function at ``module:name`` declares.
+
+    >>> declaration("priming.history.log:forget").answer
+    'Operation'
+    """
+    module, _, name = place.partition(":")
+    text = _text(module)
+    start = text.index(f"\ndef {name}(")
+    (node,) = ast.parse(text[start : text.find(_END, start)]).body
+    assert isinstance(node, ast.FunctionDef)
+    _, *positional = (*node.args.posonlyargs, *node.args.args)
+    defaults = [*[None] * len(positional), *node.args.defaults][len(node.args.defaults) :]
+    parts = [(argument, default, True) for argument, default in zip(positional, defaults, strict=True)]
+    parts += [
+        (argument, default, False)
+        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    ]
+    arguments = {
+        argument.arg: Argument(_written(argument.annotation) or "Any", _written(default), by_place, module)
+        for argument, default, by_place in parts
+    }
+    return Declaration(arguments, _written(node.returns) or "None", ast.get_docstring(node) or "")
+
+
+@cache
+def answer_type(place: str) -> Any:
+    """Return the type of the answer of the function at ``module:name``; only the home of the type is imported."""
+    module, _, _ = place.partition(":")
+    return eval(declaration(place).answer, {"__builtins__": {}}, _Names(module))
+
+
+class _Names(dict[str, Any]):
+    """The names of a module that the types of answers are made of, each looked up where it is imported from."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        homes = (
+            node.module
+            for node in ast.walk(ast.parse(_head(self._module)))
+            if isinstance(node, ast.ImportFrom) and name in [alias.name for alias in node.names]
+        )
+        return getattr(import_module(next(homes, None) or self._module), name)
+
+
+def _written(part: ast.expr | None) -> str | None:
+    return None if part is None else ast.unparse(part)
+
+
+def _head(module: str) -> str:
+    """The imports of a module, with which its text begins."""
+    return _text(module).partition(_END)[0]
+
+
+@cache
+def _text(module: str) -> str:
+    # By its place in its package: to look for a module of a folder would import the folder.
+    package, *names = module.split(".")
+    spec = find_spec(package)
+    folders = () if spec is None else spec.submodule_search_locations or ()
+    for path in (Path(folder, *names) for folder in folders):
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file.read_text("utf-8")
+    raise ModuleNotFoundError(f"there is no source of {module}")
+
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "kind": KINDS,
+    "kinds": KINDS,
+    "outcome": OUTCOMES,
+    "trust": TRUST,
+    "status": STATUSES,
+    "rule": RULES,
+    "stages": STAGES,
+    "format": FORMATS,
+    "tier": ("conscious", "automatic"),
+}
+"""Arguments that are one of a few words, or a list of them."""
+
+OWN_CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {("recall", "kinds"): RECALLED}
+"""The words of an operation's argument, where they are not those of other operations."""
+
+MEANINGS: Mapping[str, str] = {
+    "content": "what to remember, in full sentences that can be understood on their own",
+    "heading": "a title to find it under",
+    "kind": "what it is: an episode (what happened), a fact, a procedure, a failure, a pattern …",
+    "key": "a memory's key or id",
+    "session": "the conversation that it belongs to",
+    "speaker": "who said it",
+    "occurred_at": "when it happened, ISO 8601 with a time zone",
+    "tags": "words to file it under",
+    "metadata": "anything else to keep with it",
+    "when": 'where it applies, such as {"language": "go"}',
+    "importance": "how much it matters, from 0 to 1",
+    "outcome": "how it went",
+    "source": "where it comes from",
+    "trust": "how far its source is trusted",
+    "files": "the paths of the files that it touches",
+    "limit": "maximum number",
+    "echo_guard": "whether text that a recall has just returned counts as an echo and is not stored",
+    "cue": "the context of the question: file, language, task, environment, project, speaker, and others by name",
+    "reason": "why, for the log",
+    "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
+    "sign": "1: links of this relation bring activation, -1: they take it away; by default its name decides",
+    "target": "key of the memory where the link ends",
+    "weight": "strength from 0 to 1",
+    "valid_at": "answer with what was true then, ISO 8601 with a time zone",
+    "known_at": "answer with what was known then, ISO 8601 with a time zone",
+    "since": "only from this time on, ISO 8601 with a time zone",
+    "until": "only before this time, ISO 8601 with a time zone",
+    "right": "what to do, as a rule that can be followed",
+    "wrong": "what was done instead",
+    "priority": "from 0 to 10: rules of higher priority are shown first",
+    "operation_id": "the id of an operation of the log",
+    "tokens": "the budget of what is shown, in tokens",
+}
+"""What arguments mean where the function's docstring does not say it."""
+
+OTHER_WORDS: Mapping[str, str] = {
+    "key": "id name memory memory_id memory_key",
+    "recall_id": "id",
+    "operation_id": "id operation",
+    "run_id": "id",
+    "proposal": "id",
+    "content": "text memory note fact value",
+    "right": "text content correction instead",
+    "wrong": "mistake",
+    "text": "query q question prompt",
+    "task": "text query prompt",
+    "objective": "text task",
+    "query": "text question",
+    "matching": "query text",
+    "question": "query",
+    "cue": "context when",
+    "kind": "type",
+    "kinds": "kind types",
+    "heading": "title",
+    "items": "memories",
+    "terms": "term",
+    "session": "session_id",
+    "limit": "top_k k max_results",
+    "tokens": "max_tokens budget",
+    "filters": "filter",
+    "echo_guard": "echo",
+    "used": "helpful useful",
+    "not_relevant": "irrelevant",
+    "not_useful": "useless",
+    "overridden": "contradicted",
+    "d1": "since",
+    "d2": "until",
+}
+"""Other words for an argument, wherever a verb has it and none of that name; the first line with a word counts."""
+
 
 PROPERTIES = ("writes", "destructive", "admin", "idempotent", "asks")
 """What ``Op.about`` may say of an operation, beside its group."""
@@ -26,7 +254,7 @@ class Op:
     ``about`` is the group of tools that it belongs to in MCP, and what a client may want to know before it calls:
     whether it ``writes``, is ``destructive`` (data may be lost for good), for ``admin`` (only a token of that kind
     may call it), ``idempotent`` (a second call changes nothing more), or ``asks`` (it needs an agent). ``words`` are
-    other words that callers use for an argument, beside those of ``priming.verbs.words``; ``example`` is a request
+    other words that callers use for an argument, beside ``OTHER_WORDS``; ``example`` is a request
     that shows more than the required arguments. ``own`` are arguments that name a folder or a command of this
     machine: only the user's own processes may send them. ``local`` is the reason why an operation is for this machine
     only; servers do not offer it. ``stands_for`` is such an operation in whose place this one is served.

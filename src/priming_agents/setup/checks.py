@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from priming.cli.doctor import FAIL, OK, WARN, Check
 from priming.cli.options import StoreOptions
-from priming.cli.store_checks import FAIL, OK, WARN, Check
 from priming.errors import PrimingError
 from priming_agents.agents import AGENTS
 from priming_agents.setup import agent_config, clients, files

@@ -12,9 +12,9 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
 from priming.errors import Conflict
+from priming_agents.limits import HOOK
 
 _VERSION = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?")
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import FAILURE
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.groups.mcp import Tools
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, confirm, line

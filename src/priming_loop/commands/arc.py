@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from priming.cli import records
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import BAD_INPUT
+from priming.cli.command import BAD_INPUT, Answer, command, group
 from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, KEY, Part, line
 from priming.cli.parse import complete, json_texts, session_or_stdin, text_or_stdin

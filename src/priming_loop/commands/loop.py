@@ -123,8 +123,8 @@ def resume(
 @command(app)
 def think(store: StoreOptions, objective: Objective, *, options: AgentOptions) -> Answer:
     """Gather the context and reason, without acting, learning or storing."""
-    from priming.config.params.loop import LOOP
     from priming_loop.run import think as think_about
+    from priming_loop.session_store import LOOP
 
     agent = _agent(options, LOOP.timeout)
     text = parse.text_or_stdin(objective, "objective")

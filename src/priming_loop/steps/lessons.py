@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from priming.config.params.laws import SCORE
-from priming.config.params.loop import CONTEXT
 from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
@@ -16,6 +15,7 @@ from priming.recall.recall import recall
 from priming.recall.records import get
 from priming.types import Cue, MemoryRecord
 from priming_loop import lessons
+from priming_loop.codebase import CONTEXT
 from priming_loop.context import PROFILE, cut, gather
 from priming_loop.learning import FAILURE, PATTERN, lesson, store_patterns
 from priming_loop.lessons import RESOLUTION, TRIGGER

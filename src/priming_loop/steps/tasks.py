@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from priming.config.params.loop import LOOP
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.core.metacognition import Assessment
@@ -33,7 +32,7 @@ from priming_loop.session import (
     with_outcome,
     with_task,
 )
-from priming_loop.session_store import Sessions, check_folder
+from priming_loop.session_store import LOOP, Sessions, check_folder
 from priming_loop.state_machine import LAST
 from priming_loop.steps.report import describe_assessment
 from priming_loop.steps.results import (

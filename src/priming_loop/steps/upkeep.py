@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from priming.config.params.loop import CONTEXT
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.core.score import effectiveness
 from priming.errors import NotFound
 from priming.namespace import Namespace
@@ -15,6 +14,7 @@ from priming.remember.links import links
 from priming.sleep.decay import rarely_helps
 from priming.sleep.night import apply, sleep
 from priming.types import MemoryRecord, Proposal, days_between
+from priming_loop.codebase import CONTEXT
 from priming_loop.steps.lessons import TYPES
 from priming_loop.steps.results import ConsolidateReply, DormantLessons, LessonCounts, LoopHealth, PruneReply
 

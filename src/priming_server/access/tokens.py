@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from priming.config.environment import locate
-from priming.config.params.checked import rule_of
+from priming.config.values import rule_of
 from priming.config.words import TOKEN_KINDS
 from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import NotFound, ParamError, StoreError

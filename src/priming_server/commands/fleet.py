@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option, echo
 
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import FAILURE
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
 from priming.cli.output import DIM, ERROR, OK, WARN, Part, Table, count, line, progress, timestamp
 from priming.cli.parse import complete, complete_embedders, complete_importers
@@ -204,9 +203,9 @@ def _answer(
     agent: AgentOptions | None = None,
 ) -> Answer:
     """Carry out a run, and report."""
-    from priming.config.params.fleet import FLEET
     from priming.core.arguments.checks import check_count
     from priming_server.fleet import plan as planning
+    from priming_server.fleet.journal import FLEET
     from priming_server.fleet.run import run_fleet
 
     if store.namespace is not None:
@@ -272,8 +271,8 @@ def _workers(address: str | None, request: FleetRequest, at_once: int) -> Worker
         from priming_server.fleet.workers import LocalWorkers
 
         return LocalWorkers(at_once * len(request.urls))
-    from priming.config.params.fleet import FLEET
     from priming_server.fleet.cluster import RayWorkers, check_reach
+    from priming_server.fleet.journal import FLEET
     from priming_server.fleet.plan import portable
 
     workers = RayWorkers(address, FLEET.window)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import Settings
-from priming.local.listener import create_store, local_listener
+from priming.local.http import create_store, local_listener
 from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
 from priming.operations.service import LocalService

@@ -12,10 +12,26 @@ from typing import Any
 
 from priming.config import environment, private_files
 from priming.config.ids import time_of
-from priming.config.params.fleet import FLEET
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, StoreError
 from priming_server.fleet.task import FleetOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class FleetParams:
+    """What `priming fleet` does at once, and when it gives a namespace up."""
+
+    at_once: int = 8
+    """Maximum at work in a database at once."""
+    window: int = 256
+    """Maximum handed to a cluster at once, of all databases."""
+    attempts: int = 3
+    """Number of times that a namespace is tried before it has failed."""
+    runs: int = 20
+    """Number of unfinished runs whose records stay, the latest first."""
+
+
+FLEET = FleetParams()
 
 
 @dataclass(frozen=True, slots=True)

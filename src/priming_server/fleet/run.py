@@ -7,10 +7,10 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from priming.config.params.fleet import FLEET, FleetParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, Busy, Conflict, EmbedderError, StoreError
 from priming.types import Progress
+from priming_server.fleet.journal import FLEET, FleetParams
 from priming_server.fleet.plan import FleetPlan
 from priming_server.fleet.task import LOST, FleetOutcome, FleetTask
 from priming_server.fleet.workers import Workers

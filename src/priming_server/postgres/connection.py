@@ -15,10 +15,11 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from priming.config.params.store import POSTGRES, STORE
+from priming.config.params.limits import STORE
 from priming.errors import Busy, StoreError
 from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming_server.postgres.dialect import in_psycopg
+from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.migrations.runner import holder
 from priming_server.postgres.pool import (
     CHANNEL,

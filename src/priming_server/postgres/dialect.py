@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
-from priming.core.arguments.vectors import unpacked
 from priming.core.when import stemmer
 from priming.storage.filters import Comparison, Condition
 from priming.storage.sql.dialect import COMPARE, TABLES, Clauses, Dialect, can_order, cjk_pairs, phrases

@@ -17,9 +17,9 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 from psycopg_pool import ConnectionPool
 
-from priming.config.params.store import POSTGRES
 from priming.config.store_urls import without_password
 from priming.errors import Busy, ParamError, StoreError
+from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.migrations.runner import holder, prepare
 from priming_server.postgres.schema import END_LEASE, TRY_LEASE, PostgresMigration
 from priming_server.postgres.translation import translate_error, translated

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from priming.config.environment import database_place
-from priming.config.params.store import POSTGRES, STORE
+from priming.config.params.limits import STORE
 from priming.config.store_urls import Location
 from priming.results import Finding
 from priming.storage.damage import naming_damage
@@ -20,6 +20,7 @@ from priming.storage.sqlite.store import backup_at
 from priming.text.quotation import label
 from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import PostgresDialect, text_vector
+from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.rows import (
     PostgresRowWriter,
     PostgresScan,

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from priming.config.params.loop import LOOP
 from priming.errors import Conflict, NotFound, ParamError
 from priming_loop.run import ResumeOptions, resume
-from priming_loop.session_store import Sessions
+from priming_loop.session_store import LOOP, Sessions
 from priming_loop.steps.results import SessionAssessment, SessionBegun, TaskAdded
 from priming_loop.steps.tasks import loop_task_close
 

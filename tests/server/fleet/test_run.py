@@ -7,10 +7,9 @@ from collections import Counter
 import pytest
 
 from priming import Conflict, HashedEmbedder, Memory, NotFound, ParamError
-from priming.config.params.fleet import FleetParams
 from priming.config.settings import load
 from priming_server.fleet import plan
-from priming_server.fleet.journal import unfinished
+from priming_server.fleet.journal import FleetParams, unfinished
 from priming_server.fleet.plan import FleetRequest
 from priming_server.fleet.run import run_fleet
 from priming_server.fleet.task import LOST, FleetOutcome, FleetTask, carry_out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
-from priming.core.arguments.vectors import unpacked
+from priming.core.arguments.arrays import unpacked
 from priming.index.document import passage_ends
 from priming.storage.questions import stored_vectors
 from priming.storage.sqlite.store import newest

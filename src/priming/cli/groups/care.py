@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from priming.cli import parse, records
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import FAILURE
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
 from priming.cli.parse import complete_embedders, complete_importers, complete_profiles
@@ -20,7 +19,7 @@ from priming.errors import ParamError
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
-    from priming.cli.store_checks import Check
+    from priming.cli.doctor import Check
     from priming.config.profiles import Profile
     from priming.config.settings_files import Resolved
     from priming.results import Stats, Status
@@ -43,7 +42,7 @@ def status(store: StoreOptions) -> Answer:
 
 def _server(store: StoreOptions) -> str | None:
     """Return the server at the socket of the store, in a few words, or None."""
-    from priming.config.params.server import SOCKET
+    from priming.config.params.limits import SOCKET
     from priming.operations import local_socket
     from priming.operations.connection import state_at
 
@@ -136,7 +135,7 @@ def validate(store: StoreOptions) -> Answer:
 def doctor(store: StoreOptions) -> Answer:
     """Check the installation, and say how to repair it. Exit status 1 if a check fails."""
     from priming.cli import doctor as checks
-    from priming.cli.store_checks import FAIL
+    from priming.cli.doctor import FAIL
 
     results = checks.run(store)
     failed = any(check.status == FAIL for check in results)

@@ -9,8 +9,7 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import FAILURE
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import (
     TIME,
     DryRun,

@@ -24,8 +24,8 @@ from priming.cli.options import (
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, lines, timestamp
 from priming.cli.parse import complete_terms
 from priming.cli.plain import plain
-from priming.config.trust import source_note
 from priming.config.values import dataclass
+from priming.config.words import source_note
 from priming.text.quotation import label
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
 
 
 def _rule(rank: int, hit: Hit) -> Iterator[Part]:
-    from priming.config.trust import instructs
+    from priming.config.words import instructs
     from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_kind, rule_text
 
     memory = hit.memory

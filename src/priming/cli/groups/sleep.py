@@ -13,8 +13,7 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
-from priming.cli.command import Answer, command, group, respond
-from priming.cli.errors import report
+from priming.cli.command import Answer, command, group, report, respond
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
 from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, names, progress
 from priming.cli.parse import complete

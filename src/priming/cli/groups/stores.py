@@ -11,11 +11,9 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import records
-from priming.cli.adoption import ask, is_attended
-from priming.cli.command import Answer, command, group
-from priming.cli.errors import FAILURE
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import DIM, OK, WARN, Part, Table, confirm, count, line, progress
+from priming.cli.output import DIM, OK, WARN, Part, Table, ask, confirm, count, is_attended, line, progress
 from priming.errors import ParamError
 from priming.maintenance.adoption import content_of
 

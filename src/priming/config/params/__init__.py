@@ -8,21 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-SUBJECTS = (
-    "laws",
-    "recall",
-    "files",
-    "learning",
-    "sleep",
-    "store",
-    "embedding",
-    "llm",
-    "server",
-    "hooks",
-    "loop",
-    "bench",
-    "fleet",
-)
+SUBJECTS = ("laws", "recall", "models", "server", "limits")
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.words import NIGHT, PACK, SOURCES
 from priming.core.arguments.normal_forms import normalized
 from priming.errors import ParamError

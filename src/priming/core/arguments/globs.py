@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.core.arguments.normal_forms import caseless
 
 if TYPE_CHECKING:

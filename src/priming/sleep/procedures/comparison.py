@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.sleep.procedures.alignment import StepAlignment, align

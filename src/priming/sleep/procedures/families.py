@@ -11,10 +11,9 @@ from datetime import datetime
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.relations import SOURCE_OF
-from priming.config.trust import least
 from priming.config.values import dataclass
-from priming.config.words import SLEEP_SOURCE
-from priming.core.arguments.keys import free_key, slug
+from priming.config.words import SLEEP_SOURCE, least
+from priming.core.arguments.normal_forms import free_key, slug
 from priming.remember.drafts import Draft
 from priming.sleep.gist import HAND, Gist, author_of, gist_metadata, rewrite_entity
 from priming.sleep.plan import PlannedItem, current_row

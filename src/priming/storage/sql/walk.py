@@ -18,7 +18,7 @@ from typing import Any, ClassVar, get_args, get_type_hints
 
 import numpy as np
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.serialization import column_names, from_columns, to_columns
 from priming.storage.damage import UNREADABLE
 from priming.storage.protocol import DamagedRow, Trace, Walked

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from priming.config.adoption import FOREIGN
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.errors import Busy, Conflict, StoreError
 from priming.storage.copies import end_old_backups
 from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values

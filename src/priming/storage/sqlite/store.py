@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from priming.config.params.store import STORE
+from priming.config.params.limits import STORE
 from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding

@@ -20,12 +20,13 @@ from typing import Any
 import psycopg
 from psycopg import errors, sql
 
-from priming.config.params.store import POSTGRES, STORE
+from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import Busy, StoreError
 from priming.serialization import stamp
 from priming.storage.sql.dialect import TRACES, WRITE
 from priming.types import SystemClock
+from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.schema import (
     EVERY_NAMESPACE,
     HOLDER,

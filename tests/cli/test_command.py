@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from priming.cli.errors import status_of, wants_json
+from priming.cli.command import status_of, wants_json
 from priming.errors import Busy, Conflict, Corrupt, MissingExtra, NotFound, ParamError, PrimingError
 
 DISK = "The deploy failed because the disk was full."

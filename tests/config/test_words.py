@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.config.trust import instructs, is_trusted_as, least
-from priming.config.words import TRUST
+from priming.config.words import TRUST, instructs, is_trusted_as, least
 from priming.errors import ParamError
 
 trusts = st.sampled_from(TRUST)
