@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from priming.storage.copies import mentions_any
 from priming.storage.protocol import Changes, Store, TokenRow, Trace
+from priming.storage.questions import check_writable
 from priming.storage.rows import LoopSessionRow, Row, RowChange, RunRow, VerdictRow, pack, unpack
 from priming.storage.sql.dialect import TRACES, Database, Dialect
 from priming.storage.sql.log import SqlLog
@@ -40,7 +41,7 @@ class Erasure(SqlLog, Store):
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
-            self._check_writable(namespace)
+            check_writable(self, namespace)
             numbers = list(self._numbers(namespace, ids).values())
             keys = self.names(namespace, ids=ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
@@ -165,10 +166,6 @@ class Erasure(SqlLog, Store):
 
     def _merge_words(self) -> None:
         """Merge the text index, if until then it has the words of erased texts."""
-
-    @abstractmethod
-    def _check_writable(self, namespace: str) -> None:
-        """``Conflict`` if the namespace is read-only."""
 
     @abstractmethod
     def _numbers(self, namespace: str, ids: Collection[str]) -> dict[str, int]:

@@ -150,7 +150,7 @@ class SqlStore(MemoryReader, Erasure):
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number."""
         with self.transaction():
-            self._check_writable(changes.namespace)
+            check_writable(self, changes.namespace)
             number = self._log(changes)
             self._write(changes.namespace, changes.rows)
             if changes.generation:
@@ -267,7 +267,7 @@ class SqlStore(MemoryReader, Erasure):
             return self._save_token(row, new=new)
         assert namespace is not None, "a session of the loop is of a namespace"
         with self.transaction():
-            self._check_writable(namespace)
+            check_writable(self, namespace)
             if new:
                 self._append_loops(namespace, [row])
                 return False
@@ -308,10 +308,6 @@ class SqlStore(MemoryReader, Erasure):
             else:
                 sql = "DELETE FROM read_only WHERE namespace = :namespace"
             self._db.change(namespace, sql)
-
-    def _check_writable(self, namespace: str) -> None:
-        """``Conflict`` if the namespace is read-only."""
-        check_writable(self, namespace)
 
     def walk(
         self,
