@@ -377,7 +377,7 @@ class ConflictingFact:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict.
+    """Two facts that cannot both hold, and the commands that settle it: ``subject`` is what both say.
 
     Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
     told where both apply. A quiet rule, which was mostly overridden of late, has the ``kind`` quiet-rule and its

@@ -44,14 +44,11 @@ from priming.text import (
     languages,
     names,
     quotation,
-    rule_kinds,
-    statements,
     tokens,
     verbs,
-    word_values,
 )
-from priming.text.corrections import change, polarity, small_words
 from priming.text.name_forms import software_kinds
+from priming.text.statements import judge, kinds, reader
 from priming.transfer import chat, export, floop, git_log, jsonl, markdown
 from priming_agents import agents, context, corrections, events
 from priming_agents.setup import agent_config, jsonc
@@ -165,21 +162,14 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-_CORRECTIONS = (
-    "text.corrections.word_order",
-    "text.corrections.constraints",
-    "text.corrections.values",
-    "text.corrections.rests",
-    "text.corrections.exceptions",
-    "text.corrections.wording",
-    "text.corrections.small_words",
-    "text.corrections.polarity",
-)
+_STATEMENTS = ("text.statements.phrases", "text.statements.reader", "text.statements.words")
+_JUDGE = (*_STATEMENTS, "text.statements.judge", "text.statements.difference")
 
 
-def _compared(old: str, new: str) -> None:
-    polarity.read_statement.cache_clear()
-    change.compare(old, new)
+def _judged(old: str, new: str) -> None:
+    reader.read.cache_clear()
+    judge.judge.cache_clear()
+    judge.judge(old, new)
 
 
 READERS = (
@@ -284,20 +274,20 @@ READERS = (
         "text.aliases",
     ),
     _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
-    _reader("statement", statements.statement, "text.statements", cached=(statements.statement,)),
+    _reader("statement", reader.read, *_STATEMENTS, cached=(reader.read,)),
+    _reader("prohibition", reader.forbids, *_STATEMENTS, cached=(reader.read,)),
+    _reader("statement with its speaker", lambda text: reader.as_told(text, "Ada"), "text.statements.reader"),
     _reader("sentences", gists.sentences, "text.gists"),
     _reader("passages", passage_ends, "index.document", "text.gists"),
     _reader("list items", gists.list_items, "text.gists"),
-    _reader("gist of a rule", gists.gist_of_rule, "text.gists", "text.rule_kinds"),
+    _reader("gist of a rule", gists.gist_of_rule, "text.gists", *_STATEMENTS, cached=(reader.read,)),
     _reader("gist of steps", gists.gist_of_steps, "text.gists"),
     _reader("gist of a text", gists.gist_of, "text.gists"),
     _reader("bare text", drafts.bare_text, "remember.drafts"),
-    _reader("kind of a rule", rule_kinds.rule_kind_of, "text.rule_kinds"),
-    _reader("objection", rule_kinds.without_objection, "text.rule_kinds"),
-    _reader("denial", rule_kinds.denial_in, "text.rule_kinds"),
     _reader(
-        "contradiction", lambda text: rule_kinds.contradicts(text, f"never {text}", {}, {}), "text.rule_kinds"
+        "kind of a rule", kinds.rule_kind_of, "text.statements.kinds", *_STATEMENTS, cached=(reader.read,)
     ),
+    _reader("objection", kinds.without_objection, "text.statements.kinds"),
     _reader("languages in a text", languages.languages_in, "text.languages"),
     _reader(
         "text without its language",
@@ -312,20 +302,14 @@ READERS = (
     _reader("language of a file", languages.language_of, "text.languages"),
     _reader("task of a file", languages.task_of, "text.languages"),
     _reader("verb", lambda text: (verbs.infinitive(text), verbs.is_participle(text)), "text.verbs"),
-    _reader("value of a word", lambda text: list(word_values.spread(text.split())), "text.word_values"),
-    _reader("statement of a rule", polarity.read_statement, *_CORRECTIONS, cached=(polarity.read_statement,)),
-    _reader("change to a rule", lambda text: _compared(text, "never " + text[1:]), *_CORRECTIONS),
+    _reader("reversal of a statement", lambda text: _judged(text, "never " + text[1:]), *_JUDGE),
     _reader(
         "change between halves",
-        lambda text: _compared(text[: len(text) // 2], text[len(text) // 2 :]),
-        *_CORRECTIONS,
+        lambda text: _judged(text[: len(text) // 2], text[len(text) // 2 :]),
+        *_JUDGE,
     ),
-    _reader(
-        "small difference",
-        lambda text: small_words.small_difference(text, text[1:]),
-        "text.corrections.small_words",
-    ),
-    _reader("contrast", lambda text: change.contrast(text, text[1:]), "text.corrections.change"),
+    _reader("subjects", judge.subjects, *_STATEMENTS, cached=(reader.read,)),
+    _reader("contrast", lambda text: reader.contrast(text, text[1:]), *_STATEMENTS, cached=(reader.read,)),
     _reader(
         "correction in a prompt", corrections.detect, "priming_agents.corrections", "priming_agents.phrases"
     ),

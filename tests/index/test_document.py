@@ -1,4 +1,4 @@
-"""What the index reads out of a memory's text, and the facts of a slot that a new one is compared with."""
+"""What the index reads out of a memory's text."""
 
 from datetime import UTC, datetime
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from priming import Memory
-from priming.index.document import Statements, describe, embedded_text, is_rare_word, slot_of, slot_of_title
-from priming.text.statements import Statement
+from priming.index.document import describe, embedded_text, is_rare_word, slot_of, slot_of_title
 from priming.types import MemoryRecord
 
 AT = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -91,36 +90,6 @@ def test_a_procedure_is_found_by_when_it_is_due_and_by_what_is_done():
         memory.remember("Bake the bread.", kind="procedure", key="bread", metadata={"odd": {"steps": 3}})
         for question in ("the rollout failed, what now?", "where do I revert a tag?"):
             assert [hit.memory.key for hit in memory.recall(question).hits][:1] == ["back"], question
-
-
-def city(value):
-    return Statement("ada", "city", value)
-
-
-def statements(*facts):
-    index = Statements()
-    for memory_id, fact in facts:
-        index.put(memory_id, fact)
-    return index
-
-
-def test_the_facts_of_a_slot_are_the_latest_first_by_their_ids():
-    index = statements(
-        ("2", city("Oslo")), ("9", Statement("ada", "port", "80")), ("3", city("Bergen")), ("1", city("Rome"))
-    )
-    assert index.in_slot(city("Paris"), 2) == [("3", "Bergen"), ("2", "Oslo")]
-    assert index.in_slot(city("Paris"), 9) == [("3", "Bergen"), ("2", "Oslo"), ("1", "Rome")]
-    assert index.in_slot(city("Paris"), 0) == index.in_slot(Statement("grace", "city", "Oslo"), 9) == []
-
-
-def test_a_fact_that_is_removed_or_states_something_else_leaves_its_slot():
-    index = statements(("1", city("Oslo")), ("2", city("Bergen")))
-    index.put("2", Statement("ada", "port", "80"))
-    assert index.in_slot(city("Paris"), 9) == [("1", "Oslo")]
-    index.drop("1")
-    index.drop("1")
-    assert index.in_slot(city("Paris"), 9) == []
-    assert list(index) == [("2", "ada", "port", "80")]
 
 
 @pytest.mark.parametrize(

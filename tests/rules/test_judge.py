@@ -5,7 +5,7 @@ import pytest
 from priming import ParamError
 from priming.llm.protocol import ScriptedAgent
 
-ARGO, FLUX = "Deploy with argonaut", "Deploy with fluxion"
+ARGO, FLUX = "Ask argonaut about deploys", "Ask fluxion about deploys"
 
 
 def contents(memory):
@@ -15,10 +15,10 @@ def contents(memory):
 @pytest.mark.parametrize(
     ("change", "placement", "rules"),
     [
-        ("other_value", "supersede", [FLUX]),
-        ("opposite", "supersede", [FLUX]),
+        ("changes", "supersede", [FLUX]),
         ("same", "merge", [ARGO]),
-        ("other_slot", "create", [ARGO, FLUX]),
+        ("apart", "create", [ARGO, FLUX]),
+        ("unclear", "create", [ARGO, FLUX]),
     ],
 )
 def test_an_agent_decides_what_the_words_leave_open(memory, change, placement, rules):
@@ -29,7 +29,7 @@ def test_an_agent_decides_what_the_words_leave_open(memory, change, placement, r
     assert (done.placement, done.change, contents(memory)) == (placement, change, rules)
     assert ARGO in agent.prompts[0]
     assert FLUX in agent.prompts[0]
-    if change != "other_slot":
+    if change not in ("apart", "unclear"):
         assert "both name the tool of a deploy (says the agent)" in done.reasons[0]
 
 

@@ -175,7 +175,7 @@ def test_the_same_rule_for_other_values_holds_for_both(memory):
 def test_a_rule_without_conditions_narrows_nothing(memory):
     # Against an empty scope content alone counts: 8 of 9 words, .89.
     wide = memory.learn(PRINT)
-    done = memory.learn(f"{PRINT} whatsoever", cue=PYTHON)
+    done = memory.learn(f"{PRINT} indoors", cue=PYTHON)
     assert (done.placement, done.beside) == ("create", wide.key)
     assert done.similarity == pytest.approx(8 / 9)
     assert "overrides" not in {link.relation for link in memory.links()}
@@ -194,7 +194,7 @@ def test_a_similarity_of_a_half_makes_a_link_of_that_weight(memory, words, linke
 
 def test_similar_behaviours_are_linked_by_their_own_law_and_not_by_cosine(memory):
     memory.learn(PRINT, wrong="print", cue=PYTHON)
-    memory.learn(f"{PRINT} whatsoever", wrong="print", cue=GO)
+    memory.learn(f"{PRINT} indoors", wrong="print", cue=GO)
     links = memory.links(relation="similar-to")
     assert [item.weight for item in links] == [pytest.approx(0.6 * 8 / 9)]
 
@@ -423,9 +423,9 @@ def test_a_reversed_correction_is_no_longer_recalled(memory):
     assert turned.placement == "supersede"
     assert {memory.get(key).status for key in (first.correction, again.correction)} == {"deprecated"}
     assert (first.correction, "deprecated-to", turned.correction) in links_of(memory, first.correction)
-    recalled = [hit.memory.key for hit in memory.recall("footnotes or endnotes?").hits]
-    assert turned.correction in recalled
-    assert not {first.correction, again.correction} & set(recalled)
+    assert [hit.memory.key for hit in memory.recall("footnotes or endnotes?").hits] == [turned.key]
+    recalled = [hit.memory.key for hit in memory.recall("footnotes or endnotes?", kinds=["correction"]).hits]
+    assert recalled == [turned.correction]
     memory.undo(turned.operation)
     assert memory.get(first.correction).status == "active"
 
@@ -439,7 +439,7 @@ def test_a_correction_that_is_only_completed_stays(memory):
 
 def test_corrections_of_other_rules_that_are_replaced_go_with_them(memory):
     first = memory.learn("Use npm")
-    other = memory.learn("Install packages with npm")
+    other = memory.learn("Use npm for packages")
     assert other.placement == "create"
     memory.learn("Use pnpm, not npm")
     assert [record.content for record in memory.list(kinds=["behavior"])] == ["Use pnpm, not npm"]

@@ -124,10 +124,10 @@ def test_a_rule_that_no_longer_contradicts_another_is_told_beside_it():
 
 
 def test_an_unclear_change_leaves_both_rules_and_says_so():
-    memory = learned(("Deploy with Argo", None))
-    done = memory.learn("Deploy with approvals")
-    assert (done.placement, done.change) == ("create", "other_value")
-    assert "it is unclear whether" in done.reasons[0]
+    memory = learned(("Ask Dana before deploying", None))
+    done = memory.learn("Ask Lee before deploying")
+    assert (done.placement, done.change) == ("create", "unclear")
+    assert "review lists: it is unclear" in done.reasons[0]
     assert len(memory.active(GO).hits) == 2
     (entry,) = memory.review()
     assert entry.reason.startswith("both are shown: it is unclear")

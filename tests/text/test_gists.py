@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.text.gists import GIST_LETTERS, MOST_LETTERS, gist_of_rule, gist_of_steps, list_items, sentences
-from priming.text.rule_kinds import forbids
+from priming.text.statements.kinds import forbids
 
 LONG = (
     "The ledger of four countries lives in this repository and is deployed by whoever is on call that week. "

@@ -1,4 +1,4 @@
-"""What kind of rule a text is, and which rules contradict each other."""
+"""What kind of rule a text is."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from priming.config.words import RULES
 from priming.errors import ParamError
-from priming.text.rule_kinds import contradicts, forbids, rule_kind_of
+from priming.text.statements.kinds import rule_kind_of
+from priming.text.statements.reader import forbids
 
 CASES = {
     "constraint": [
@@ -91,56 +92,9 @@ def test_what_asks_forbids_nothing(text):
     assert not forbids(text)
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("Never commit to main", "Always commit to main"),
-        ("Do not release on a Friday", "Release on a Friday"),
-        ("Don't use tabs", "Use tabs"),
-        ("You must not use tabs.", "You must use tabs!"),
-    ],
-)
-def test_the_same_thing_asked_for_and_forbidden_in_one_scope_is_a_contradiction(a, b):
-    when = {"language": "Go"}
-    assert contradicts(a, b, when, {"language": ["go"]})
-    assert contradicts(b, a, when, when)
-    assert not contradicts(a, b, when, {"language": "python"})
-    assert contradicts(a, b, when, {})
-    assert contradicts(a, b, {}, when)
-    assert not contradicts(a, b, {"language": "go", "task": "test"}, {"language": "go", "task": "fix"})
-    assert not contradicts(a, a, when, when)
-
-
-def test_the_words_beside_never_and_always_must_overlap_by_three_fifths():
-    # {commit, to, main} and {commit, to, main, x, y}: 3 of 5; one more word makes it 3 of 6.
-    assert contradicts("Never commit to main", "Always commit to main x y", {}, {})
-    assert not contradicts("Never commit to main", "Always commit to main x y z", {}, {})
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("Use logging, never print", "Use logging rather than print"),
-        ("Never print", "Log; do not worry; print"),
-        ("Never use print, use logging", "Use logging, not print"),
-        ("Never", "Always"),
-    ],
-)
-def test_of_rules_with_several_clauses_no_contradiction_is_claimed(a, b):
-    assert not contradicts(a, b, {}, {})
-
-
-@pytest.mark.parametrize(
-    "call", [lambda: rule_kind_of(1), lambda: forbids(None), lambda: contradicts("a", 1, {}, {})]
-)
-def test_what_is_no_text_is_refused(call):
+def test_what_is_no_text_is_refused():
     with pytest.raises(ParamError, match=r"text = .*must be a text"):
-        call()
-
-
-def test_a_scope_that_is_no_mapping_is_refused():
-    with pytest.raises(ParamError, match=r"a_when = 'go'"):
-        contradicts("Never print", "Print", "go", {})
+        rule_kind_of(1)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +109,6 @@ def test_a_scope_that_is_no_mapping_is_refused():
         ("Cross joins aren't welcome", "constraint"),
         ("You cannot nest views", "constraint"),
         ("Allow cross joins", "directive"),
-        ("We do not know the schema", "directive"),
         ("Use views, not triggers", "directive"),
     ],
 )

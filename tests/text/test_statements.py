@@ -1,145 +1,180 @@
-"""What a simple statement says of whom."""
+"""What two statements say of each other: the same, a change, wider or narrower, apart, or unclear."""
 
-from __future__ import annotations
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from priming.text.statements import Statement, same_slot, statement, values_differ
+from priming.text.statements.judge import differ, judge, subjects
+from priming.text.statements.reader import as_told, forbids, read
+
+KINDS = {"opposite": "changes", "other_value": "changes", "other_slot": "apart"}
+"""What the labels of the file say today."""
+
+
+def labelled(split):
+    lines = Path(__file__).with_name("correction_pairs.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(KINDS.get(label, label), old, new) for marked, label, old, new in rows if marked == split]
+
+
+def is_harm(label, kind):
+    """Whether a reversal is merged, or what stands apart is merged or replaced."""
+    return (
+        kind == "same"
+        if label != "apart" and label != "same"
+        else label == "apart" and kind in ("same", "changes")
+    )
+
+
+@pytest.mark.parametrize(("split", "least"), [("tuning", 0.86), ("held-out", 0.78), ("fresh", 0.68)])
+def test_most_labelled_pairs_are_judged_rightly_and_hardly_any_is_harmed(split, least):
+    judged = [(label, judge(old, new).kind) for label, old, new in labelled(split)]
+    right = sum(kind == label or (label, kind) == ("apart", "unclear") for label, kind in judged)
+    assert right / len(judged) >= least, Counter(judged)
+    assert sum(is_harm(label, kind) for label, kind in judged) <= len(judged) / 100
+
+
+@pytest.mark.parametrize("split", ["tuning", "held-out", "fresh"])
+def test_a_statement_is_the_same_as_itself_and_a_change_is_never_the_same_from_behind(split):
+    for label, old, new in labelled(split):
+        assert judge(old, old).kind == judge(new, new).kind == "same"
+        if label == "changes":
+            assert judge(new, old).kind != "same", (new, old)
+
+
+def test_rules_about_other_things_say_nothing_of_each_other():
+    texts = [old for _, old, _ in labelled("fresh")]
+    kinds = Counter(judge(a, b).kind for a, b in combinations(dict.fromkeys(texts), 2))
+    assert kinds["apart"] >= 0.98 * kinds.total()
+    assert kinds["changes"] <= 0.002 * kinds.total()
 
 
 @pytest.mark.parametrize(
-    ("text", "subject", "slot", "value"),
+    ("first", "second"),
     [
-        ("The capital of France is Paris.", "france", "capital", "Paris"),
-        ("The port of the build server is 8080", "build server", "port", "8080"),
-        ("The password for Kestrel is tulip.", "kestrel", "password", "tulip"),
-        ("the default branch of the repo is main", "repo", "default branch", "main"),
-        ("Ada's favourite editor is Vim.", "ada", "favourite editor", "Vim"),
-        ("The server’s port is 443.", "server", "port", "443"),
-        ("James' phone number is 555-0101.", "james", "phone number", "555-0101"),
-        ("Kestrel's owner is Grace Hopper.", "kestrel", "owner", "Grace Hopper"),
-        ("Ada's first job was clerk.", "ada", "first job (past)", "clerk"),
-        ("Ada's birthday is 17 May 2024.", "ada", "birthday", "17 May 2024"),
-        ("The head of the Department of Energy is Ann Lee.", "department of energy", "head", "Ann Lee"),
-        ("Ada lives in Oslo.", "ada", "lives in", "Oslo"),
-        ("Ada now lives in Bergen!", "ada", "lives in", "Bergen"),
-        ("Ada Lovelace works at Acme Corp.", "ada lovelace", "works at", "Acme Corp"),
-        ("Kestrel runs on Debian 12.", "kestrel", "runs on", "Debian 12"),
-        ("The API uses PostgreSQL.", "api", "uses", "PostgreSQL"),
-        ("The key to Kestrel hangs in room 12.", "key to kestrel", "hangs in", "room 12"),
-        ("The team meets on Tuesdays at ten.", "team", "meets on", "Tuesdays at ten"),
-        ("Ada reports to Grace.", "ada", "reports to", "Grace"),
-        ("A ticket costs 12 euros.", "ticket", "costs", "12 euros"),
-        ("Kestrel is located in Oslo.", "kestrel", "is located in", "Oslo"),
-        ("Kestrel is currently hosted on Hetzner.", "kestrel", "is hosted on", "Hetzner"),
-        ("The office is in Oslo.", "office", "is in", "Oslo"),
-        ("Ada is 36 years old.", "ada", "number", "36"),
-        ("Kestrel has 8 cores.", "kestrel", "number of cores", "8"),
-        ("The service is down.", "service", "up down", "down"),
-        ("The app is called Kestrel.", "app", "name", "Kestrel"),
-        ("src/app.py is maintained by Ada.", "src/app.py", "is maintained by", "Ada"),
+        ("Pay the gardener in cash", "The gardener is paid in cash"),
+        ("Water the basil every morning", "The basil is watered each morning"),
+        ("Run the linter before you push", "Before pushing, run the linter"),
+        ("Wait 90 seconds", "Wait 1.5 minutes"),
+        ("Use pnpm, not npm", "Don't use npm; use pnpm"),
+        ("Never skip the check", "Don't forget the check"),
+        ("Schreibe keine Tests mit unittest", "Schreibe nie Tests mit unittest"),
+        ("Review it before merging", "Merge it only after review"),
     ],
 )
-def test_a_simple_statement_is_read(text, subject, slot, value):
-    assert statement(text) == Statement(subject, slot, value)
+def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):
+    assert judge(first, second).kind == "same"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Compress the uploads", "Never compress the uploads"),
+        ("Take the bus rather than the tram", "Take the tram rather than the bus"),
+        ("Log to stdout, not to files", "Log to files, not to stdout"),
+        ("Add the milk before the flour", "Add the flour before the milk"),
+        ("Errors go to stderr and results to stdout", "Errors go to stdout and results to stderr"),
+        ("Store tokens in the vault", "Storing tokens in the vault is forbidden"),
+        ("Anna approves Ben's drafts", "Ben approves Anna's drafts"),
+        ("At least two reviews per change", "At most two reviews per change"),
+        ("The office closes at 18:00", "The office closes at 17:30"),
+        ("Priya owns the billing service", "Tomas owns the billing service now"),
+        ("Use single quotes", "Use double quotes"),
+        ("Render lists eagerly", "Render lists lazily"),
+        ("Mein Zug fährt um 7:12", "Mein Zug fährt um 7:26"),
+        ("I drive a Skoda", "I drive a Fiat these days"),
+        ("Turn the cache on", "Turn the cache off"),
+        ("Never touch the lockfile", "You may touch the lockfile"),
+    ],
+)
+def test_a_reversal_an_exchange_and_another_value_of_one_slot_are_changes(first, second):
+    assert judge(first, second).kind == judge(second, first).kind == "changes" or "now" in read(second).marks
+    assert judge(first, second).kind == "changes"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Sharpen the long knife monthly", "Sharpen the short knife monthly"),
+        ("Clean room 4 on Fridays", "Clean room 7 on Fridays"),
+        ("Host 7 listens on port 80", "Host 8 listens on port 81"),
+        ("Log incoming requests", "Log outgoing requests"),
+        ("Never email customers", "Never phone customers"),
+        ("Call Mum on Sundays", "Call Dad on Sundays"),
+        ("Use tabs in Makefiles", "Use spaces in Python"),
+        ("Encrypt backups", "Store test backups without encryption"),
+        ("Sign all commits", "Do not sign fixup commits"),
+    ],
+)
+def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(first, second):
+    for pair in ((first, second), (second, first)):
+        assert judge(*pair).kind in ("apart", "unclear"), judge(*pair)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ask Ingrid about invoices", "Ask Mateo about invoices"),
+        ("Pass width and height", "Pass height and width"),
+        ("Hand the key to us", "Hand the key to them"),
+        ("Ada lives in Oslo", "Ada lived in Bergen"),
+        ("Ada lives in Oslo", "Ada might live in Bergen"),
+        ("Restart the service", "Restart every service"),
+    ],
+)
+def test_what_the_words_do_not_decide_is_unclear(first, second):
+    assert judge(first, second).kind == "unclear", judge(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("Use British spelling", "Use British spelling in the docs only", "narrower"),
+        ("Never merge without review", "Never merge", "wider"),
+        ("Test on Chrome", "Test on Chrome and Safari", "wider"),
+        ("Use uv", "Use uv instead of pip", "narrower"),
+    ],
+)
+def test_conditions_and_objects_that_are_added_or_dropped_widen_or_narrow(first, second, kind):
+    assert judge(first, second).kind == kind
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "Oslo",
-        "Is Ada's port 80?",
-        "Ada lives in Oslo?",
-        "Ada does not live in Oslo.",
-        "Ada's port isn't 80.",
-        "Ada never uses Vim.",
-        "Ada might work at Acme.",
-        "If Ada lives in Oslo, she skis.",
-        "I think Ada lives in Oslo.",
-        "Bob said Ada's port is 80.",
-        "Ada used to live in Oslo.",
-        "Ada lives in Oslo since May.",
-        "Ada uses Vim and Emacs.",
-        "Ada uses Vim for Go.",
-        "Ada uses Vim or Emacs.",
-        "Ada also uses Emacs.",
-        "Ada lives in Oslo in summer.",
-        "He lives in Oslo.",
-        "Her favourite editor is Vim.",
-        "It is down.",
-        "We meet on Tuesdays at ten.",
-        "Ada is tall.",
-        "Ada is a pilot.",
-        "Ada lives in Oslo. Bob lives in Bergen.",
-        "Ada lives in Oslo, Norway.",
-        "Some servers run on Debian.",
-        "The port of some server is 80.",
-        "Ada's port is 80 when it is up.",
-        "The point of this is that it works.",
-        "There is a key in room 12.",
-        "Ada loves Bob.",
-        "Run the tests before a commit.",
-        "Ada lives in Oslo\nBob lives in Bergen",
-        "Ada's port is the one that Grace set before the last release of it",
-        "What Ada uses is Vim.",
-        "Ada's " + "very " * 80 + "port is 80",
+        "Under no circumstances open the valve",
+        "Hands off the lockfile",
+        "Steer clear of global state",
+        "Leave the legacy folder alone",
+        "There must be no secrets in logs",
+        "Only admins may export data",
+        "Keine Emojis in Commits",
     ],
 )
-def test_what_is_unsure_is_not_read(text):
-    assert statement(text) is None
-
-
-def test_my_is_the_speaker():
-    assert statement("My editor is Vim.", "Ada") == Statement("ada", "editor", "Vim")
-    assert statement("My editor is Vim.") is None
+def test_a_prohibition_is_a_meaning_and_not_a_word(text):
+    assert forbids(text)
 
 
 @pytest.mark.parametrize(
-    ("item", "other"),
-    [
-        ("The port of Ada is 80.", "Ada's port is 81."),
-        ("Ada lives in Oslo.", "ADA lives in Bergen."),
-        ("The API uses MySQL", "The API now uses PostgreSQL."),
-        ("The service is up.", "The service is down."),
-    ],
+    "text", ["If the tests do not pass, stop the deploy", "Never skip the tests", "Use uv, not pip"]
 )
-def test_two_statements_of_one_slot_may_differ(item, other):
-    first, second = statement(item), statement(other)
-    assert same_slot(first, second)
-    assert values_differ(first.value, second.value)
+def test_a_denial_of_a_denial_in_a_condition_or_beside_a_choice_forbids_nothing(text):
+    assert not forbids(text)
 
 
-@pytest.mark.parametrize(
-    ("item", "other"),
-    [
-        ("Oslo", "oslo"),
-        ("Oslo", "the city of Oslo"),
-        ("Bob", "Bob Smith"),
-        ("ten", "10"),
-        ("Tuesday", "Tuesdays"),
-    ],
-)
-def test_values_that_agree_do_not_differ(item, other):
-    assert not values_differ(item, other)
-    assert not values_differ(other, item)
+def test_facts_differ_by_their_values_and_not_by_their_forms():
+    assert differ("The rent is €1,200", "The rent is €1,300")
+    assert not differ("The rent is €1,200", "The rent is 1200 euros")
+    assert not differ("Is the rent 1,200?", "The rent is 1,300")
 
 
-def test_slots_that_are_not_one():
-    assert not same_slot(statement("Ada's port is 80."), statement("Ada's host is 80."))
-    assert not same_slot(statement("Ada lives in Oslo."), statement("Ada works in Bergen."))
-    assert not same_slot(statement("Ada's job is clerk."), statement("Ada's job was cook."))
-    assert not same_slot(statement("The service is up."), statement("The service is open."))
+def test_what_a_speaker_says_of_herself_is_told_under_her_name():
+    assert as_told("My port is 80 and I like it", "Ada") == "Ada's port is 80 and Ada like it"
+    assert as_told("My port is 80", None) == "My port is 80"
 
 
-@given(st.text(max_size=120))
-def test_any_text_is_read_or_not(text):
-    result = statement(text, "Ada")
-    assert result is None or (result.subject and result.slot and result.value)
-
-
-@pytest.mark.parametrize("unit", ["a ", "a of ", "a's ", "the ", "is ", "a is ", "' "])
-def test_long_texts_are_passed_over(unit):
-    assert statement(unit * 50_000) is None
+def test_words_that_answer_one_question_bring_statements_together():
+    assert subjects("Indent with tabs") & subjects("Use two spaces")
+    assert not subjects("Ship on Friday") & subjects("Feed the cat")

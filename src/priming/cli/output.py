@@ -113,6 +113,17 @@ def confirm(question: str) -> bool:
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
+def choose(question: str, letters: str) -> str:
+    """Ask a person for one of some letters, until it is one; the last of them where the input ends."""
+    while True:
+        typer.echo(question, nl=False, err=True)
+        answer = sys.stdin.readline()
+        if not answer:
+            return letters[-1]
+        if answer.strip().casefold()[:1] in tuple(letters):
+            return answer.strip().casefold()[0]
+
+
 def draw(parts: Iterable[Part]) -> None:
     """Write parts to stdout."""
     if sys.stdout.isatty():

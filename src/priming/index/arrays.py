@@ -19,7 +19,7 @@ from priming.embedding.protocol import Embedder, token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
-from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title, stretches_of
+from priming.index.document import Document, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
 from priming.index.nearest import SAMPLE, NearestIndex, PassageColumn, evenly, trust_in
 from priming.index.topology import Topology
@@ -70,6 +70,7 @@ class NamespaceArrays:
         self.day_order = Column(np.int64)
         self.language = Column(np.int8)
         self.asks = Column(np.bool_)
+        self.learned = Column(np.bool_)
         self.specificity = Column(np.int64)
         self.conversations = Conversations()
         self.lexicon = Lexicon()
@@ -81,7 +82,6 @@ class NamespaceArrays:
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
         self.cue_feedback = CueFeedback()
-        self.statements = Statements()
         self.practice: dict[str, Practice] = {}
         self.boundaries: dict[str, float] = {}
         self.head = 0
@@ -157,8 +157,13 @@ class NamespaceArrays:
 
     @cached_property
     def eligible(self) -> Bools:
-        """The rows that may be hits where nothing narrows a recall: those of living memories, but of no names."""
-        return np.asarray(self.alive.values & (self.kind.values != ENTITY))
+        """The rows that may be hits where nothing narrows a recall: living memories, but no names.
+
+        Nor the corrections from which rules were learned: a rule speaks for them, and where it is gone they are.
+        """
+        rows = np.asarray(self.alive.values & (self.kind.values != ENTITY))
+        rows[self.row.values[self.learned.values]] = False
+        return rows
 
     @cached_property
     def pool(self) -> Bools:
@@ -218,8 +223,6 @@ class NamespaceArrays:
         self.kind[row] = KINDS.index(document.kind)
         self.topology.words[row] = is_rare_word(document.slot)
         self.document[row] = self._add_text(row, document) if document.indexed else NONE
-        if document.statement is not None:
-            self.statements.put(document.id, document.statement)
         if document.slot is not None:
             self.slots[row] = document.slot
             if row <= self.entities.get(document.slot, row):
@@ -248,6 +251,7 @@ class NamespaceArrays:
         self.day_order.append(document.day_order)
         self.language.append(LANGUAGES.index(document.language))
         self.asks.append(document.asks)
+        self.learned.append(document.learned)
         self.specificity.append(document.specificity)
         self.title.append(self._title(document))
         self.spoken.append(document.spoken)
@@ -361,7 +365,6 @@ class NamespaceArrays:
         self._changed()
         self.reserved_rows[memory_id] = row
         self.alive[row] = False
-        self.statements.drop(memory_id)
         self.topology.drop_row(row)
         if self.document[row] != NONE:
             self._remove_text(int(self.document[row]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -22,7 +21,6 @@ from priming.storage.protocol import VersionKey
 from priming.text.dates import day_order, day_told, is_question
 from priming.text.gists import pieces
 from priming.text.names import heading_name, normal
-from priming.text.statements import Statement, statement
 from priming.text.tokens import language_of, specificity, spelled, terms
 from priming.types import MemoryRecord, executions
 
@@ -126,11 +124,12 @@ class Document:
     """Whether its dates have the day before the month: above 0, after it: below 0."""
     language: str
     asks: bool
+    learned: bool
+    """Whether it is a correction from which a rule was learned, which speaks for it in recall."""
     specificity: int
     indexed: bool
     slot: str | None
     when: Mapping[str, Any]
-    statement: Statement | None = None
     words: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -298,11 +297,11 @@ def _document(
         day_order=day_order(text),
         language=language,
         asks=indexed and is_question(record.content),
+        learned=record.kind == "correction" and "right" in record.metadata,
         specificity=specificity(record.content) if indexed else 0,
         indexed=indexed,
         slot=slot_of_record(record),
         when=record.when,
-        statement=statement(record.content, record.speaker) if record.kind == FACT else None,
         words={**labels, **spelled(text, language)} if indexed and by_word else {},
     )
 
@@ -342,36 +341,3 @@ def success_estimate(record: MemoryRecord) -> float:
 
 def _is_share(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value <= 1.0
-
-
-class Statements:
-    """What living facts state, by subject and slot: a new fact is compared with those of its slot only."""
-
-    def __init__(self) -> None:
-        self._by_id: dict[str, Statement] = {}
-        self._by_slot: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        """Ids and values by subject and slot, sorted: ids sort by time."""
-
-    def __iter__(self) -> Iterator[tuple[str, str, str, str]]:
-        """Id, subject, slot and value of each, as the snapshot stores them."""
-        return ((memory_id, fact.subject, fact.slot, fact.value) for memory_id, fact in self._by_id.items())
-
-    def put(self, memory_id: str, fact: Statement) -> None:
-        """Add or replace what a fact states."""
-        self.drop(memory_id)
-        self._by_id[memory_id] = fact
-        insort(self._by_slot.setdefault((fact.subject, fact.slot), []), (memory_id, fact.value))
-
-    def drop(self, memory_id: str) -> None:
-        """Remove a fact, if it was added."""
-        fact = self._by_id.pop(memory_id, None)
-        if fact is not None:
-            slot = fact.subject, fact.slot
-            values = self._by_slot[slot]
-            del values[bisect_left(values, (memory_id, fact.value))]
-            if not values:
-                del self._by_slot[slot]
-
-    def in_slot(self, fact: Statement, most: int) -> list[tuple[str, str]]:
-        """Ids and values of at most ``most`` facts on the same slot of the same subject, the latest first."""
-        return self._by_slot.get((fact.subject, fact.slot), [])[: -most - 1 : -1]

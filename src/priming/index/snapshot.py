@@ -33,9 +33,8 @@ from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import operation_id, stored_vectors
-from priming.text.statements import Statement
 
-FORMAT = 14
+FORMAT = 15
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
 _COLUMNS = (
     *(
@@ -52,6 +51,7 @@ _COLUMNS = (
         "day_order",
         "language",
         "asks",
+        "learned",
     ),
     *("specificity", "token_df", "title_count", "title_spoken", "title_entity"),
 )
@@ -249,7 +249,6 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
         "boundaries": working.boundaries,
         "cue_feedback": list(working.cue_feedback),
-        "statements": list(working.statements),
         "practice": {memory_id: astuple(practice) for memory_id, practice in working.practice.items()},
     }
     return facts, arrays
@@ -308,7 +307,5 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
     working.cue_feedback = CueFeedback(map(tuple, facts["cue_feedback"]), working.main_language)
-    for memory_id, *fact in facts["statements"]:
-        working.statements.put(memory_id, Statement(*fact))
     for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():
         working.practice[memory_id] = Practice(uses, first, tuple(recent), *reviewed)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from heapq import nlargest
-from itertools import combinations
+from itertools import product
 
 from priming.config.params.recall import LINKING
 from priming.config.relations import CONFLICTS
@@ -15,10 +16,9 @@ from priming.config.values import dataclass
 from priming.config.words import TEXT_KINDS, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.graph.merge_plan import plan_merge
-from priming.index.document import is_rule_made, slot_of_record
+from priming.index.document import FACT, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
-from priming.recall.entities import equivalent_names
 from priming.results import Alias, AliasEvidence
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
@@ -26,7 +26,7 @@ from priming.text.aliases import alias_statements
 from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import HANDLE, IDENTIFIER, NAME, QUOTED
 from priming.text.names import normal
-from priming.text.statements import values_differ
+from priming.text.statements.judge import differ
 from priming.text.word_lists import PLACES_AND_INSTITUTIONS, is_given_name
 from priming.types import MemoryRecord
 
@@ -71,24 +71,27 @@ Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
 
 
 def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
-    """``conflicts`` links between facts that state different values under different names of one thing."""
-    names: dict[str, set[str]] = {}
+    """``conflicts`` links between facts that cannot both hold, once two names mean one thing."""
     for source, survivor, _ in proposals:
-        for slot in filter(None, map(slot_of_record, (source, survivor))):
-            equivalent = equivalent_names(memory.store, memory.namespace, slot, now)
-            names.setdefault(survivor.id, set()).update(equivalent)
-    entity_of = {name: entity for entity, equivalent in names.items() for name in equivalent}
-    facts: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
-    for memory_id, subject, slot, value in memory.working(now).statements:
-        if subject in entity_of:
-            facts[entity_of[subject], slot].append((memory_id, subject, value))
-    for group in facts.values():
-        latest = nlargest(LINKING.rivals, group)  # ids sort by time
-        for (newer, subject, value), (older, other_subject, other_value) in combinations(latest, 2):
-            if subject != other_subject and values_differ(value, other_value):
-                link = LinkRow(newer, older, CONFLICTS, 0.0, now)
-                if present(memory.store, memory.namespace, link) is None:
-                    yield RowChange(None, link)
+        facts = [_latest_facts(memory, entity, now) for entity in (source, survivor)]
+        name = re.compile(rf"\b{re.escape(source.content)}\b", re.IGNORECASE)
+        for under_alias, under_name in product(*facts):
+            older, newer = sorted((under_alias, under_name), key=lambda fact: fact.id)  # ids sort by time
+            link = LinkRow(newer.id, older.id, CONFLICTS, 0.0, now)
+            texts = (name.sub(survivor.content, fact.content) for fact in (older, newer))
+            if (
+                older.id != newer.id
+                and differ(*texts)
+                and present(memory.store, memory.namespace, link) is None
+            ):
+                yield RowChange(None, link)
+
+
+def _latest_facts(memory: Namespace, entity: MemoryRecord, now: datetime) -> list[MemoryRecord]:
+    links = memory.store.rows(memory.namespace, LinkRow, ids=[entity.id], relation=MENTIONS)
+    ids = nlargest(LINKING.rivals, (link.source for link in links if link.target == entity.id))
+    records = memory.store.records(memory.namespace, now, ids=ids, status="active") if ids else {}
+    return [record for record in records.values() if record.kind == FACT]
 
 
 def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:

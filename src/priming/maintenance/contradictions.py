@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from priming.config.relations import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.index.document import FACT
 from priming.namespace import Namespace
-from priming.recall.entities import equivalent_names
+from priming.recall.entities import under_other_names
 from priming.recall.relevance import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
+from priming.text.names import find
 from priming.text.quotation import quote_text
-from priming.text.statements import Statement, same_slot, statement, values_differ
+from priming.text.statements.judge import Judgement, judge
+from priming.text.statements.reader import as_told
 from priming.types import MemoryRecord, Operation
 
 
@@ -114,19 +115,17 @@ def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
     for pair, links in linked.items():
         if pair <= facts.keys():
             older, newer = _oldest_first([facts[links[0].target], facts[links[0].source]])
-            statements = _contradiction(memory, older, newer, now)
-            if statements is not None:
-                at = max(link.created_at for link in links)
-                first, second = statements
-                entry = _review(older, newer, first.subject, first.slot, (first.value, second.value))
-                unsettled.append((at, links, entry))
+            at = max(link.created_at for link in links)
+            change = _change(memory, older, newer, now)
+            if change is not None:
+                subject = " ".join(change.shared) or older.key
+                unsettled.append((at, links, _review(older, newer, subject, "", change)))
     return unsettled
 
 
 def _rules(pair: Disagreement) -> Contradiction:
     older, newer = pair.older, pair.newer
-    values = (" ".join(pair.change.removed) or older.content, " ".join(pair.change.added) or newer.content)
-    return pair.at, pair.links, _review(older, newer, "rules", _place(older, newer), values, pair.reason)
+    return pair.at, pair.links, _review(older, newer, "rules", _place(older, newer), pair.change, pair.reason)
 
 
 def _place(older: MemoryRecord, newer: MemoryRecord) -> str:
@@ -144,18 +143,12 @@ def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
     return sorted(pair, key=lambda record: record.recorded_at or datetime.min.replace(tzinfo=UTC))
 
 
-def _contradiction(
-    memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime
-) -> tuple[Statement, Statement] | None:
-    """The statements of two facts, if their values for the same subject and slot differ."""
-    first, second = statement(older.content, older.speaker), statement(newer.content, newer.speaker)
-    if first is None or second is None or not values_differ(first.value, second.value):
-        return None
-    if first.subject != second.subject:
-        if second.subject not in equivalent_names(memory.store, memory.namespace, first.subject, now):
-            return None
-        second = replace(second, subject=first.subject)
-    return (first, second) if same_slot(first, second) else None
+def _change(memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime) -> Judgement | None:
+    """What the later of two facts changes, under whatever name it speaks of its subject; None if both hold."""
+    names = under_other_names(memory.store, memory.namespace, older.content, find(older.content), now)
+    later = as_told(newer.content, newer.speaker)
+    changes = (judge(as_told(text, older.speaker), later) for text in (older.content, *names))
+    return next((change for change in changes if change.kind == "changes"), None)
 
 
 def _review(
@@ -163,9 +156,10 @@ def _review(
     newer: MemoryRecord,
     subject: str,
     slot: str,
-    values: tuple[str, str],
+    change: Judgement,
     reason: str | None = None,
 ) -> Review:
+    values = (" ".join(change.removed) or older.content, " ".join(change.added) or newer.content)
     return Review(
         id=f"{older.key}+{newer.key}",
         subject=subject,

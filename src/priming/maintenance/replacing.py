@@ -30,7 +30,8 @@ from priming.sleep.quotations import requote
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.quotation import quote_text
-from priming.text.rule_kinds import forbids
+from priming.text.statements.reader import forbids
+from priming.text.tokens import terms
 from priming.types import MemoryRecord, Operation
 
 ConditionalText = tuple[str, Mapping[str, Any]]
@@ -303,7 +304,8 @@ def supersede(
 ) -> MemoryRecord:
     """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
-    ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values.
+    ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values, but for a
+    heading: it told the old text, unless no word of it is among those that changed.
 
     Raises:
         NotFound: no such memory.
@@ -322,7 +324,10 @@ def supersede(
         if current.status != "active":
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
         old = current_version(memory, current)
-        new = draft({**_arguments(old, current.kind), **changes, "content": content})
+        arguments = _arguments(old, current.kind)
+        if old.heading and not _words(old.heading) & (_words(old.content) - _words(content)):
+            arguments["heading"] = old.heading
+        new = draft({**arguments, **changes, "content": content})
         at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
         rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
         at_once = boundary is None or boundary <= at
@@ -337,6 +342,10 @@ def supersede(
         return record(memory.namespace, row, version)
 
 
+def _words(text: str) -> set[str]:
+    return set(terms(text))
+
+
 def _default_start(old: VersionRow, now: datetime, at: datetime) -> datetime:
     """The start of a version without ``valid_from``: now, or the old version's start if the clock was set back."""
     start = old.valid_from or now
@@ -345,7 +354,6 @@ def _default_start(old: VersionRow, now: datetime, at: datetime) -> datetime:
 
 def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
     names = [
-        "heading",
         "session",
         "speaker",
         "occurred_at",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from priming.config.relations import CONFLICTS
 from priming.config.values import dataclass
 from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
 from priming.verbs.op import Op
@@ -169,6 +170,13 @@ def _remembered(answer: Fields) -> Iterator[str]:
     links = f", {len(answer['links']):,} links" if answer["links"] else ""
     key = label(answer["key"])
     yield f"{status} {key}{links}" if status == "stored" else f"{key}: {_UNSTORED[status]}"
+    for link in answer["links"]:
+        if link["relation"] == CONFLICTS and link["source"] == answer["key"]:
+            older = label(link["target"])
+            yield (
+                f"{older} says otherwise, and review lists both: deprecate {older} by {key} if the later holds now,"
+                f" keep_both {older}+{key} if both do"
+            )
 
 
 def _learned(answer: Fields) -> Iterator[str]:

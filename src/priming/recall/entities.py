@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import ids_of, record_named
 from priming.storage.rows import LinkRow
+from priming.text.name_forms.kinds import Name
 from priming.text.names import find, normal
 from priming.text.tokens import is_stop, terms
 from priming.text.word_lists import NAMES_LIKE_WORDS, PRONOUNS_AND_NUMERALS, is_common, is_formed
@@ -106,6 +107,16 @@ def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> 
         return frozenset((name,))
     slots = {slot_of_record(record) for record in store.records(namespace, now, ids=visited).values()}
     return frozenset(slot for slot in slots if slot is not None) | {name}
+
+
+def under_other_names(
+    store: Store, namespace: str, text: str, names: Iterable[Name], now: datetime
+) -> Iterator[str]:
+    """Yield a text with each of its names replaced by another name of the same, through merged aliases."""
+    for name in names:
+        own = normal(name.text)
+        for other in equivalent_names(store, namespace, own, now) - {own}:
+            yield re.sub(rf"\b{re.escape(name.text)}\b", other, text, flags=re.IGNORECASE)
 
 
 @dataclass(slots=True)

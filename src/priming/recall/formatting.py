@@ -21,7 +21,7 @@ from priming.results import Hit
 from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text
-from priming.text.rule_kinds import rule_kind_of
+from priming.text.statements.kinds import rule_kind_of
 from priming.text.tokens import LANGUAGES, terms
 from priming.types import MemoryRecord
 
@@ -72,7 +72,8 @@ def format_name(record: MemoryRecord, *, superseded: bool = False) -> str:
     until = f" until {record.valid_to:%Y-%m-%d}" if record.valid_to else ""
     note = source_note(record.trust)
     origin = f" ({note})" if note else ""
-    return f"- {bracketed(record.key)}{f' (superseded{until})' if superseded else ''}{origin}"
+    earlier = f" ({EARLIER_KEY})" if has_earlier_key(record) else ""
+    return f"- {bracketed(record.key)}{earlier}{f' (superseded{until})' if superseded else ''}{origin}"
 
 
 def _line(record: MemoryRecord, text: str, superseded: bool, note: str = "") -> str:

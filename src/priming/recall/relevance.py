@@ -278,7 +278,7 @@ def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
 
 def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[str]:
     """What was learned in the session of a verdict, or within an hour of it about the same words."""
-    from priming.text.corrections.polarity import comparison_keys
+    from priming.text.statements.judge import subjects
 
     ids = list(memory.store.names(memory.namespace, session=row.session, limit=WINDOW)) if row.session else []
     near = timedelta(hours=_INSTEAD_HOURS)
@@ -287,8 +287,8 @@ def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[
     )
     written = [change.after for each in logged for change in each.rows]
     versions = [each for each in written if isinstance(each, VersionRow) and each.id != rule.id]
-    words = comparison_keys(rule.content)
-    ids = [*ids, *(each.id for each in versions if words & comparison_keys(each.content))]
+    words = subjects(rule.content)
+    ids = [*ids, *(each.id for each in versions if words & subjects(each.content))]
     records = memory.store.records(memory.namespace, memory.now(), ids=ids).values()
     texts = [record.metadata.get("right") for record in records if record.kind == "correction"]
     return [str(text) for text in texts if text and text != rule.content]

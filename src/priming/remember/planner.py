@@ -6,7 +6,7 @@ It runs under the write lock, and its caller writes the rows as one operation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 import numpy as np
@@ -28,7 +28,6 @@ from priming.index.document import (
     SESSION,
     TERM,
     Document,
-    Statements,
     describe,
     packed_vectors,
     slot_of,
@@ -39,9 +38,9 @@ from priming.recall.entities import (
     AnyCaseNames,
     FileNames,
     entity_key,
-    equivalent_names,
     file_key,
     resolve_entity,
+    under_other_names,
 )
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
 from priming.remember.echo_filter import EchoGuard
@@ -50,8 +49,14 @@ from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import ids_of, ids_of_digests, present, record_named
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.name_forms.kinds import FILE, Name
-from priming.text.statements import statement, values_differ
+from priming.text.statements.judge import differ
+from priming.text.statements.reader import as_told
 from priming.text.tokens import terms
+
+_STATED = 240
+"""Most characters of a fact that is compared with others: a longer text says more than one thing."""
+_RAREST, _HOLDERS = 3, 64
+"""How many words of a fact, the rarest first, are looked up for facts like it, and in how many memories of each."""
 
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
@@ -102,7 +107,6 @@ class RememberPlan:
     _files: FileNames | None = None
     _tails: dict[str, list[str]] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
-    _statements: Statements = field(default_factory=Statements)
     _added: int = 0
     strengthened: bool = False
     """Whether a duplicate strengthens the links of its memory."""
@@ -180,7 +184,8 @@ class RememberPlan:
         """The id of the memory that a draft repeats; a key that another memory has raises ``Conflict``."""
         entity = self._existing_entity(draft)
         if entity is not None or draft.key is None:
-            return entity or draft.repeated(self._digests)
+            repeated = draft.repeated(self._digests)
+            return entity or (None if repeated is None or self._is_overtaken(repeated) else repeated)
         holder = self._keys.get(draft.key)
         if holder is None:
             return None
@@ -189,6 +194,18 @@ class RememberPlan:
             return holder
         state = "" if status == "active" else f" by a {status} memory"
         raise Conflict(f"key {draft.key!r} is taken{state}: choose another, or supersede the memory it names")
+
+    def _is_overtaken(self, memory_id: str) -> bool:
+        """Whether a later fact says otherwise, so that the same text told again is news: Oslo, Bergen, Oslo."""
+        links = self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS)
+        later = [link.source for link in links if link.target == memory_id]
+        planned = [
+            row.after
+            for row in self.rows
+            if isinstance(row.after, LinkRow) and row.after.relation == CONFLICTS
+        ]
+        later += [link.source for link in planned if link.target == memory_id]
+        return any(not self._both_may_hold(memory_id, other) for other in later)
 
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: Neighbours
@@ -371,25 +388,36 @@ class RememberPlan:
         return entity
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
-        """``conflicts`` links of weight 0 to facts with another value for the same subject and slot."""
-        stated = statement(draft.content, draft.speaker) if draft.kind == FACT else None
-        if stated is None:
+        """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
+        if draft.kind != FACT or len(draft.content) > _STATED:
             return
-        most = self.params.rivals
-        subjects = equivalent_names(self.store, self.working.namespace, stated.subject, self.now)
-        facts = [
-            pair
-            for subject in sorted(subjects)
-            for statements in (self._statements, self.working.statements)
-            for pair in statements.in_slot(replace(stated, subject=subject), most)
-        ]
-        agreeing = [other for other, value in facts if not values_differ(value, stated.value)]
-        for other, value in facts[:most]:
-            if other == memory_id or not values_differ(value, stated.value):
-                continue  # an earlier version of the same fact is no contradiction
+        names = draft.names[: self.params.names]
+        others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
+        texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
+        facts = self._facts_like(memory_id, texts)
+        rivals = {other for other, fact in facts.items() if any(differ(fact, text) for text in texts)}
+        agreeing = facts.keys() - rivals
+        for other in rivals:
             if not any(self._both_may_hold(other, same) for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
-        self._statements.put(memory_id, stated)
+
+    def _facts_like(self, memory_id: str, texts: Sequence[str]) -> dict[str, str]:
+        """The texts of the latest facts that share the rarest words."""
+        words = dict.fromkeys(word for text in texts for word in terms(text))
+        holders = sorted((self._memories_with(word) for word in words), key=len)
+        shared = [ids for ids in holders if ids][: _RAREST * len(texts)]
+        likest = dict.fromkeys(
+            other for ids in shared for other in reversed(ids[-_HOLDERS:]) if other != memory_id
+        )
+        latest = list(likest)[: self.params.rivals]
+        namespace = self.working.namespace
+        stored = self.store.records(namespace, self.now, ids=latest, status="active") if latest else {}
+        facts = [(each.id, each.content, each.speaker) for each in stored.values() if each.kind == FACT]
+        planned = (
+            (row, version) for row, version, _ in self.memories if row.id in latest and row.kind == FACT
+        )
+        facts += [(row.id, version.content, version.speaker) for row, version in planned]
+        return {each: as_told(text, speaker) for each, text, speaker in facts if len(text) <= _STATED}
 
     def _both_may_hold(self, a: str, b: str) -> bool:
         """Whether a user settled that both facts may hold."""

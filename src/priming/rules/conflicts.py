@@ -15,15 +15,10 @@ from priming.config.values import dataclass
 from priming.config.words import TRUST, instructs
 from priming.core.when import scope
 from priming.errors import ParamError
-from priming.recall.formatting import rule_kind
 from priming.results import Hit
 from priming.rules.placement import is_apart
 from priming.storage.rows import MemoryPair
-from priming.text.corrections.change import compare
-from priming.text.corrections.constraints import lifts
-from priming.text.corrections.polarity import comparison_keys
-from priming.text.corrections.text_change import REVERSALS
-from priming.text.rule_kinds import contradicts
+from priming.text.statements.judge import judge, subjects
 from priming.types import MemoryRecord
 
 
@@ -131,7 +126,7 @@ def _contradictions_across_stores(
     if len({candidate.store for candidate in candidates}) < 2:
         return []
     memories = [candidate.hit.memory for candidate in candidates]
-    keys = [comparison_keys(memory.content) for memory in memories]
+    keys = [subjects(memory.content) for memory in memories]
     scopes = [scope("when", memory.when) for memory in memories]
     pairs = []
     for i, j in combinations([i for i in range(len(candidates)) if i not in duplicates], 2):
@@ -142,13 +137,7 @@ def _contradictions_across_stores(
 
 
 def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
-    constraints = [rule_kind(memory) == "constraint" for memory in (a, b)]
-    if constraints[0] != constraints[1]:
-        return lifts(a.content, b.content) if constraints[0] else lifts(b.content, a.content)
-    change = compare(a.content, b.content)
-    if change.coexists:
-        return False
-    return (change.kind in REVERSALS and change.clear) or contradicts(a.content, b.content, a.when, b.when)
+    return judge(a.content, b.content).kind == "changes"
 
 
 PositionPair = tuple[int, int]

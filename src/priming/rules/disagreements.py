@@ -26,10 +26,8 @@ from priming.rules.placement import (
 )
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.corrections.change import compare
-from priming.text.corrections.polarity import comparison_keys
-from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.text.quotation import label
+from priming.text.statements.judge import Judgement, judge, subjects
 from priming.types import MemoryRecord
 
 _REVIEWED = 50_000
@@ -50,7 +48,7 @@ class Disagreement:
 
     older: MemoryRecord
     newer: MemoryRecord
-    change: TextChange
+    change: Judgement
     applies: str | None
     links: tuple[LinkRow, ...]
 
@@ -64,7 +62,7 @@ class Disagreement:
     def reason(self) -> str:
         """Why they are listed, and which is shown."""
         if self.applies is None:
-            unclear = "" if self.change.clear or self.change.coexists else "it is unclear whether "
+            unclear = "it is unclear, " if is_unclear(self.change) else ""
             return f"both are shown: {unclear}{self.change.reason}"
         narrow = len(scope("when", self.older.when)) != len(scope("when", self.newer.when))
         how = "it applies more narrowly" if narrow else "it takes precedence"
@@ -94,8 +92,8 @@ def _disagreement(
     older: MemoryRecord, newer: MemoryRecord, links: tuple[LinkRow, ...]
 ) -> Disagreement | None:
     scopes = [scope("when", rule.when) for rule in (older, newer)]
-    change = compare(*(stated(rule.content, *scopes) for rule in (older, newer)))
-    if change.kind == "same" or not (links or change.kind in REVERSALS or is_unclear(change)):
+    change = judge(*(stated(rule.content, *scopes) for rule in (older, newer)))
+    if change.kind == "same" or not (links or change.kind in ("changes", "unclear")):
         return None
     if not links:
         return Disagreement(older, newer, change, None, links)
@@ -115,7 +113,7 @@ def _alike(rules: Sequence[MemoryRecord]) -> Iterator[Pair]:
     """Pairs with a word in common, or with words of which one may take the place of the other; the rarest first."""
     sharing: dict[str, list[str]] = defaultdict(list)
     for rule in rules:
-        for key in comparison_keys(rule.content):
+        for key in subjects(rule.content):
             sharing[key].append(rule.id)
     pairs: dict[Pair, None] = {}
     for ids in sorted(sharing.values(), key=len):
@@ -141,7 +139,7 @@ def in_order_of_time(
     latest_first = sorted(later, key=lambda rule: _taught_last(memory, rule), reverse=True)
     comparisons = [compare_behaviors(new, [rule], wrong=wrong)[0] for rule in latest_first]
     for each in comparisons:
-        if each.scopes == "equal" and each.change.kind in REVERSALS:
+        if each.scopes == "equal" and each.change.kind == "changes":
             reason = (
                 f"not in force: {label(each.existing.key)}, learned after this was said, has taken its place"
             )
@@ -185,7 +183,11 @@ def replaced_rows(
     links = [change.after for change in planned if isinstance(change.after, LinkRow)]
     correction = next((link.target for link in links if link.relation == LEARNED_FROM), None)
     outdated = [record.id for record in placed.reversed]
-    if near is not None and placed.placement == "supersede" and near.change.kind not in ("same", "wider"):
+    if (
+        near is not None
+        and placed.placement == "supersede"
+        and near.change.kind not in ("same", "wider", "narrower")
+    ):
         outdated.append(near.existing.id)
     if correction is not None and outdated:
         sources = plan.store.rows(namespace, LinkRow, ids=outdated, relation=LEARNED_FROM)

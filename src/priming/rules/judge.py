@@ -12,14 +12,14 @@ from typing import get_args
 from priming.errors import AgentError
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.rules.placement import BehaviorComparison
-from priming.text.corrections.text_change import ChangeKind, TextChange
 from priming.text.quotation import quote_text
+from priming.text.statements.judge import Judgement, Kind
 
 PACKAGE, PHASE = "priming.rules", "change"
 SCHEMA: Schema = {
     "type": "object",
     "properties": {
-        "change": {"enum": list(get_args(ChangeKind))},
+        "change": {"enum": list(get_args(Kind))},
         "reason": {"type": "string", "minLength": 1, "maxLength": 200},
     },
     "required": ["change", "reason"],
@@ -31,10 +31,10 @@ _MOST = 3
 
 def judge(
     agent: Agent, text: str, comparisons: Sequence[BehaviorComparison]
-) -> tuple[dict[str, TextChange], str | None]:
+) -> tuple[dict[str, Judgement], str | None]:
     """The agent's judgements of the unclear changes, by the earlier text, and its error, if it failed."""
-    unclear = [near for near in comparisons if not near.change.clear and near.scopes != "apart"]
-    verdicts: dict[str, TextChange] = {}
+    unclear = [near for near in comparisons if near.change.kind == "unclear" and near.scopes != "apart"]
+    verdicts: dict[str, Judgement] = {}
     for near in unclear[:_MOST]:
         earlier = near.existing.content
         places = {"earlier": fenced(quote_text(earlier)), "later": fenced(quote_text(text))}
@@ -43,5 +43,5 @@ def judge(
         except AgentError as error:
             return verdicts, f"the agent did not decide, and the words do not: {error}"
         reason = " ".join(str(answer["reason"]).split())
-        verdicts[earlier] = TextChange(answer["change"], f"{reason} (says the agent)")
+        verdicts[earlier] = Judgement(answer["change"], f"{reason} (says the agent)")
     return verdicts, None

@@ -22,7 +22,7 @@ from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
 from priming.text.quotation import label
-from priming.text.rule_kinds import rule_kind_of, without_objection
+from priming.text.statements.kinds import rule_kind_of, without_objection
 from priming.types import Cue
 
 

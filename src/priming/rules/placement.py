@@ -13,12 +13,10 @@ from priming.core.similarity import LINK, MERGE, NARROW, ComparedBehaviour, is_s
 from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
-from priming.text.corrections.change import compare, contrast
-from priming.text.corrections.constraints import depends_alike, has_condition, lifts
-from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.text.languages import without_language, without_places
 from priming.text.quotation import label
-from priming.text.rule_kinds import contradicts, forbids
+from priming.text.statements.judge import Judgement, judge
+from priming.text.statements.reader import contrast, forbids
 from priming.types import EMPTY, MemoryRecord
 
 ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apart"]
@@ -38,7 +36,7 @@ class BehaviorComparison:
 
     existing: MemoryRecord
     similarity: float
-    change: TextChange
+    change: Judgement
     scopes: ScopeRelation
     scope: Mapping[str, frozenset[str]]
     """The conditions of the new behaviour."""
@@ -82,7 +80,7 @@ class BehaviorPlacement:
     """Further behaviours for the same conditions that the correction reverses and replaces."""
 
 
-Verdicts = Mapping[str, TextChange]
+Verdicts = Mapping[str, Judgement]
 """An agent's judgements of unclear changes, by the earlier text."""
 
 
@@ -102,7 +100,7 @@ def place_behavior(
     if nearest is None or not replaced:
         others, when = comparisons, new.when
     else:
-        when = _conditions_after(new.when, nearest)
+        when = _conditions_after(new, nearest)
         content = new.content if decided == "supersede" else nearest.existing.content
         rest = [near.existing for near in comparisons if near is not nearest]
         after = replace(new, content=content, when=when)
@@ -121,7 +119,7 @@ def place_behavior(
 
 
 def _reverses(near: BehaviorComparison) -> bool:
-    return near.placement == "supersede" and near.change.kind in REVERSALS
+    return near.placement == "supersede" and near.change.kind == "changes"
 
 
 def compare_behaviors(
@@ -135,7 +133,7 @@ def compare_behaviors(
 
 
 def _compare(
-    new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord, verdict: TextChange | None
+    new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord, verdict: Judgement | None
 ) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
@@ -143,22 +141,17 @@ def _compare(
         stated(words, parts.scope, other.scope) for words in (existing.content, text, new.content)
     )
     change = verdict or _change(before, after, content)
-    stands = (
-        verdict is None and change.kind != "same" and _stands(existing, new, same_scope=scopes == "equal")
-    )
-    if stands and change.kind in REVERSALS:
-        change = replace(change, clear=False)
+    forbids_more = forbids(new.content) and not forbids(existing.content)
+    plain = change.kind in ("same", "changes") or (change.kind == "narrower" and forbids_more)
+    stands = verdict is None and not plain and _kinds_differ(existing, new)
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
     meets = not is_apart(parts.scope, other.scope)
-    reverses = change.kind in REVERSALS and change.clear
-    overlap = change.kind != "other_slot" and not change.coexists
-    overlap = overlap and contradicts(new.content, existing.content, new.when, existing.when)
-    contradiction = meets and not stands and (reverses or overlap)
+    reverses = change.kind == "changes"
+    contradiction = meets and reverses
     specific = is_more_specific(new.when, existing.when)
-    inferred = HOOK in (existing.source, new.source)
-    forbids_more = forbids(new.content) and not forbids(existing.content)
+    inferred = new.source == HOOK or (existing.source == HOOK and scopes == "wider")
     decided = _decide(
         change, scopes, similarity, specific=specific, inferred=inferred, forbids_more=forbids_more
     )
@@ -168,7 +161,7 @@ def _compare(
         decided = "create"
     alike = reverses or similarity > NARROW
     if new.metadata["rule"] == "constraint" != rule_kind(existing):
-        alike = alike and lifts(new.content, existing.content)
+        alike = reverses
     general = alike and decided == "create" and not outranked and is_more_specific(existing.when, new.when)
     return BehaviorComparison(
         existing,
@@ -185,17 +178,9 @@ def _compare(
     )
 
 
-def _stands(existing: MemoryRecord, new: Draft, *, same_scope: bool) -> bool:
-    """Whether one of two rules is a constraint, and the other, which is none, does not clearly say the opposite.
-
-    A constraint that is learned later reverses what it plainly forbids under the same conditions.
-    """
-    was, is_now = rule_kind(existing) == "constraint", new.metadata["rule"] == "constraint"
-    if was == is_now:
-        return False
-    if was or not same_scope:
-        return not (lifts(existing.content, new.content) if was else lifts(new.content, existing.content))
-    return has_condition(new.content) and not depends_alike(existing.content, new.content)
+def _kinds_differ(existing: MemoryRecord, new: Draft) -> bool:
+    """Whether one of two rules is a constraint and the other none: only a plain reversal replaces either."""
+    return (rule_kind(existing) == "constraint") is not bool(new.metadata["rule"] == "constraint")
 
 
 def _yielding(
@@ -216,14 +201,17 @@ def stated(text: str, *scopes: Mapping[str, frozenset[str]]) -> str:
     return without_places(without_language(text, languages), values)
 
 
-def _change(old: str, text: str, content: str) -> TextChange:
-    """The change by a new behaviour. What was done wrong is considered too, unless it only obscures the change."""
-    change = compare(old, text)
-    return compare(old, content) if change.kind == "other_slot" and text != content else change
+def _change(old: str, text: str, content: str) -> Judgement:
+    """Return the change by a new behaviour; what was done wrong may show that it reverses an earlier one."""
+    change = judge(old, content)
+    if text == content or change.kind in ("same", "changes"):
+        return change
+    contrasted = judge(old, text)
+    return contrasted if contrasted.kind == "changes" else change
 
 
 def _decide(
-    change: TextChange,
+    change: Judgement,
     scopes: ScopeRelation,
     similarity: float,
     *,
@@ -234,28 +222,26 @@ def _decide(
     """The placement that follows from the words, the conditions and the similarity of two behaviours.
 
     ``forbids_more``: only the new one forbids something, so that a merge would lose what it forbids.
-    ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
+    ``inferred``: the conditions that differ were read from the moment, so that they make no exception.
     """
     law = str(placement(similarity, more_specific=specific))
-    if change.kind == "same" and forbids_more:
+    if change.kind in ("same", "narrower") and forbids_more:
         return "supersede" if scopes in ("equal", "wider") else "create"
     if change.kind == "same":
         return {"equal": "merge", "wider": "widen", "values": "widen", "narrower": _merged(law)}.get(
             scopes, "create"
         )
-    if change.kind in REVERSALS and change.clear:
-        if scopes == "equal" or (scopes == "wider" and change.kind == "opposite" and inferred):
+    if change.kind == "changes":
+        if scopes == "equal" or (scopes in ("wider", "narrower", "crossing") and inferred):
             return "supersede"
         return "specialise" if specific else "create"
-    if change.clear and scopes == "equal" and _replaces(change, similarity):
+    if scopes == "equal" and _replaces(change, similarity):
         return "supersede"
     return "specialise" if specific and similarity > NARROW else "create"
 
 
-def _replaces(change: TextChange, similarity: float) -> bool:
+def _replaces(change: Judgement, similarity: float) -> bool:
     """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
-    if change.coexists:
-        return False
     if change.kind == "narrower":
         return similarity > MERGE or change.restricts
     return change.kind == "wider"
@@ -279,14 +265,19 @@ def _relate(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]
     return "narrower" if old.items() < new.items() else "crossing"
 
 
-def _conditions_after(new: Mapping[str, Any], near: BehaviorComparison) -> Mapping[str, Any]:
-    """The conditions of an existing behaviour after the new correction: wider ones, or the values of both."""
+def _conditions_after(new: Draft, near: BehaviorComparison) -> Mapping[str, Any]:
+    """The conditions of an existing behaviour after the new correction: wider ones, or the values of both.
+
+    What a hook heard keeps those of the rule that it changes, whatever file was open.
+    """
     old = near.existing.when
     if near.placement == "merge" or near.scopes == "equal":
         return old
+    if near.placement == "supersede" and new.source == HOOK:
+        return old
     if near.scopes != "values":
-        return new
-    return {name: _both(old[name], value) for name, value in new.items()}
+        return new.when
+    return {name: _both(old[name], value) for name, value in new.when.items()}
 
 
 def _both(old: Any, new: Any) -> Any:
@@ -323,15 +314,9 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
     return links
 
 
-def is_unclear(change: TextChange) -> bool:
-    """Whether a change may be another value or an exception, which the words do not decide."""
-    if change.coexists:
-        return change.kind != "other_slot"
-    return change.kind in REVERSALS and not change.clear
-
-
-def _doubt(change: TextChange) -> str:
-    return change.reason if change.coexists else f"it is unclear whether {change.reason}"
+def is_unclear(change: Judgement) -> bool:
+    """Tell whether the words of two rules do not decide: both are kept, and ``review`` lists them."""
+    return change.kind == "unclear"
 
 
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
@@ -346,7 +331,7 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
         also = f"the correction also forbids something ({change.reason})"
         return f"superseded the earlier text of {key}: {also if change.kind == 'same' else change.reason}"
     if decided == "specialise":
-        why = change.reason if change.kind in REVERSALS and change.clear else f"it is {alike}"
+        why = change.reason if change.kind == "changes" else f"it is {alike}"
         return f"specialises {key}, which it overrides where both apply: {why}, and it applies more narrowly"
     return _creation(nearest)
 
@@ -356,7 +341,7 @@ def _creation(nearest: BehaviorComparison) -> str:
     key = label(nearest.existing.key)
     change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
     if is_unclear(change) and nearest.scopes != "apart":
-        return f"created beside {key}, which review lists: {_doubt(change)}"
+        return f"created beside {key}, which review lists: it is unclear, {change.reason}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > MERGE):
         return f"created: {key} is {alike}, but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
@@ -392,7 +377,7 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
     if near.general:
         return [f"{label(near.existing.key)} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and not near.apart:
-        return [f"review lists {label(near.existing.key)} beside it: {_doubt(near.change)}"]
+        return [f"review lists {label(near.existing.key)} beside it: it is unclear, {near.change.reason}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {label(near.existing.key)} ({near.similarity:.2f})"]
     return []

@@ -20,7 +20,7 @@ class Learned:
     With the placements ``merge``, ``widen`` and ``supersede``, id and key are those of the existing behaviour.
     ``content`` is the text of the behaviour as it is stored, ``previous`` the text that it superseded. ``beside`` is
     the key of the most similar behaviour, ``similarity`` its similarity in [0, 1], ``change`` how the correction
-    relates to it: same, opposite, other_value, wider, narrower or other_slot.
+    relates to it: same, changes, wider, narrower, apart or unclear.
     """
 
     id: str

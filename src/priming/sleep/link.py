@@ -26,7 +26,7 @@ from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
-from priming.text.rule_kinds import forbids
+from priming.text.statements.reader import forbids
 from priming.types import LeftAlone, MemoryRecord
 
 MERGED_KINDS = ("failure", "pattern")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from priming.config.values import dataclass
-from priming.text.rule_kinds import denial_in, forbids
+from priming.text.statements.reader import forbids
 from priming.text.word_lists import read_words
 
 GIST_LETTERS = 120
@@ -311,20 +311,22 @@ def _cut(sentence: str) -> str:
     if len(sentence) <= GIST_LETTERS:
         return sentence
     lead = ""
-    denial = denial_in(sentence)
-    if denial is not None and denial > GIST_LETTERS // 2:
-        starts = [match.end() for match in _CLAUSE_START.finditer(sentence, 0, denial + 1)]
-        begin = max((start for start in starts if start <= denial), default=denial)
-        lead, sentence = (
-            "… ",
-            sentence[begin if denial - begin < GIST_LETTERS // 2 else denial :].lstrip(" ,;:.—–"),
-        )
+    denial = _denial(sentence)
+    if denial > GIST_LETTERS // 2:
+        lead, sentence = "… ", sentence[denial:].lstrip(" ,;:.—–")
     if len(lead) + len(sentence) <= GIST_LETTERS:
         return lead + sentence
     cut = sentence[: GIST_LETTERS - 1 - len(lead)]
     clauses = [match.start() for match in _PAUSE.finditer(cut) if match.start() > GIST_LETTERS // 2]
     end = clauses[-1] if clauses else cut.rfind(" ")
     return lead + (cut[:end] if end > 0 else cut).rstrip(" ,;:—–") + "…"
+
+
+def _denial(sentence: str) -> int:
+    """Where the first clause begins that forbids something; 0 where none does."""
+    starts = [0, *(match.end() for match in _CLAUSE_START.finditer(sentence)), len(sentence)]
+    clauses = ((start, sentence[start:end]) for start, end in itertools.pairwise(starts))
+    return next((start for start, clause in clauses if forbids(clause)), 0)
 
 
 def gist_of(content: str, kind: str = "episode") -> str:

@@ -19,11 +19,12 @@ from priming.cli.options import (
     Since,
     StoreOptions,
 )
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, choose, count, draw, line, timestamp
 from priming.cli.plain import plain
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
+    from priming.memory import Memory
     from priming.results import Alias, ConflictingFact, Diff, Fading, LinkMove, MemoryMove, RankMove, Review
     from priming.types import MemoryRecord, Operation
 
@@ -213,9 +214,15 @@ def review(
     keep: Annotated[
         str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both hold")
     ] = None,
+    settle: Annotated[
+        bool, Option("--settle", help="Ask about each pair which holds, and settle it")
+    ] = False,
 ) -> Answer:
-    """List facts and rules that contradict each other, and rules gone quiet, with the commands that settle them."""
+    """List facts and rules that contradict each other or may, and rules gone quiet, with what settles them."""
     with store.open() as memory:
+        if settle:
+            operations = list(_settled(memory, limit))
+            return Answer(operations, records.operations(operations))
         if keep is not None:
             operation = memory.keep_both(keep)
             return Answer(operation, records.operation(operation))
@@ -223,11 +230,31 @@ def review(
     return Answer(reviews, _reviews(reviews))
 
 
+def _settled(memory: Memory, limit: int) -> Iterator[Operation]:
+    """Ask about each pair which holds, and yield the operations that settle them."""
+    pairs = [each for each in memory.review(limit=limit) if each.newer is not None]
+    for place, each in enumerate(pairs, 1):
+        assert each.newer is not None, "a pair has two"
+        draw(_reviews([each]))
+        older, newer = each.older.key, each.newer.key
+        answer = choose(
+            f"{place} of {len(pairs)}: which holds? [l]ater, [e]arlier, [b]oth, [s]kip, [q]uit: ", "lebsq"
+        )
+        if answer == "q":
+            return
+        if answer == "l":
+            yield memory.deprecate(older, by=newer)
+        elif answer == "e":
+            yield memory.deprecate(newer, by=older)
+        elif answer == "b":
+            yield memory.keep_both(each.id)
+
+
 def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
     if not reviews:
         yield line(("no facts or rules contradict each other", DIM))
     for each in reviews:
-        yield line((each.subject, KEY), (f"{' ' if each.reason else ': '}{each.slot}", "bold"))
+        yield line((each.subject, KEY), (f" {each.slot}" if each.slot else "", "bold"))
         if each.reason:
             yield line((each.reason, ""), indent=2)
         yield _claim(each.older)

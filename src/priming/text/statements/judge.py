@@ -1,0 +1,393 @@
+"""Judge two statements: the same, a change, wider or narrower, apart, or unclear.
+
+Three sentences govern it: nothing is the same while a difference is unexplained, nothing is changed unless the slot
+is proven, and what shares a subject and is neither is unclear.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from priming.config.values import dataclass
+from priming.text.statements.difference import LIGHT, Difference, Pair, is_light, stems, unit_of
+from priming.text.statements.reader import Statement, Word, read
+from priming.text.statements.words import opposite, questions
+
+Kind = Literal["same", "changes", "wider", "narrower", "apart", "unclear"]
+
+_CACHE = 8_192
+_COMMON = 4
+"""Words in common, verbs that say little aside, from which two statements have one subject, however much differs."""
+
+
+_ALIKE_VERBS = stems("use have need require get go put keep make live write set add")
+"""Light verbs of which one may stand for another."""
+_SCOPES = frozenset(("in", "on", "for", "if", "unless", "of"))
+"""Prepositions before the place or case of which a statement speaks."""
+_OPPOSED = frozenset(
+    frozenset(pair.split())
+    for pair in ("in out", "if out", "on out", "with around", "before after", "min max", "to from", "if unless",
+                 "under on", "for against")
+)  # fmt: skip
+"""Prepositions of which one takes the place of the other."""
+_ALIKE = [
+    frozenset(pair.split())
+    for pair in ("for of", "with by", "as be", "be in", "max until", "be on", "if on", "if in")
+]
+"""Prepositions that may say the same of one word."""
+_PLAIN = frozenset(("be", "in", "for", "of", "as", "on", "at", "with"))
+"""Prepositions before what another form of the statement has without one: "use UTC for times", "times are in UTC"."""
+_GENERAL = frozenset(
+    ("this", "that", "person-our", "person-your", "person-you", "person-their", "person-its")
+)
+"""Pointers that add nothing to a statement that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the later of two statements does to the earlier, why, and the words in which they differ."""
+
+    kind: Kind
+    reason: str
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    restricts: bool = False
+    """Whether only the later says "only"."""
+
+
+@lru_cache(maxsize=_CACHE)
+def judge(first: str, second: str) -> Judgement:
+    """Judge what the second of two statements does to the first."""
+    return _Judge(read(first), read(second)).judgement()
+
+
+def subjects(text: str) -> frozenset[str]:
+    """Return the words of a statement and what they answer: two that share none say nothing of each other.
+
+    >>> subjects("Use tabs") & subjects("Use spaces") != frozenset()
+    True
+    """
+    stems = [word.stem for word in read(text).words]
+    return frozenset([*stems, *(group for stem in stems for group in questions(stem))])
+
+
+def differ(first: str, second: str) -> bool:
+    """Tell whether two facts cannot both hold: the later gives another value for what the first says.
+
+    Questions state nothing.
+
+    >>> differ("I drive a Skoda", "I drive a Fiat now"), differ("The rent is €1,200", "The rent is 1200 euros")
+    (True, False)
+    """
+    asked = first.rstrip().endswith("?") or second.rstrip().endswith("?")
+    return not asked and judge(first, second).kind == "changes"
+
+
+class _Judge:
+    """Two statements whose words are paired."""
+
+    def __init__(self, old: Statement, new: Statement) -> None:
+        self.old, self.new = old, new
+        self.pairs, self.removed, self.added = _align(old.words, new.words)
+        self.heavy_removed, self.heavy_added = (
+            [
+                w
+                for w in rest
+                if not is_light(w, (old, new)[side])
+                and not any((w.stem, w.sign) == (pair[side].stem, pair[side].sign) for pair in self.pairs)
+            ]
+            for side, rest in enumerate((self.removed, self.added))
+        )
+        self.turned = [(a, b) for a, b in self.pairs if (a.sign != b.sign) != opposite(a.stem, b.stem)]
+        self.shared = [(a, b) for a, b in self.pairs if "verb" not in (a.role, b.role)]
+
+    def judgement(self) -> Judgement:
+        """The judgement, by the first question that has an answer."""
+        if self.old.source.casefold().split() == self.new.source.casefold().split():
+            return self._result("same", "both say the same")
+        if not self.pairs:
+            return self._result("apart", "they have no word in common")
+        hedged = (self.old.marks ^ self.new.marks) & {"maybe", "past"}
+        if (hedged or self._tenses_differ()) and self._is_of_one_subject():
+            return self._result("unclear", f"one speaks of what {'may be' if 'maybe' in hedged else 'was'}")
+        if self.turned:
+            return self._reversal()
+        if not self.heavy_removed and not self.heavy_added:
+            return self._rearranged() or self._same()
+        if not self.heavy_removed or not self.heavy_added:
+            return self._more()
+        return self._substituted()
+
+    def _result(self, kind: Kind, reason: str) -> Judgement:
+        removed, added = (tuple(w.text for w in rest) for rest in (self.removed, self.added))
+        shared = tuple(a.text for a in self.old.words if any(a is pair[0] for pair in self.pairs))
+        return Judgement(kind, reason, removed, added, shared, "only" in self.new.marks - self.old.marks)
+
+    def _tenses_differ(self) -> bool:
+        """Whether a verb is in the past in one and in the present in the other: "lived", "lives"."""
+        ends = [(a.text.endswith("ed"), b.text.endswith("ed"), a, b) for a, b in self.pairs]
+        return any(
+            past != now and (b if past else a).text.endswith("s") and not a.contrast
+            for past, now, a, b in ends
+        )
+
+    def _reversal(self) -> Judgement:
+        """One asks for what the other rejects: a change, if nothing says that it is of something else."""
+        removed, added = self.heavy_removed, self.heavy_added
+        content = [pair for pair in self.turned if pair[0].role != "verb" or pair[1].role != "verb"]
+        reason = f'one asks for "{(content or self.turned)[0][0].text}", and the other rejects it'
+        steady = {a.sign for a, b in self.pairs if a.sign == b.sign}
+        both_ways = any(map(self._opposed, self.pairs)) or "without" in self.old.marks ^ self.new.marks
+        if both_ways or (not content and steady == {1, -1}):
+            return self._result("unclear", "two reversals may undo each other")
+        if not removed and not added:
+            if any({"before", "after"} & {a.lead, b.lead} and a.lead != b.lead for a, b in self.pairs):
+                return self._result("unclear", "two reversals may undo each other")
+            return self._result("changes", reason)
+        wholly = self.turned[0][0].sign > 0 and len(self.turned) == len(self.pairs) > 1
+        if removed and not added and wholly and not any(w.lead in _SCOPES for w in removed):
+            return self._result("changes", reason)
+        verbs_only = all(w.role == "verb" for w in (*removed, *added))
+        if verbs_only and content and not (removed and added and len(content) < 2):
+            return self._result("changes", reason)
+        if sum(a.contrast or b.contrast for a, b in self.turned) >= 2:
+            return self._result("changes", "the sides are exchanged")
+        if instead := self._instead(content):
+            return self._result("changes", instead)
+        if content and self._is_of_one_subject():
+            return self._result("unclear", f"{reason}, in part")
+        return self._result("apart", "one rejects what the other asks for of something else")
+
+    def _instead(self, content: Sequence[Pair]) -> str | None:
+        """What takes the place of what one rejects, if it is plain: "deploy with A", "not with A, with B"."""
+        removed = [w for w in self.heavy_removed if not w.contrast]
+        added = self.heavy_added
+        taken_up = [b for a, b in content if b.sign > 0 > a.sign and a.contrast]
+        if taken_up and not added and any(w.sign > 0 for w in removed):
+            return f'"{taken_up[0].text}" is asked for again'
+        given_up = [(a, b) for a, b in content if a.sign > 0 > b.sign]
+        if not given_up or not added or len(removed) > 1:
+            return None
+        paired = {(b.part, b.phrase) for _, b in self.pairs}
+        others = [w for w in added if w.sign > 0 and w.role != "verb" and (w.part, w.phrase) not in paired]
+        instead = [
+            w for w in others if any(w.role == b.role or w.lead == a.lead or b.contrast for a, b in given_up)
+        ]
+        a, b = given_up[0]
+        more = len(self.pairs) > len(given_up) or len(self.turned) == len(self.pairs) > 1
+        if instead and (b.contrast or more or a.lead == instead[0].lead != ""):
+            return f'"{instead[0].text}" takes the place of "{a.text}"'
+        return None
+
+    def _is_of_one_subject(self) -> bool:
+        """Whether half of what they say is common, places and verbs that say little aside."""
+        common = [(a, b) for a, b in self.pairs if a.stem not in LIGHT]
+        if len(common) == 1 and {word.role for word in common[0]} in ({"verb", "object"}, {"verb", "place"}):
+            return False
+        rests = (
+            [w for w in rest if w.lead not in _SCOPES] for rest in (self.heavy_removed, self.heavy_added)
+        )
+        return len(common) >= max(1, min(_COMMON, max(map(len, rests))))
+
+    def _opposed(self, pair: Pair) -> bool:
+        return frozenset((pair[0].lead, pair[1].lead)) in _OPPOSED
+
+    def _rearranged(self) -> Judgement | None:
+        """The same words in other places: what is first, what belongs to what, who does it."""
+        if ("may" in self.old.marks) != ("may" in self.new.marks) and any(map(self._opposed, self.pairs)):
+            return self._result("unclear", "one allows, the other asks")
+        leads = [(a, b) for a, b in self.pairs if a.lead != b.lead]
+        for i, (a, b) in enumerate(leads):
+            if (
+                any(a.lead == d.lead and b.lead == c.lead and (a.part, c.part) for c, d in leads[i + 1 :])
+                and not self._inverted()
+            ):
+                return self._result("changes", "two of its parts are exchanged")
+        if not self._inverted():
+            for a, b in leads:
+                if self._opposed((a, b)):
+                    return self._result("changes", f'"{b.lead}" takes the place of "{a.lead}"')
+        ours, theirs = defaultdict(set), defaultdict(set)
+        for a, b in self.pairs:
+            ours[a.part].add(b.part)
+            theirs[b.part].add(a.part)
+        if any(len(parts) > 1 for parts in ours.values()) and any(
+            len(parts) > 1 for parts in theirs.values()
+        ):
+            return self._result("changes", "what belongs together is exchanged")
+        return None
+
+    def _inverted(self) -> bool:
+        """Whether one says "A before B" and the other "B after A"."""
+        sides = {
+            (a.lead, b.lead)
+            for a, b in self.pairs
+            if a.lead != b.lead and {"before", "after"} & {a.lead, b.lead}
+        }
+        return sides in ({("before", ""), ("", "after")}, {("after", ""), ("", "before")})
+
+    def _same(self) -> Judgement:
+        """The same, if every difference is explained."""
+        only = ("only" in self.old.marks, "only" in self.new.marks)
+        if only[0] != only[1]:
+            return self._result("narrower" if only[1] else "wider", 'one says "only"')
+        if (
+            self.removed
+            and self.added
+            and not all(w.stem in _ALIKE_VERBS for w in (*self.removed, *self.added))
+        ):
+            return self._result("unclear", f'"{self.removed[0].text}" and "{self.added[0].text}"')
+        for a, b in self.pairs:
+            if (
+                a.lead != b.lead
+                and not self._inverted()
+                and not _alike(a, b, first=self.old.words[0] is a or self.new.words[0] is b)
+            ):
+                return self._result("unclear", f'"{a.lead}" and "{b.lead}" before "{a.text}"')
+        if self._reordered():
+            return self._reordering()
+        if self._points_elsewhere():
+            return self._result("unclear", "they point to different things")
+        if "may" in self.old.marks ^ self.new.marks and all(w.sign > 0 for w in self.old.words):
+            return self._result("unclear", "one allows what the other asks for")
+        return self._result("same", "both say the same")
+
+    def _points_elsewhere(self) -> bool:
+        """Whether small words tell them apart: "my" and "her", "this" and "that", "all" and "the"."""
+        ours, theirs = self.old.marks - self.new.marks, self.new.marks - self.old.marks
+        pointing = [
+            {m for m in each if m.startswith("person") or m in ("this", "that")} for each in (ours, theirs)
+        ]
+        if all(pointing) or any(
+            m.startswith("person") and m not in _GENERAL for m in pointing[0] | pointing[1]
+        ):
+            return True
+        marks = ours | theirs
+        if "all" in marks and (any(pointing) or {"the", "a"} & (theirs if "all" in ours else ours)):
+            return "person-their" not in marks
+        return {"and", "or"} <= marks
+
+    def _reordered(self) -> bool:
+        """Whether words of one phrase or of one kind of phrase changed places."""
+        groups = defaultdict(list)
+        roles = [{w.role for w in each.words if not w.lead} for each in (self.old, self.new)]
+        lone = any({a.role, b.role} == {"subject", "object"} for a, b in self.pairs)
+        lone = lone and not any({"subject", "object"} <= each for each in roles)
+        for a, b in sorted(self.pairs, key=lambda pair: self.old.words.index(pair[0])):
+            if a.lead == b.lead and not (lone and "verb" in (a.role, b.role)):
+                groups[a.lead, a.sign].append(self.new.words.index(b))
+        return any(places != sorted(places) for places in groups.values())
+
+    def _reordering(self) -> Judgement:
+        """A change, where two sides of one word are exchanged; else unclear."""
+        ours = [a for a in self.old.words if any(a is pair[0] for pair in self.pairs)]
+        partner = {id(a): b for a, b in self.pairs}
+        places = [self.new.words.index(partner[id(a)]) for a in ours]
+        ranks = [sorted(places).index(place) for place in places]
+        listed = {"and", "or"} & (self.old.marks | self.new.marks)
+        whole = list(range(len(ranks)))
+        swapped = ([*whole[p + 1 :], p, *whole[:p]] for p in range(1, len(ranks) - 1))
+        moved = [i for i, rank in enumerate(ranks) if i != rank]
+        single = len(moved) == 2 and moved[1] - moved[0] > 1
+        if (
+            not listed
+            and ("comma" not in self.old.marks)
+            and (single or any([ranks.index(i) for i in whole] == order for order in swapped))
+        ):
+            return self._result(
+                "changes", f'"{ours[moved[0]].text}" and "{ours[moved[-1]].text}" are exchanged'
+            )
+        return self._result("unclear", "the same words stand in another order")
+
+    def _more(self) -> Judgement:
+        """One says more: a condition, another object, or what it rejects."""
+        rest, later = (self.heavy_added, True) if self.heavy_added else (self.heavy_removed, False)
+        longer, shorter = (self.new, self.old) if later else (self.old, self.new)
+        if not later and all(w.sign < 0 for w in rest) and any(a.sign > 0 for a, _ in self.pairs):
+            return self._result("same", "the earlier says it already, and what not to do")
+        if sum(a.stem not in LIGHT for a, _ in self.pairs) < min(2, len(rest)):
+            return self._result("apart", "they share a word")
+        if _any_verb(rest) or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs):
+            kind: Kind = "unclear" if self._is_of_one_subject() else "apart"
+            return self._result(kind, f'only {"the later" if later else "the earlier"} says "{_text(rest)}"')
+        reason = f'only {"the later" if later else "the earlier"} says "{rest[0].text}"'
+        if "only" in self.old.marks - self.new.marks and not later:
+            return self._result("changes", reason)
+        narrows = "only" in shorter.marks or not ((longer.marks - shorter.marks) & {"and", "or"})
+        if "only" in shorter.marks - longer.marks:
+            return self._result("wider" if later else "narrower", reason)
+        return self._result("narrower" if narrows == later else "wider", reason)
+
+    def _substituted(self) -> Judgement:
+        """Something in place of something else: a change, where what differs is the value of one slot."""
+        removed, added = self.heavy_removed, self.heavy_added
+        one_subject = self._is_of_one_subject()
+        if any(w.sign < 0 for w in (*removed, *added)):
+            return self._result("unclear" if one_subject else "apart", "they reject different things")
+        ours, theirs = ({(w.part, w.phrase) for w in rest} for rest in (removed, added))
+        numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
+        if len(ours) == len(theirs) == 1:
+            if Difference(self.old, self.new, self.pairs, removed, added).is_value():
+                return self._result("changes", f'"{_text(added)}" takes the place of "{_text(removed)}"')
+            persons = {mark for mark in self.old.marks & self.new.marks if mark.startswith("person")}
+            if "now" in self.new.marks and len(self.pairs) + bool(persons) > 1:
+                return self._result("changes", f'"{_text(added)}" now, and no longer "{_text(removed)}"')
+        elif numbers and self.shared and all(w.lead for w in (*removed, *added)):
+            return self._result("changes", "other numbers")
+        objects = all(any(w.role in ("object", "subject") for w in rest) for rest in (removed, added))
+        if not one_subject or (len(ours) > 1 and len(theirs) > 1 and objects):
+            return self._result("apart", f'one is about "{_text(removed)}", the other about "{_text(added)}"')
+        return self._result("unclear", f'"{_text(added)}" may take the place of "{_text(removed)}"')
+
+
+def _alike(a: Word, b: Word, *, first: bool) -> bool:
+    """Whether a word after two prepositions is meant alike."""
+    leads = {a.lead, b.lead}
+    if leads == {"", "by"}:
+        return first and not a.number
+    if leads <= {"", "be", "to"} or (a.number and not unit_of(a) and leads <= {"", "be", "in"}):
+        return True
+    if "" in leads:
+        return (not a.number or "for" in leads) and leads <= _PLAIN | {""}
+    return not a.number and any(leads <= group for group in _ALIKE)
+
+
+def _any_verb(words: Iterable[Word]) -> bool:
+    return any(word.role == "verb" for word in words)
+
+
+def _all_verbs(words: Iterable[Word]) -> bool:
+    return all(word.role == "verb" for word in words)
+
+
+def _text(words: Iterable[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+_TESTS: tuple[Callable[[Word, Word], bool], ...] = (
+    lambda a, b: a.stem == b.stem and (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
+    lambda a, b: a.stem == b.stem and (a.sign, a.lead) == (b.sign, b.lead),
+    lambda a, b: a.stem == b.stem and a.sign == b.sign,
+    lambda a, b: a.stem == b.stem and a.lead == b.lead,
+    lambda a, b: a.stem == b.stem,
+    lambda a, b: a.role == b.role == "verb" and opposite(a.stem, b.stem),
+)
+"""When two words are paired, the likest first."""
+
+
+def _align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[Pair], list[Word], list[Word]]:
+    """Pair the words of two statements; return the pairs and what is left of each."""
+    ours, theirs = list(old), list(new)
+    pairs: list[Pair] = []
+    for alike in _TESTS:
+        for a in list(ours):
+            match = next((b for b in theirs if alike(a, b)), None)
+            if match is not None:
+                pairs.append((a, match))
+                ours.remove(a)
+                theirs.remove(match)
+    return pairs, ours, theirs

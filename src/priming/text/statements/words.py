@@ -1,0 +1,211 @@
+"""Words of statements: the stem that stands for each, numbers with their units, opposites and alternatives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+from priming.text.tokens import terms
+from priming.text.word_lists import read_word_groups
+
+NUMBER = re.compile(
+    r"nightly|fortnightly|quarterly|[v~]?\d+(?:[.,:/x-]\d+)*(?:\.x|\+|%|[ap]m)?|\d{1,2}(?:st|nd|rd|th)|[\d.]+ [a-z%]+"
+)
+_QUANTITY = re.compile(r"(\d+(?:[.,]\d+)*)([a-z%]+)")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_HYPHENED = re.compile(r"[A-Za-z]+(?:-[a-z]+)+|\d+-[a-z]+")
+_PREFIXES = ("non-", "un-", "re-", "pre-", "multi-")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_CODE = re.compile(r"[_*./\\$@:#=<>&|()+]|^--?\w|\d|^[a-z]+[A-Z]")
+_VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
+"""A name with the number of its version: "python3.12", "es2020", "db-07"."""
+_UNITS_IN_WORDS = (
+    "zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
+    "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf", "thirteen", "fourteen", "fifteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_FIGURES = {word: str(n) for n, words in enumerate(_UNITS_IN_WORDS) for word in words.split()} | {
+    word: str(10 * ten) for ten, word in enumerate(_TENS, 2)
+}
+_TIMES = {"once": "1", "twice": "2", "thrice": "3"}
+_ORDINALS = dict(
+    zip(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(),  # noqa: SIM905
+        ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"],
+        strict=True,
+    )
+)
+_UNITS = {
+    unit: (factor, base)
+    for units, factor, base in (
+        ("ms msec millisecond milliseconds", 1.0, "ms"),
+        ("s sec secs second seconds sekunde sekunden", 1e3, "ms"),
+        ("m min mins minute minutes minuten", 6e4, "ms"),
+        ("h hr hrs hour hours stunde stunden", 3.6e6, "ms"),
+        ("d day days tag tage tagen", 8.64e7, "ms"),
+        ("w week weeks woche wochen", 6.048e8, "ms"),
+        ("month months monat monate", 1.0, "months"),
+        ("y yr yrs year years jahr jahre", 12.0, "months"),
+        ("b byte bytes", 1.0, "bytes"),
+        ("kb kilobyte kilobytes", 1e3, "bytes"),
+        ("mb megabyte megabytes", 1e6, "bytes"),
+        ("gb gigabyte gigabytes", 1e9, "bytes"),
+        ("tb terabyte terabytes", 1e12, "bytes"),
+        ("% percent pct prozent", 1.0, "percent"),
+        ("px pixel pixels", 1.0, "px"),
+        ("€ eur euro euros", 1.0, "eur"),
+        ("$ usd dollar dollars", 1.0, "usd"),
+        ("£ gbp pound pounds", 1.0, "gbp"),
+    )
+    for unit in units.split()
+}
+"""For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
+_OFTEN = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+}
+"""How often, as a stretch of time."""
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    """For each stem with synonyms and each irregular form, the stem that stands for it."""
+    stands = {}
+    for group in read_word_groups("synonyms"):
+        for word in group:
+            stands[bare_stem(word)] = bare_stem(group[0])
+    for verb, *forms in read_word_groups("irregular_forms"):
+        stem = stands.get(bare_stem(verb), bare_stem(verb))
+        stands |= {bare_stem(form): stem for form in forms if bare_stem(form) != stem}
+    return stands
+
+
+@lru_cache(maxsize=1 << 15)
+def bare_stem(word: str) -> str:
+    """The stem of a word; the word itself where it has none, or several."""
+    stems = terms(word)
+    return stems[0] if len(stems) == 1 and "-" not in word else word
+
+
+@lru_cache(maxsize=1 << 15)
+def stem_of(word: str) -> str:
+    """The stem of a word: numbers and code as they are, a synonym as the word that stands for its group."""
+    if NUMBER.fullmatch(word.lower()):
+        return word.lower().lstrip("v~")
+    if _CODE.search(word):
+        return word.rstrip(".")
+    word = word.lower()
+    stem = bare_stem(word)
+    return _synonyms().get(stem, stem)
+
+
+def is_number(stem: str) -> bool:
+    """Tell whether a stem is a number, with its unit if it has one, or how often something is."""
+    return NUMBER.fullmatch(stem) is not None
+
+
+@cache
+def _opposites() -> frozenset[tuple[str, str]]:
+    pairs = set()
+    for group in read_word_groups("antonyms"):
+        dash = group.index("-")
+        for left in group[:dash]:
+            for right in group[dash + 1 :]:
+                pairs |= {(stem_of(left), stem_of(right)), (stem_of(right), stem_of(left))}
+    return frozenset(pairs)
+
+
+@lru_cache(maxsize=1 << 15)
+def opposite(a: str, b: str) -> bool:
+    """Tell whether two stems say the opposite: by the word list, or by a prefix such as un-, dis-, non-, ir-."""
+    if (a, b) in _opposites():
+        return True
+    short, long = sorted((a, b), key=len)
+    long, short = long.replace("-", ""), short.replace("-", "")
+    return len(short) >= 3 and any(
+        long == prefix + short for prefix in ("un", "dis", "non", "de", "in", "im", "ir", "il", "a")
+    )
+
+
+@cache
+def _alternatives() -> dict[str, frozenset[int]]:
+    groups: dict[str, set[int]] = {}
+    for number, group in enumerate(read_word_groups("alternatives")):
+        for word in group:
+            for form in (word, stem_of(word)):
+                groups.setdefault(form, set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in groups.items()}
+
+
+def questions(stem: str) -> list[str]:
+    """Return names of the questions that a stem answers: what day, which language."""
+    return [f"question {number}" for number in _alternatives().get(stem.lower(), ())]
+
+
+@cache
+def _places() -> frozenset[str]:
+    return frozenset(stem_of(word) for group in read_word_groups("targets") for word in group)
+
+
+def are_places(a: str, b: str) -> bool:
+    """Tell whether two stems name where something applies, so that a statement of one says nothing of the other."""
+    return a.lower() in _places() and b.lower() in _places()
+
+
+def answers_a_question(stem: str) -> bool:
+    """Tell whether a stem answers a question that others answer too: a day, a language, a tool for an end."""
+    return stem.lower() in _alternatives()
+
+
+def alternatives(a: str, b: str) -> bool:
+    """Tell whether two stems answer the same question: two days, two languages, two versions of one thing."""
+    if a == b:
+        return False
+    version, other = (_VERSIONED.fullmatch(stem.lower()) for stem in (a, b))
+    if version is not None and other is not None and version[1] == other[1]:
+        return True
+    groups, others = (_alternatives().get(stem.lower(), frozenset()) for stem in (a, b))
+    return not groups.isdisjoint(others)
+
+
+def figures(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each word in its normal form and as it was written, a number with its unit as one in the base unit.
+
+    >>> figures(["wait", "1.5", "minutes"]), figures(["twice"])
+    ([('wait', 'wait'), ('90000 ms', '1.5 minutes')], [('2 times', 'twice')])
+    """
+    result: list[tuple[str, str]] = []
+    for form, written in (pair for word in words for pair in _apart(word)):
+        before = result[-1][0] if result else ""
+        unit = _UNITS.get(form.lower())
+        if form == "times" and before.isdigit():
+            result[-1] = f"{before} times", f"{result[-1][1]} {written}".strip()
+        elif unit and _PLAIN.fullmatch(before):
+            result[-1] = f"{float(before) * unit[0]:.12g} {unit[1]}", f"{result[-1][1]} {written}".strip()
+        elif not _PLAIN.fullmatch(before) and form.lower() in _ORDINALS:
+            result.append((_ORDINALS[form.lower()], written))
+        else:
+            result.append((form, written))
+    return result
+
+
+def _apart(word: str) -> list[tuple[str, str]]:
+    """A word as the parts that are read on their own: "30s", "four-space", "twice"."""
+    lower = word.lower()
+    quantity = _QUANTITY.fullmatch(lower)
+    if quantity and quantity[2] in _UNITS:
+        return [(quantity[1], quantity[1]), (quantity[2], quantity[2])]
+    if lower in _OFTEN:
+        return [("1", word), (_OFTEN[lower], "")]
+    if lower in _TIMES:
+        return [(_TIMES[lower], word), ("times", "")]
+    if _THOUSANDS.fullmatch(lower):
+        return [(lower.replace(",", ""), word)]
+    if _HYPHENED.fullmatch(word) and lower not in _alternatives() and not lower.startswith(_PREFIXES):
+        return [(_FIGURES.get(part, part), part) for part in word.split("-")]
+    return [(_FIGURES.get(lower, word), word)]
