@@ -23,7 +23,7 @@ loop-life: $(VENV)/.base     ## pursue thirty objectives with an agent that make
 	$(BIN)/python demo/loop_life $(FLAGS)
 
 stress: $(VENV)/.all         ## many writers, kill -9 and faults, drawn from a seed; FLAGS="--kills 60 --writes 50" for less
-	$(BIN)/python -m tests.storage.stress $(FLAGS)
+	$(BIN)/python -m tests.stress $(FLAGS)
 
 test: $(VENV)/.all           ## run every test that needs no other process, in minutes
 	$(PYTEST) -p no:schemathesis -m "not slow" tests src $(FLAGS)

@@ -72,7 +72,7 @@ def clock():
 @pytest.fixture(scope="session")
 def postgres():
     """The URL of an empty database of a real server of PostgreSQL, as an ordinary role that owns it."""
-    from tests.storage.postgres.server import running
+    from tests.server.postgres.server import running
 
     with running() as url:
         yield url

@@ -56,7 +56,7 @@ IMPURE = {
 }
 BESIDE = {"hooks": "priming_agents", "loop": "priming_loop", "lab": "priming_lab", "server": "priming_server"}
 """The folders of tests of the packages beside the library."""
-OTHER_TESTS = {"agents", "browser", "growth", "lives", "plugin", "security"}
+OTHER_TESTS = {"agents", "browser", "growth", "lives", "plugin", "security", "stress"}
 """Folders of tests that name no folder of the package: they test the whole of it."""
 
 

@@ -88,16 +88,15 @@ def test_without_a_command_the_help_is_shown(shell):
 def test_the_help_lists_the_commands_in_groups_with_no_line_cut(shell):
     lines = shell.run("--help").stdout.splitlines()
     panels = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
-    assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Server", "Care", "Loop"]
+    library = ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Server", "Care"]
+    assert [panel for panel in panels if panel != "Loop"] == library
     assert not [line for line in lines[1:] if line.endswith(("...", "…"))]
     assert "  purge           Erase a memory for good, with its versions, vectors, links" in lines
     assert "connect " not in shell.run("--help").stdout
 
 
 def test_a_group_lists_its_commands_too(shell):
-    shown = shell.run("loop", "meta", "--help").stdout
-    assert "\nCommands:\n  record" in shown
-    assert "should-pivot  Advise whether to take another approach\n" in shown
+    assert "\nCommands:\n  start  Start a run\n" in shell.run("run", "--help").stdout
 
 
 def test_the_version_is_told(shell):
@@ -174,7 +173,7 @@ def test_a_misspelt_namespace_is_answered_with_the_right_one(shell, words, monke
     json.loads(done.stdout)
 
 
-ANY_READ = [*READS, ("doctor",), ("config",), ("token", "list"), ("sleep",), ("deduplicate",), ("aliases",)]
+ANY_READ = [*READS, ("doctor",), ("config",), ("sleep",), ("deduplicate",), ("aliases",)]
 IN_VAIN = [
     ("show", "x"),
     ("used", "x"),

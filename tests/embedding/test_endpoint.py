@@ -18,6 +18,8 @@ from priming.embedding.endpoint import EndpointEmbedder
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.llm import endpoint
 
+pytestmark = pytest.mark.extra  # openai's
+
 LOCAL = HashedEmbedder(16)
 TEXTS = ["a pear", "two apples", "no fruit at all", "ünïcödé 🙂", "a pear"]
 KEY = "sk-very-secret"

@@ -45,6 +45,7 @@ def test_a_folder_may_follow(tmp_path):
     assert named(f"onnx:{tmp_path}").generation == named("onnx").generation
 
 
+@pytest.mark.extra
 def test_an_address_names_its_model_and_may_name_dimensions(monkeypatch):
     monkeypatch.setenv("PRIMING_EMBEDDER_KEY", "sk-secret")
     item = named("https://example.org/v1?model=big%2Fone&dimensions=256")
@@ -98,12 +99,17 @@ def test_a_key_in_an_address_is_refused_and_not_repeated(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["wordllama", "semantic", "hashed:8", "onnx", "http://localhost:1/v1?model=m"]
+    "name",
+    [
+        *("wordllama", "semantic", "hashed:8", "onnx"),
+        pytest.param("http://localhost:1/v1?model=m", marks=pytest.mark.extra),
+    ],
 )
 def test_the_stamp_of_a_name_is_that_of_its_embedder(name):
     assert stamp(name) == stamp_of(named(name))
 
 
+@pytest.mark.extra
 def test_embedders_that_make_other_vectors_have_other_stamps():
     names = ["auto", "wordllama", "semantic", "hashed", "hashed:8", "onnx"]
     names += ["http://h/v1?model=m", "http://h/v1?model=n"]

@@ -37,6 +37,7 @@ def test_near_words_and_rarity_are_those_of_the_words():
     assert word_part(OTHER) is None
 
 
+@pytest.mark.extra
 def test_any_embedder_of_sentences_can_stand_beside_the_words():
     embedder = named("semantic:http://localhost:8080/v1?model=m")
     assert isinstance(embedder, SemanticEmbedder)

@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from tests.storage.making import loop_session
 
 from priming import NotFound
 from priming.config.caller import Caller, calling
@@ -70,7 +71,7 @@ def test_sessions_of_another_namespace_do_not_count(tmp_path, open_memory):
 def test_memories_runs_the_loop_and_operations_have_sessions_too(gateway):
     gateway.remember("Otters hold hands.", session="chat")
     gateway.run_start("work")
-    loop = gateway.loop_task_new_session("Mend the gate").session_id
+    loop = loop_session(gateway.store, gateway.namespace, "Mend the gate")
     with calling(Caller("agent", "hook prompt", "hooked")):
         gateway.remember("Badgers dig at night.")
     for session in ("chat", "work", loop, "hooked"):
@@ -111,9 +112,3 @@ def test_an_unknown_run_is_refused_with_the_latest(memory):
     with pytest.raises(NotFound) as refused:
         memory.run_used("nosuch")
     assert [run for run in runs if run in str(refused.value)] == runs[2:]
-
-
-def test_an_unknown_session_of_the_loop_is_refused_with_those_that_exist(memory):
-    session = memory.loop_task_new_session("Mend the gate").session_id
-    with pytest.raises(NotFound, match=session):
-        memory.loop_report("nosuch")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.cli.conftest import shell  # noqa: F401
 
 from priming import HashedEmbedder
 

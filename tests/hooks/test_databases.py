@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import psycopg
 import pytest
-from tests.storage.postgres.server import empty
+from tests.server.postgres.server import empty
 
 from priming import HashedEmbedder, Memory
 from priming.config.environment import locate

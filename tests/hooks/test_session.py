@@ -133,7 +133,8 @@ def test_a_session_of_any_name_stays_in_the_folder(database, name):
 def test_files_are_for_their_owner_alone(database):
     with locked_session(database, "s"):
         pass
-    assert folder_of(database).stat().st_mode & 0o077 == 0
+    files = [folder_of(database), *folder_of(database).iterdir()]
+    assert [path for path in files if path.stat().st_mode & 0o077] == []
 
 
 def test_states_of_sessions_that_ended_long_ago_are_removed(database):

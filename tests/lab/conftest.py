@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cli.conftest import prepared, shell  # noqa: F401
 
 from priming.embedding.protocol import HashedEmbedder
 from priming_lab import sets

@@ -17,6 +17,7 @@ def test_a_command_is_asked_as_it_stands():
     assert agent.arguments == ("claude", "-p", "--model", "a b")
 
 
+@pytest.mark.extra
 def test_a_model_is_asked_at_its_endpoint_with_the_key():
     agent = open_agent(AgentSettings(model="http://localhost:8080/v1,qwen3", key="secret"))
     assert isinstance(agent, EndpointAgent)

@@ -16,6 +16,8 @@ from priming.config.params.models import AgentParams
 from priming.llm.endpoint import parse_model
 from priming.llm.protocol import Agent
 
+pytestmark = pytest.mark.extra  # openai's
+
 SCHEMA = {"type": "object", "properties": {"gist": {"type": "string"}}, "required": ["gist"]}
 PROMPT = "PRIMING-PHASE: gist\n\nSay it: ünïcödé 🙂\n\n{}\n"
 ANSWER = {"gist": "Disks fill up."}

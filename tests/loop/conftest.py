@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.cli.conftest import prepared, shell, shown  # noqa: F401
 
 from priming import FixedClock, HashedEmbedder, Memory
 

@@ -1,13 +1,16 @@
 """Sessions in a store: begun, saved, loaded whichever version saved them, and locked by one process at a time."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.storage.sqlite.files import make_store
 
 from priming import Memory
-from priming.errors import Busy, Conflict, NotFound, ParamError
+from priming.errors import Busy, Conflict, Corrupt, NotFound, ParamError
 from priming_loop.session import (
     ActionResult,
     Attempt,
@@ -114,3 +117,31 @@ def test_a_memory_without_a_file_is_locked_by_nobody_else(memory):
 def test_limits_have_ranges(options):
     with pytest.raises(ParamError):
         limits(**options)
+
+
+def test_the_sessions_of_a_store_of_schema_6_are_read(embedder, tmp_path):
+    make_store(tmp_path / "memory.db", 6)
+    url = f"sqlite:///{tmp_path}/memory.db"
+    with Memory.open(url, namespace="mine", embedder=embedder) as memory:
+        sessions = Sessions(memory)
+        waiting, delivered = (sessions.get(session.id) for session in sessions.list(10))
+        assert (waiting.state, waiting.waits.about) == ("ASK", "Which of the two?")
+        assert (delivered.state, delivered.ended) == ("SUMMARY", "delivered")
+        assert delivered.tasks[0].attempts[0].acted.details == "Renewed the certificate."
+
+
+def test_an_unknown_session_of_the_loop_is_refused_with_those_that_exist(memory):
+    session = memory.loop_task_new_session("Mend the gate").session_id
+    with pytest.raises(NotFound, match=session):
+        memory.loop_report("nosuch")
+
+
+def test_a_damaged_session_is_named(embedder, tmp_path):
+    url = f"sqlite:///{tmp_path}/memory.db"
+    with Memory.open(url, embedder=embedder) as memory:
+        session = memory.loop_task_new_session("Release it").session_id
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as connection, connection:
+        connection.execute("UPDATE loop_sessions SET body = replace(body, '\"objective\"', '\"objectivf\"')")
+    named = f'session "{session}" of the loop is damaged'
+    with Memory.open(url, embedder=embedder) as memory, pytest.raises(Corrupt, match=named):
+        memory.loop_list()

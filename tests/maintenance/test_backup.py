@@ -229,24 +229,3 @@ def test_a_process_killed_while_it_puts_a_backup_back_leaves_what_was_there(
     assert again.validate() == []
     again.restore_backup(path)
     assert keys(again) == ["paint"]
-
-
-def test_a_store_in_a_database_names_where_the_present_one_goes(open_memory, postgres, url, tmp_path):
-    in_a_file = open_memory(url)
-    in_a_file.remember("We paint the walls.", key="paint")
-    path = in_a_file.backup()
-    memory = open_memory(f"{postgres}&schema=put_back")
-    memory.remember("They sing.", key="sing")
-    with pytest.raises(ParamError, match="only a store in a file has a folder for backups"):
-        memory.backup()
-    with pytest.raises(ParamError, match="previous = None: must name a file"):
-        memory.restore_backup(path)
-    with pytest.raises(Conflict, match="already exists"):
-        memory.restore_backup(path, path)
-    assert keys(memory) == ["sing"]
-    previous = memory.restore_backup(path, tmp_path / "previous.db")
-    assert (keys(memory), recalled_keys(memory, "walls")) == (["paint"], ["paint"])
-    assert keys(open_memory(f"sqlite:///{previous}")) == ["sing"]
-    memory.restore_backup(previous, tmp_path / "again.db")
-    assert recalled_keys(memory, "sing") == ["sing"]
-    assert memory.verify().findings == ()

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.storage.making import loop_session
 
 from priming import Conflict, Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.maintenance.migrate import NOT_MOVED, TABLES, migrate
@@ -50,7 +51,7 @@ def fill(memory):
     memory.feedback(recall.recall_id, used=[recall.hits[0].memory.key])
     memory.recall("the cello", profile="floop")
     memory.run_start("s")
-    memory.loop_task_new_session(objective="Tune everything")
+    loop_session(memory.store, memory.namespace, "Tune everything")
     memory.sleep()
     memory.store.append(memory.namespace, [ActivationCount("poc", memory.get("bob").id, "2026-05-01", 2)])
     vector = struct.pack("<2f", 1.0, 0.0)
@@ -171,7 +172,8 @@ def test_an_earlier_copy_is_not_overwritten(source, target, open_memory):
 
 
 def test_a_namespace_with_only_a_session_of_the_loop_is_something_else(source, target, open_memory):
-    open_memory(target).loop_task_new_session(objective="Ours")
+    memory = open_memory(target)
+    loop_session(memory.store, memory.namespace, "Ours")
     with pytest.raises(Conflict, match="'default'"):
         migrate(source, target)
 

@@ -1,11 +1,9 @@
 """A purge of all that is about somebody: what it reaches, what it answers, and that no byte remains."""
 
-from contextlib import closing
-
 import pytest
+from tests.storage.making import loop_session
 
 from priming import Cue, NotFound, ParamError
-from priming_server.access.tokens import Tokens
 
 
 def fill(memory):
@@ -32,7 +30,7 @@ def fill(memory):
     memory.feedback(recall.recall_id, used=["the-mill-ran-all-night"], reason="Zenobia agreed")
     memory.run_start("zenobia-work")
     memory.learn("Ask Zenobia first.", wrong="Ask nobody.", cue=Cue(task="ask"))
-    memory.loop_task_new_session(objective="Thank Zenobia")
+    loop_session(memory.store, memory.namespace, "Thank Zenobia")
     memory.sleep()
 
 
@@ -127,22 +125,6 @@ def test_names_of_any_script_and_spelling_are_reached(open_memory, name, text):
     memory.remember("Nothing of that.", key="k2")
     memory.purge(subject=name)
     assert texts(memory) == {"k2"}
-
-
-def test_tokens_lose_the_name_and_go_on(open_memory, url, postgres):
-    for place in (url, f"{postgres}&schema=named_tokens"):
-        memory = open_memory(place)
-        memory.remember("Zenobia came.")
-        with closing(Tokens(place)) as tokens:
-            hers, other = (tokens.new("default", name) for name in ("Zenobia's laptop", "a script"))
-            elsewhere = tokens.new("elsewhere", "Zenobia there")
-            assert memory.purge(subject="Zenobia").erased["token_names"] == 1
-            assert {token.id: token.name for token in tokens.list()} == {
-                hers.token.id: None,
-                other.token.id: "a script",
-                elsewhere.token.id: "Zenobia there",
-            }
-            assert tokens.admitted(hers.secret) is not None
 
 
 def test_backups_are_named_as_not_reached(open_memory, url):

@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
-import psycopg
 import pytest
 
 from priming import Cue, HashedEmbedder
@@ -202,23 +201,6 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_file(open_memory, u
         "version 1 of ada",
         "version 1 of bob",
     }
-
-
-def test_a_text_that_is_indexed_by_other_words_is_named_in_a_database(open_memory, postgres):
-    memory = open_memory(f"{postgres}&schema=other_words")
-    for name in ("ada", "bob"):
-        memory.remember(f"{name} moved to 大阪府.", key=name, heading="Moves")
-    memory.supersede("bob", "Bob came back.")
-    assert memory.verify().findings == ()
-    with psycopg.connect(postgres) as connection:
-        for words in ("''", "$$'move':1 'ada':2$$", "NULL"):
-            connection.execute("SET search_path = other_words, public")
-            connection.execute("SET priming.namespace = 'default'")
-            connection.execute(f"UPDATE versions SET words = {words} WHERE heading = 'Moves'".encode())
-            connection.commit()
-            assert [(finding.rule, finding.subject) for finding in memory.verify().findings] == [
-                ("stale-words", f"version {which}") for which in ("1 of ada", "1 of bob")
-            ]
 
 
 def test_a_passage_whose_vector_is_none_is_named(memory):

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.server.conftest import DEADLINE
 
 pytestmark = pytest.mark.slow
 
+DEADLINE = 30.0
 START = "from priming.cli.start import main; main()"
 WATCHED = """
 import atexit, sys

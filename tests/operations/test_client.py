@@ -1,36 +1,19 @@
 """Clients of a server: as good as the file, and better off than the server when it dies."""
 
-import json
-import random
-import signal
 import socket
-import subprocess
-import sys
-import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from queue import Queue
 
 import pytest
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
-from priming.config.params.limits import SocketParams
-from priming.operations.client import Client, RemoteMemory, open_memory, reach
+from priming.cli.options import StoreOptions
+from priming.config.params.server import SocketParams
+from priming.operations.client import Client, reach
 from priming.operations.connection import ConnectionLost, ServerConnection, greeting_at
-
-LIGHT = """
-import sys
-from priming.operations import client
-from priming.operations.client import RemoteMemory, open_memory
-from priming.config.params.limits import SocketParams
-client.SOCKET = SocketParams(knock=60.0)
-with open_memory(sys.argv[1]) as memory:
-    assert isinstance(memory, RemoteMemory)
-    assert memory.recall("who wrote the program").hits
-heavy = {"numpy", "pydantic", "fastapi", "starlette", "typer", "asyncio", "priming.memory"} & set(sys.modules)
-print(sorted(heavy))
-"""
+from priming.operations.remote_memory import RemoteMemory, open_memory
+from priming.operations.service import LocalService
 
 
 @contextmanager
@@ -145,18 +128,6 @@ def test_an_interrupt_ends_the_call_and_not_the_memory(remote):
         remote.remember_many([{"content": f"Note {n}."} for n in range(1_001)], progress=stop)
     assert remote.status().memories < 1_001
     assert remote.remember("after", key="after").status == "stored"
-
-
-@pytest.mark.slow
-def test_a_client_loads_nothing_heavy(process):
-    process.ask({"op": "remember", "args": {"content": "Ada wrote the program."}})
-    done = subprocess.run(
-        [sys.executable, "-c", LIGHT, process.url],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
 
 
 def test_without_a_server_the_file_is_opened(tmp_path):
@@ -332,59 +303,25 @@ def test_reads_whose_answer_was_lost_are_done_again(remote, deaf):
     assert [hit.memory.key for hit in deaf.recall("which port").hits] == ["one"]
 
 
-WRITER = """
-import itertools, json, pathlib, sys
-from priming.operations import client
-from priming.operations.client import open_memory
-from priming.config.params.limits import SocketParams
-client.SOCKET = SocketParams(knock=60.0)
-url, name, end = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-with open_memory(url) as memory:
-    for turn in itertools.takewhile(lambda _: not end.exists(), itertools.count()):
-        key = f"{name}-{turn}"
-        answer = memory.remember(f"Client {name} says word{turn} and number{turn * 7}.", key=key)
-        print(json.dumps(["remember", key, answer.operation]), flush=True)
-        answer = memory.feedback(used=[key], reason=key)
-        print(json.dumps(["feedback", key, answer.id]), flush=True)
-"""
-KILLS = 5
+def test_a_command_uses_the_server_unless_it_is_told_not_to(server, monkeypatch):
+    for options, kind in (
+        (StoreOptions(url=server.url, embedder="hashed"), RemoteMemory),
+        (StoreOptions(url=server.url, embedder="hashed", file_only=True), Memory),
+        (StoreOptions(url=server.url, embedder="hashed", profile="ethos"), Memory),
+    ):
+        with options.open() as memory:
+            assert isinstance(memory, kind)
+    monkeypatch.setenv("PRIMING_SERVER", "off")
+    with StoreOptions(url=server.url, embedder="hashed").open() as memory:
+        assert isinstance(memory, Memory)
 
 
-@pytest.mark.slow
-def test_a_server_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twice(process, tmp_path):
-    """Each call that was acknowledged is in the log once, as the operation that was named, and no other is there."""
-    chance, end, lines = random.Random(5), tmp_path / "end", Queue()
-    clients = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, process.url, f"c{number}", str(end)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(3)
-    ]
-    readers = [
-        threading.Thread(target=lambda output=client.stdout: [lines.put(line) for line in output])
-        for client in clients
-    ]
-    for reader in readers:
-        reader.start()
-    acknowledged = []
-    for _ in range(KILLS):
-        acknowledged += [json.loads(lines.get(timeout=60)) for _ in range(chance.randrange(1, 40))]
-        process.end(signal.SIGKILL)  # some calls are at work whenever it is killed
-        process.start()
-    end.touch()
-    errors = [client.stderr.read() for client in clients]
-    for client, reader in zip(clients, readers, strict=True):
-        reader.join()
-        client.stdout.close()
-        client.stderr.close()
-        assert client.wait() == 0, errors
-    acknowledged += [json.loads(lines.get_nowait()) for _ in range(lines.qsize())]
-    with Memory.open(process.url) as memory:
-        log = {operation.id: operation for operation in memory.log(limit=100_000)}
-        assert sorted(log) == sorted(operation for _, _, operation in acknowledged)
-        assert all(log[operation].kind == verb for verb, _, operation in acknowledged)
-        assert memory.status().memories == len(acknowledged) / 2
-        assert memory.validate() == []
+def test_the_service_of_a_surface_is_the_server_too(server):
+    for options, kind in (
+        (StoreOptions(url=server.url, embedder="hashed"), Client),
+        (StoreOptions(url=server.url, embedder="hashed", file_only=True), LocalService),
+    ):
+        service = options.service()
+        assert isinstance(service, kind)
+        assert service.call("default", "status", {})["memories"] == 0
+        service.close()

@@ -61,6 +61,8 @@ def test_to_a_caller_of_one_namespace_no_reason_names_another(service):
     plain = 'there are no memories in "harbor"'
     with calling(Caller("token shop", everywhere=False)):
         for name, request in REQUESTS.items():
+            if name not in BY_NAME:
+                continue  # the loop's, which is not installed
             answer = service.call("harbor", name, request)
             reason = (
                 answer["reason"]

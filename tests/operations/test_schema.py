@@ -77,8 +77,6 @@ def test_a_request_is_an_object(sent):
 def test_what_is_needed_and_missing_is_named():
     with pytest.raises(ParamError, match="content = None: must be given: what to remember"):
         wire.arguments(REMEMBER, {})
-    with pytest.raises(ParamError, match="folder = None: must be given: the absolute path of the folder"):
-        wire.arguments(BY_NAME["loop_run"], {"objective": "Paint the door"})
 
 
 def test_other_names_do_only_where_asked_for():

@@ -34,6 +34,8 @@ def test_names_are_unique_and_no_server_offers_what_is_for_this_machine_only():
     assert len(BY_NAME) == len(OPS)
     assert not {op.name for op in SERVED} & {op.name for op in OPS if op.local}
     for present, instead in OTHERWISE_SERVED.items():
+        if present not in BY_NAME:
+            continue  # the loop's, which is not installed
         assert BY_NAME[present].local
         assert not BY_NAME[instead].local
 

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 import anyio
 import pytest
+from tests.server.postgres.server import empty
 from tests.server.scene import example
-from tests.storage.postgres.server import empty
 
 from priming.config.caller import Caller, calling
 from priming.operations.schema import argument_names, request_schema

@@ -10,8 +10,8 @@ import anyio
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.server.postgres.server import OWNER, as_superuser, empty
 from tests.server.scene import example
-from tests.storage.postgres.server import OWNER, as_superuser, empty
 
 from priming.operations.table import SERVED
 from priming_server.postgres.store import PostgresStore

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import httpx2
 import pytest
+from tests.cli.conftest import shell  # noqa: F401
 
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams

@@ -11,7 +11,7 @@ from threading import Event
 
 import psycopg
 import pytest
-from tests.storage.postgres.server import as_superuser, clear
+from tests.server.postgres.server import as_superuser, clear
 
 from priming import HashedEmbedder, Memory
 from priming.config.params.server import ServerParams

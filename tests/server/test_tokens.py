@@ -9,11 +9,14 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.storage.sqlite.files import make_store
 
 from priming import FixedClock, Memory
 from priming.errors import NotFound, ParamError
 from priming_server.access.tokens import Tokens
 
+OLD_SECRET = "prm_0936b105af5d_8d71c8411d5e415013becfa86aa7a099916f7c3ea8920ed8792a1c0ee9092e49"
+"""Of a token in the rows of schema 6."""
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -160,3 +163,29 @@ def test_the_log_of_no_namespace_has_tokens(tokens, tmp_path):
     tokens.new("default")
     with Memory.open(f"sqlite:///{tmp_path}/memory.db") as memory:
         assert memory.log() == []
+
+
+def test_tokens_lose_the_name_and_go_on(open_memory, url, postgres):
+    for place in (url, f"{postgres}&schema=named_tokens"):
+        memory = open_memory(place)
+        memory.remember("Zenobia came.")
+        with closing(Tokens(place)) as tokens:
+            hers, other = (tokens.new("default", name) for name in ("Zenobia's laptop", "a script"))
+            elsewhere = tokens.new("elsewhere", "Zenobia there")
+            assert memory.purge(subject="Zenobia").erased["token_names"] == 1
+            assert {token.id: token.name for token in tokens.list()} == {
+                hers.token.id: None,
+                other.token.id: "a script",
+                elsewhere.token.id: "Zenobia there",
+            }
+            assert tokens.admitted(hers.secret) is not None
+
+
+def test_the_tokens_of_a_store_of_schema_6_admit_whom_they_admitted(tmp_path):
+    make_store(tmp_path / "memory.db", 6)
+    clock = FixedClock(datetime(2026, 10, 2, tzinfo=UTC))
+    with Tokens(f"sqlite:///{tmp_path}/memory.db", clock=clock) as tokens:
+        assert [token.revoked_at is None for token in tokens.list()] == [True, False]
+        admitted = tokens.admitted(OLD_SECRET)
+        assert admitted is not None
+        assert (admitted.namespace, admitted.kind, admitted.expires_at) == ("mine", "admin", None)

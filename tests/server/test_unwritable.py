@@ -16,9 +16,9 @@ import httpx2
 import psycopg
 import pytest
 from tests.hooks.project import COMMAND
-from tests.storage.postgres.server import as_role, as_superuser, empty
+from tests.server.postgres.server import as_role, as_superuser, empty
 from tests.storage.processes import in_child, without_rights
-from tests.storage.stress.faults import small_disk
+from tests.stress.faults import small_disk
 
 from priming import HashedEmbedder, Memory, StoreError
 from priming.config.params.server import ServerParams

@@ -1,5 +1,6 @@
 """Small rows for the tests of the store, and the whole of a store as one value."""
 
+import json
 import struct
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -14,6 +15,7 @@ from priming.storage.protocol import Changes, Logged, Store, Trace, VersionKey
 from priming.storage.questions import recall_of, stored_vectors
 from priming.storage.rows import (
     LinkRow,
+    LoopSessionRow,
     MemoryRow,
     PairRow,
     Row,
@@ -39,6 +41,14 @@ def version(memory_id: str, content: str | None = None, **fields: Any) -> Versio
     text = content or f"what {memory_id} says"
     new = {"version": 1, "recorded_at": NOW, "content": text, "gist": text[:20], "digest": f"d-{text}"}
     return VersionRow(**{"id": memory_id, **new, **fields})
+
+
+def loop_session(store: Store, namespace: str, objective: str) -> str:
+    """Save a session of the loop as far as the store reads it; its id."""
+    session = f"loop-{next(_ids)}"
+    body = json.dumps({"id": session, "objective": objective, "state": "INIT"})
+    store.save(namespace, LoopSessionRow(session, None, "INIT", objective, NOW, NOW, body), new=True)
+    return session
 
 
 def link(source: str, target: str, relation: str = "mentions", **fields: Any) -> LinkRow:

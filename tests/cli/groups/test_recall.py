@@ -240,6 +240,7 @@ def test_what_links_carried_is_their_sum_over_all_steps(shell):
     assert shell.ask("recall", "red green blue", "--profile", "ethos")["carried"] == []
 
 
+@pytest.mark.extra
 def test_a_picture_shows_the_cue_the_memories_and_the_ranks(two):
     done = two.run("recall", "why was the disk full?", "--floor", "0", "--plot", "out.svg")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -250,11 +251,13 @@ def test_a_picture_shows_the_cue_the_memories_and_the_ranks(two):
     assert any(text.startswith("carried ") for text in texts)
 
 
+@pytest.mark.extra
 def test_a_png_is_one(two):
     assert two.run("recall", "disk", "--plot", "OUT.PNG").exit_code == 0
     assert (two.folder / "OUT.PNG").read_bytes().startswith(b"\x89PNG\r\n")
 
 
+@pytest.mark.extra
 def test_the_answer_for_programs_is_the_traced_recall(two):
     result = two.ask("recall", "disk", "--plot", "out.svg")
     assert result["spread"]
@@ -282,6 +285,7 @@ def test_a_place_for_no_picture_is_refused_before_anything_is_asked(two, name, r
     assert two.ask("stats")["traces"] == before
 
 
+@pytest.mark.extra
 def test_a_picture_takes_the_place_of_an_older_one(two):
     assert two.run("recall", "disk", "--plot", "out.svg").exit_code == 0
     first = (two.folder / "out.svg").read_bytes()
@@ -289,6 +293,7 @@ def test_a_picture_takes_the_place_of_an_older_one(two):
     assert (two.folder / "out.svg").read_bytes() != first
 
 
+@pytest.mark.extra
 def test_without_spreading_a_picture_is_drawn_too(two):
     assert two.run("recall", "disk", "--no-spread", "--plot", "plain.svg").exit_code == 0
 

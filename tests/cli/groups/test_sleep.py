@@ -290,6 +290,7 @@ def test_what_names_no_agent_is_refused(themed, options, message):
     assert themed.ask("log", "--limit", "1")[0]["kind"] == "remember"
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("options", [[], ["--interactive"]], ids=["at once", "item by item"])
 def test_a_gist_of_the_agent_is_shown_and_written(themed, monkeypatch, options):
     monkeypatch.setattr(

@@ -16,7 +16,6 @@ from priming import HashedEmbedder, Memory, StoreError
 from priming.config import adoption
 from priming.storage.sqlite import presence
 from priming.storage.sqlite.store import SqliteStore
-from priming_agents.session import folder_of, locked_session
 
 from ..making import remember, whole
 from ..processes import without_rights
@@ -128,8 +127,6 @@ def test_all_files_of_a_store_are_its_users_alone(tmp_path, umask):
             memory.backup()
             memory.backup(project / "mine" / "copy.db")
             memory.sleep(["light"])
-            with locked_session(database, "session") as session:
-                session.prompts = 1
             names = {path.name for path in database.parent.iterdir()}
             assert {"memory.db", "memory.db-wal", "memory.db-shm"} <= names
             modes = modes_below(project)
@@ -137,7 +134,6 @@ def test_all_files_of_a_store_are_its_users_alone(tmp_path, umask):
         modes |= modes_below(project)
     finally:
         os.umask(former)
-    assert folder_of(database).is_dir()
     assert {path: mode for path, mode in modes.items() if mode not in ("d700", "f600")} == {}
     assert stat.S_IMODE(project.stat().st_mode) == 0o755
 

@@ -11,12 +11,9 @@ from priming.core.arguments.arrays import unpacked
 from priming.index.document import passage_ends
 from priming.storage.questions import stored_vectors
 from priming.storage.sqlite.store import newest
-from priming_loop.session_store import Sessions
-from priming_server.access.tokens import Tokens
 
 from .files import check_text_index, make_store, schema
 
-SECRET = "prm_0936b105af5d_8d71c8411d5e415013becfa86aa7a099916f7c3ea8920ed8792a1c0ee9092e49"
 LEAST = timedelta(microseconds=1)
 CLOCK = FixedClock(datetime(2026, 10, 2, tzinfo=UTC))
 
@@ -129,23 +126,6 @@ def test_a_memory_of_it_can_be_purged(path: Path) -> None:
         receipt = memory.purge("meeting")
         assert (receipt.erased["links"], receipt.erased["verdicts"], receipt.erased["traces"]) == (5, 1, 2)
         assert memory.validate() == []
-
-
-def test_its_sessions_of_the_loop_are_read(path: Path) -> None:
-    with open_store(path) as memory:
-        sessions = Sessions(memory)
-        waiting, delivered = (sessions.get(session.id) for session in sessions.list(10))
-        assert (waiting.state, waiting.waits.about) == ("ASK", "Which of the two?")
-        assert (delivered.state, delivered.ended) == ("SUMMARY", "delivered")
-        assert delivered.tasks[0].attempts[0].acted.details == "Renewed the certificate."
-
-
-def test_its_tokens_admit_whom_they_admitted(path: Path) -> None:
-    with Tokens(f"sqlite:///{path}", clock=CLOCK) as tokens:
-        assert [token.revoked_at is None for token in tokens.list()] == [True, False]
-        admitted = tokens.admitted(SECRET)
-        assert admitted is not None
-        assert (admitted.namespace, admitted.kind, admitted.expires_at) == ("mine", "admin", None)
 
 
 def test_a_long_text_whose_vector_had_no_passages_is_embedded_anew(path: Path) -> None:

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.server.postgres.server import running
 
-from ..postgres.server import running
 from .databases import Database, postgres, sqlite
 from .faults import repeated
 from .kills import SCENES, Scene, kill_often

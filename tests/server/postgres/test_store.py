@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from tests.storage.contract import *  # noqa: F403
 
 from priming.storage.protocol import Store
 from priming_server.postgres.store import PostgresStore
 
-from ..contract import *  # noqa: F403
 from .server import clear
 
 pytestmark = pytest.mark.slow

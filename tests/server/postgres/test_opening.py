@@ -3,11 +3,11 @@
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import ParamError, StoreError
 
-from ..making import NOW
 from .server import as_role, as_superuser
 
 

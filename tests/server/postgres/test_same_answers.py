@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory, PrimingError, profiles
 
-from ..making import NOW
 from .server import clear
 
 pytestmark = pytest.mark.slow

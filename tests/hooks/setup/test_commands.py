@@ -1,10 +1,10 @@
-"""The commands ``setup`` and ``hook``; what is written is tested in tests/hooks."""
+"""The commands ``setup`` and ``hook``; what is written is tested beside this."""
 
 import json
 
 import pytest
 
-from ..hooks.programs import install
+from ..programs import install
 
 
 @pytest.fixture(autouse=True)

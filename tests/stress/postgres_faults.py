@@ -15,13 +15,13 @@ from threading import Event, Thread
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from tests.server.postgres.server import as_superuser, restart
+from tests.storage.making import remember, whole
 
 from priming.errors import Busy, PrimingError, StoreError
 from priming.storage.rows import MemoryRow
 from priming_server.postgres.store import PostgresStore
 
-from ..making import remember, whole
-from ..postgres.server import as_superuser, restart
 from .databases import Database, examine, problems
 from .faults import FAULTS_OF_A_FILE, Fault, jumping_clock
 from .work import Diary, Worker

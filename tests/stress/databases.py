@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any
 
 import psycopg
+from tests.server.postgres.server import empty
 
 from priming import HashedEmbedder, Memory
 from priming.history.log import newest_first
@@ -27,8 +28,6 @@ from priming.storage.rows import (
     WeightsRow,
     identity,
 )
-
-from ..postgres.server import empty
 
 NAMESPACE = "team"
 _LOOKS = 10_000

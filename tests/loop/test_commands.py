@@ -8,11 +8,13 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.conftest import COMMAND
 
 from priming.cli.options import AgentOptions
-from priming.llm.protocol import ScriptedAgent
-
-from ..conftest import COMMAND
+from priming.errors import ParamError
+from priming.llm.scripted import ScriptedAgent
+from priming.operations.schema import arguments
+from priming.operations.table import BY_NAME
 
 REASON = {"assessment": "simple", "tasks": [], "question": None, "impasse": None, "reasoning": "It is plain."}
 ACT = {"status": "delivered", "details": "Done.", "utilized": [], "obstacle": None, "learning": None}
@@ -294,3 +296,15 @@ def test_without_an_agent_there_is_no_run(shell):
     done = shell.run("loop", "run", "Mend it")
     assert done.exit_code == 2
     assert "agent = None: must be given" in done.stderr
+
+
+def test_the_help_has_a_panel_of_the_loop_and_a_group_in_a_group(shell):
+    assert "\nLoop:\n" in shell.run("--help").stdout
+    shown = shell.run("loop", "meta", "--help").stdout
+    assert "\nCommands:\n  record" in shown
+    assert "should-pivot  Advise whether to take another approach\n" in shown
+
+
+def test_a_run_at_a_server_needs_the_path_of_its_folder():
+    with pytest.raises(ParamError, match="folder = None: must be given: the absolute path of the folder"):
+        arguments(BY_NAME["loop_run"], {"objective": "Paint the door"})

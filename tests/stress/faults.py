@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from tests.storage.processes import in_child
+
 from priming.errors import PrimingError, StoreError
 
-from ..processes import in_child
 from .databases import Database, examine, problems
 from .kills import Tally
 from .work import Diary, Worker

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.environment import locate
@@ -14,7 +15,6 @@ from priming.errors import StoreError
 from priming.storage.opening import database_check
 from priming_server.access.tokens import Tokens
 
-from ..making import NOW
 from .server import OWNER, as_role, as_superuser, empty
 
 SCHEMA, ROLE = "shared_by_roles", "app"

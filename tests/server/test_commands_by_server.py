@@ -6,11 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from priming import Memory
 from priming.cli.app import app
-from priming.cli.options import StoreOptions
-from priming.operations.client import Client, RemoteMemory, reach
-from priming.operations.service import LocalService
 
 SESSION = "SESSION"
 """It stands for the session of the loop that began last."""
@@ -119,50 +115,17 @@ def output(folder, command, *options):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("served")
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["for people", "for programs"])
 def test_every_command_says_the_same_with_and_without_a_server(
-    server, tmp_path_factory, monkeypatch, options
+    tmp_path, tmp_path_factory, monkeypatch, options
 ):
     monkeypatch.chdir(tmp_path_factory.mktemp("project"))
     alone = tmp_path_factory.mktemp("alone")
     for command in SCRIPT:
         expected = output(alone, command, *options)
-        shown, *rest = output(server.folder, command, *options)
+        shown, *rest = output(tmp_path, command, *options)
         own = [line for line in shown.splitlines(keepends=True) if line.startswith("server ")]
         assert (shown.replace("".join(own), ""), *rest) == expected, command
         assert bool(own) == (command[0] == "status" and not options), "status names the server that runs"
         assert "Traceback" not in expected[1]
-
-
-def test_a_command_uses_the_server_unless_it_is_told_not_to(server, monkeypatch):
-    for options, kind in (
-        (StoreOptions(url=server.url, embedder="hashed"), RemoteMemory),
-        (StoreOptions(url=server.url, embedder="hashed", file_only=True), Memory),
-        (StoreOptions(url=server.url, embedder="hashed", profile="ethos"), Memory),
-    ):
-        with options.open() as memory:
-            assert isinstance(memory, kind)
-    monkeypatch.setenv("PRIMING_SERVER", "off")
-    with StoreOptions(url=server.url, embedder="hashed").open() as memory:
-        assert isinstance(memory, Memory)
-
-
-def test_the_service_of_a_surface_is_the_server_too(server):
-    for options, kind in (
-        (StoreOptions(url=server.url, embedder="hashed"), Client),
-        (StoreOptions(url=server.url, embedder="hashed", file_only=True), LocalService),
-    ):
-        service = options.service()
-        assert isinstance(service, kind)
-        assert service.call("default", "status", {})["memories"] == 0
-        service.close()
-
-
-@pytest.mark.slow
-def test_priming_serve_listens_beside_its_store_too(process):
-    client = reach(process.url)
-    assert client is not None
-    client.close()
-    assert output(process.folder, ["status", "--json"])[2] == 0
-    assert process.end() == 0
-    assert reach(process.url) is None

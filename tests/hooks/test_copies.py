@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.storage.crashing import everywhere
+from tests.storage.sqlite.files import contents, make_store
 
 from priming import HashedEmbedder, Memory
 from priming.config.environment import database_place, locate
@@ -14,9 +16,6 @@ from priming.config.params.limits import STORE
 from priming_agents.agents import Event
 from priming_agents.session import folder_of, locked_session
 from priming_agents.teaching import put
-
-from .crashing import everywhere
-from .sqlite.files import contents, make_store
 
 SECRET, NEEDLE = "Always call zirconium by its name.", b"irconium"
 OLD = "The office is in Bergen."

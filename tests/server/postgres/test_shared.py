@@ -5,6 +5,8 @@ from threading import Event, Thread
 
 import psycopg
 import pytest
+from tests.storage.contract_sharing import *  # noqa: F403
+from tests.storage.making import NOW, remember, trace, whole
 
 from priming import Memory
 from priming.errors import Busy, StoreError
@@ -12,8 +14,6 @@ from priming.storage.protocol import Store, Trace
 from priming.storage.rows import MemoryRow
 from priming_server.postgres.store import PostgresStore
 
-from ..contract_sharing import *  # noqa: F403
-from ..making import NOW, remember, trace, whole
 from .server import as_superuser, clear
 
 pytestmark = pytest.mark.slow

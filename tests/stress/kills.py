@@ -16,13 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.server.postgres.next_release import CONSTRAINT, INDEX, MISSED, upgraded
+from tests.server.postgres.server import empty
+from tests.storage.processes import in_child, start
+from tests.storage.sqlite.files import make_store
+
 from priming import HashedEmbedder, Memory
 from priming_server.postgres.store import PostgresStore
 
-from ..postgres.next_release import CONSTRAINT, INDEX, MISSED, upgraded
-from ..postgres.server import empty
-from ..processes import in_child, start
-from ..sqlite.files import make_store
 from .databases import EMBEDDER, Database, examine, problems
 from .work import Diary, Worker
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from tests.server.postgres.server import running
 
-from ..postgres.server import running
 from .databases import Database, postgres, sqlite
 from .faults import repeated
 from .kills import SCENES, kill_often

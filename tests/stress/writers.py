@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
+from tests.storage.processes import Gate, in_child, start
+
 from priming.errors import PrimingError
 
-from ..processes import Gate, in_child, start
 from .databases import Database, examine
 from .work import Diary, Worker
 

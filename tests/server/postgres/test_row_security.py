@@ -8,6 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
+from tests.storage.contract_namespaces import LEARNT, RECALL
+from tests.storage.making import NOW, link, remember, whole
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import StoreError
@@ -17,8 +19,6 @@ from priming_server.postgres.pool import CHANNEL, log_name
 from priming_server.postgres.schema import EVERY_NAMESPACE
 from priming_server.postgres.store import PostgresStore
 
-from ..contract_namespaces import LEARNT, RECALL
-from ..making import NOW, link, remember, whole
 from .server import OWNER, as_role, as_superuser, empty
 
 pytestmark = pytest.mark.slow

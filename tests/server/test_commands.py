@@ -99,3 +99,8 @@ def test_a_server_without_its_extra_names_the_command_that_installs_it(shell, mo
     done = shell.run("serve")
     assert done.exit_code == 1
     assert "priming serve needs the extra 'server': pip install 'priming[server]'" in done.stderr
+
+
+def test_to_list_tokens_makes_no_store(shell):
+    assert shell.run("token", "list").exit_code == 0
+    assert not (shell.folder / "memory.db").exists()

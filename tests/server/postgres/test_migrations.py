@@ -14,6 +14,9 @@ from threading import Event
 
 import psycopg
 import pytest
+from tests.storage.processes import Child, start
+from tests.stress.databases import problems
+from tests.stress.work import Diary, Worker
 
 from priming import HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew
@@ -21,9 +24,6 @@ from priming_server.postgres.migrations.runner import prepare
 from priming_server.postgres.schema import lock_key, migrations
 from priming_server.postgres.store import PostgresStore
 
-from ..processes import Child, start
-from ..stress.databases import problems
-from ..stress.work import Diary, Worker
 from .next_release import ADDED, CONSTRAINT, INDEX, MISSED, NEWER, upgraded
 from .server import as_superuser, empty
 

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from ..conftest import invoke
+from tests.cli.conftest import invoke
 
 TRIGGER = "The gate hangs on grandchildren"
 RESOLUTION = "Kill the whole process group"

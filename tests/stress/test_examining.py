@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.storage.sqlite.files import execute
 
-from ..sqlite.files import execute
 from .databases import examine, sqlite
 from .work import Diary, Worker
 

@@ -7,11 +7,11 @@ import numpy as np
 import psycopg
 import pytest
 from pgvector.psycopg import register_vector
+from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.maintenance.generations import change_embedder
 
-from ..making import NOW
 from .server import clear
 
 pytestmark = pytest.mark.slow
