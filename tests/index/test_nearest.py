@@ -35,17 +35,17 @@ def column(vectors, base):
 
 
 def by_search_of_all(vectors, query, count, pool=None):
-    cosines = np.round(vectors.astype(np.float64) @ query.astype(np.float64), EXACT)
+    cosines = np.round(np.asarray(vectors, np.float64) @ query.astype(np.float64), EXACT)
     rows = np.arange(len(vectors)) if pool is None else np.flatnonzero(pool)
     order = np.lexsort((rows, -cosines[rows]))[:count]
     return rows[order], cosines[rows[order]]
 
 
 def overlap(index, vectors, queries, pool=None, count=10):
-    shares = []
+    shares, exact = [], vectors.astype(np.float64)
     for query in queries:
         rows, _ = index.nearest(query, count, pool)
-        shares.append(len(set(rows) & set(by_search_of_all(vectors, query, count, pool)[0])) / count)
+        shares.append(len(set(rows) & set(by_search_of_all(exact, query, count, pool)[0])) / count)
     return float(np.mean(shares))
 
 
@@ -71,7 +71,7 @@ def test_of_few_vectors_the_nearest_are_those_of_a_search_of_all(base, tail, cou
 def test_of_many_vectors_the_ten_nearest_are_nearly_always_those_of_a_search_of_all(shared):
     vectors = of_topics(MANY, shared=shared)
     index = NearestIndex(column(vectors, MANY - 500))
-    assert overlap(index, vectors, of_topics(100, seed=2, shared=shared)) >= 0.99
+    assert overlap(index, vectors, of_topics(40, seed=2, shared=shared)) >= 0.99
 
 
 def test_the_cosines_of_many_vectors_are_exact_and_fall(many):
@@ -88,7 +88,7 @@ def test_a_pool_of_any_size_is_searched_as_well_as_all_and_nothing_else_is_retur
     index = NearestIndex(column(many, MANY))
     pool = np.random.default_rng(4).random(MANY) < share
     count = min(10, int(pool.sum()))
-    assert overlap(index, many, of_topics(50, seed=5), pool, max(1, count)) >= (0.99 if count else 0.0)
+    assert overlap(index, many, of_topics(20, seed=5), pool, max(1, count)) >= (0.99 if count else 0.0)
     rows, _ = index.nearest(of_topics(1, seed=6)[0], 10, pool)
     assert len(rows) == count
     assert pool[rows].all()

@@ -13,7 +13,13 @@ from priming import HashedEmbedder, Memory
 from priming.index.snapshot import load, save
 from priming.index.working_set import WorkingSet
 
-COUNT = 300
+COUNT = 30
+
+
+@pytest.fixture(autouse=True)
+def early(monkeypatch):
+    """A tenth of what it usually takes is worth a snapshot."""
+    monkeypatch.setattr("priming.index.arrays._SNAPSHOT_AFTER", COUNT - 4)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -415,26 +417,33 @@ def test_a_namespace_is_one_printable_line(open_memory):
 # Many at once
 
 
+@pytest.fixture
+def batch(monkeypatch):
+    """How many are written at once: few."""
+    monkeypatch.setattr(import_module("priming.remember.remember"), "STORE", replace(STORE, batch=20))
+    return 20
+
+
 def numbered(count):
     return [{"content": f"note {i}.", "key": f"note-{i}"} for i in range(count)]
 
 
-def test_many_are_written_a_batch_at_a_time_and_progress_is_told(memory):
+def test_many_are_written_a_batch_at_a_time_and_progress_is_told(memory, batch):
     fields = []
-    count = 2 * STORE.batch + 7
+    count = 2 * batch + 7
     answers = memory.remember_many(numbered(count), progress=lambda done, total: fields.append((done, total)))
     assert [answer.key for answer in answers] == [f"note-{i}" for i in range(count)]
-    assert fields == [(STORE.batch, count), (2 * STORE.batch, count), (count, count)]
+    assert fields == [(batch, count), (2 * batch, count), (count, count)]
     assert [operation.kind for operation in memory.log()] == ["remember"] * 3
     assert len({answer.operation for answer in answers}) == 3
 
 
-def test_a_generator_is_read_a_batch_at_a_time_without_a_total(memory):
+def test_a_generator_is_read_a_batch_at_a_time_without_a_total(memory, batch):
     fields = []
-    items = (item for item in numbered(STORE.batch + 1))
+    items = (item for item in numbered(batch + 1))
     memory.remember_many(items, progress=lambda done, total: fields.append((done, total)))
-    assert fields == [(STORE.batch, None), (STORE.batch + 1, None)]
-    assert memory.stats().memories == {"episode": {"active": STORE.batch + 1}}
+    assert fields == [(batch, None), (batch + 1, None)]
+    assert memory.stats().memories == {"episode": {"active": batch + 1}}
 
 
 def test_nothing_to_remember_is_nothing_done(memory):
@@ -442,30 +451,30 @@ def test_nothing_to_remember_is_nothing_done(memory):
     assert memory.log() == []
 
 
-def test_an_error_keeps_the_batches_before_it_and_names_the_item(memory):
-    items = numbered(2 * STORE.batch + 100)
-    bad = 2 * STORE.batch + 40
+def test_an_error_keeps_the_batches_before_it_and_names_the_item(memory, batch):
+    items = numbered(2 * batch + 10)
+    bad = 2 * batch + 4
     items[bad] = {"content": " "}
     with pytest.raises(ParamError, match=f"item {bad}: content = ' ': must not be blank"):
         memory.remember_many(items)
-    assert memory.stats().memories == {"episode": {"active": 2 * STORE.batch}}
+    assert memory.stats().memories == {"episode": {"active": 2 * batch}}
     items[bad] = {"content": "mended"}
     statuses = [answer.status for answer in memory.remember_many(items)]
-    assert statuses == ["duplicate"] * (2 * STORE.batch) + ["stored"] * 100
+    assert statuses == ["duplicate"] * (2 * batch) + ["stored"] * 10
 
 
-def test_an_interrupt_keeps_the_batches_before_it(memory):
+def test_an_interrupt_keeps_the_batches_before_it(memory, batch):
     def interrupted():
-        yield from numbered(STORE.batch + 20)
+        yield from numbered(batch + 2)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         memory.remember_many(interrupted())
-    assert memory.stats().memories == {"episode": {"active": STORE.batch}}
+    assert memory.stats().memories == {"episode": {"active": batch}}
     assert memory.stats().operations == 1
     assert memory.validate() == []
-    assert len(memory.remember_many(numbered(STORE.batch + 20))) == STORE.batch + 20
-    assert memory.stats().memories == {"episode": {"active": STORE.batch + 20}}
+    assert len(memory.remember_many(numbered(batch + 2))) == batch + 2
+    assert memory.stats().memories == {"episode": {"active": batch + 2}}
 
 
 @pytest.mark.parametrize("items", ["text", b"text", {"content": "text"}, 7, None])

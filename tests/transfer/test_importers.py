@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,14 @@ from priming.errors import ParamError, PrimingError
 from priming.storage.rows import LinkRow
 from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, names, progress_summary, run
 
-pytestmark = pytest.mark.usefixtures("plugin")
-BATCH = STORE.batch
+pytestmark = pytest.mark.usefixtures("plugin", "batches")
+BATCH = 20
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """Few are written at once."""
+    monkeypatch.setattr("priming.config.params.store.STORE", replace(STORE, batch=BATCH))
 
 
 def entry(number, **more):
@@ -141,7 +148,10 @@ def test_an_error_of_the_importer_keeps_the_batches_before_it_and_notes_it(memor
         file.write(b"\xff\n")
     with pytest.raises(ParamError, match="must be UTF-8 text") as caught:
         run(memory, "lines", path)
-    assert caught.value.__notes__ == [progress_summary(Report(stored=BATCH))]
+    stored = memory.stats().memories["episode"]["active"]
+    assert BATCH <= stored < BATCH + 200
+    assert stored % BATCH == 0
+    assert caught.value.__notes__ == [progress_summary(Report(stored=stored))]
 
 
 def test_a_path_that_cannot_be_read_is_bad_input(memory, tmp_path):
