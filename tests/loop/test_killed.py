@@ -16,6 +16,11 @@ from .killed import go_on, open_memory, run_until, url_of
 SCRIPT = Path(__file__).with_name("killed.py")
 SAVES = 21
 """How often a whole run saves its session; ``test_a_run_saves_so_many_steps`` checks it."""
+NUMBERS = [
+    number if number % 3 == 1 else pytest.param(number, marks=pytest.mark.slow)
+    for number in range(1, SAVES + 1)
+]
+"""Each save; every third in ``make test``."""
 
 
 class Died(BaseException):
@@ -74,7 +79,7 @@ def test_a_run_saves_so_many_steps(whole):
     assert whole[0] == SAVES
 
 
-@pytest.mark.parametrize("number", range(1, SAVES + 1))
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_run_that_ends_at_any_save_is_resumed(tmp_path, whole, when, number):
     with open_memory("sqlite://") as memory:
