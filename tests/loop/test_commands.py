@@ -12,7 +12,7 @@ from tests.cli.conftest import COMMAND
 
 from priming.cli.options import AgentOptions
 from priming.errors import ParamError
-from priming.llm.scripted import ScriptedAgent
+from priming.llm.protocol import ScriptedAgent
 from priming.operations.schema import arguments
 from priming.operations.table import BY_NAME
 

@@ -5,9 +5,9 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from priming.config.params.server import SocketParams
+from priming.config.params.limits import SocketParams
 from priming.config.settings import load
-from priming.local.listener import create_store, local_listener
+from priming.local.http import create_store, local_listener
 from priming.local.server import LocalServer
 from priming.operations.service import LocalService
 

@@ -9,10 +9,9 @@ import pytest
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
 from priming.cli.options import StoreOptions
-from priming.config.params.server import SocketParams
-from priming.operations.client import Client, reach
+from priming.config.params.limits import SocketParams
+from priming.operations.client import Client, RemoteMemory, open_memory, reach
 from priming.operations.connection import ConnectionLost, ServerConnection, greeting_at
-from priming.operations.remote_memory import RemoteMemory, open_memory
 from priming.operations.service import LocalService
 
 

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 LIGHT = """
 import sys
 from priming.operations import client
-from priming.operations.remote_memory import RemoteMemory, open_memory
-from priming.config.params.server import SocketParams
+from priming.operations.client import RemoteMemory, open_memory
+from priming.config.params.limits import SocketParams
 client.SOCKET = SocketParams(knock=60.0)
 with open_memory(sys.argv[1]) as memory:
     assert isinstance(memory, RemoteMemory)
@@ -30,8 +30,8 @@ print(sorted(heavy))
 WRITER = """
 import itertools, json, pathlib, sys
 from priming.operations import client
-from priming.operations.remote_memory import open_memory
-from priming.config.params.server import SocketParams
+from priming.operations.client import open_memory
+from priming.config.params.limits import SocketParams
 client.SOCKET = SocketParams(knock=60.0)
 url, name, end = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 with open_memory(url) as memory:
