@@ -96,7 +96,8 @@ def recall(
     Args:
         text: the question, or what the agent sees; ``cue`` can add a context, or replace the text.
         cue: a context: file, language, task, environment, project, speaker, and others by name.
-        kinds: the kinds of memory to return; None: all but entities. "file" alone: the files that a task will touch.
+        kinds: the kinds of memory to return; None: all but entities and corrections, which rules repeat.
+            "file" alone: the files that a task will touch.
         limit: maximum number of hits.
         tokens: budget of ``Recall.text``; None: no limit.
         session: the session under which the recall is recorded.
