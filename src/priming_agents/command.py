@@ -274,13 +274,13 @@ def _text(
                 event, state, folder, context.project_of(folder), existing, attended, content.store is None
             )
             if name in LAUNCHING:
-                events.learn_left_behind(call, database, work.call)
+                teaching.learn_left_behind(call, database, work.call)
             state.answer(work.call, events.handle(name, call))
             if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
                 raise Busy("the hook has ended")  # what nobody was told does not count as shown
             state.end_claim(mark)
         text = state.answers[work.call]
-    if events.UNLEARNED not in text:
+    if teaching.UNLEARNED not in text:
         teaching.remove(database, work.call)
     return text
 
@@ -336,9 +336,9 @@ class HookAnswers:
     def __init__(self, server: LocalServer) -> None:
         from priming.maintenance import adoption
         from priming.rules import learn
-        from priming_agents import context, corrections, events, teaching
+        from priming_agents import context, events, prompts, teaching
 
-        assert all((adoption, learn, context, corrections, events, teaching))  # loaded before the first call
+        assert all((adoption, learn, context, events, prompts, teaching))  # loaded before the first call
         self._server, self._hosts, self._turn = server, Hosts(server), Lock()
 
     def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,30 +5,22 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from priming.errors import Conflict, NotFound, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed
-from priming_agents import context
+from priming_agents import context, teaching
 from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
+from priming_agents.prompts import read_prompt
 from priming_agents.session import HookCall, count_tokens
 from priming_agents.stores import HookStore
-
-if TYPE_CHECKING:
-    from priming_agents.phrases import Correction
+from priming_agents.teaching import ASK
 
 KINDS = ("episode", "fact", "procedure", "failure", "pattern")
 """The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
 
-ASK = (
-    "The user seems to be correcting you. If this is a rule that will apply again, call Priming's tool `learn`"
-    " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
-)
-UNLEARNED = "Priming's store cannot be written now, and does not have the user's correction: tell the user."
 REMINDER = (
     "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
     " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
@@ -61,11 +53,9 @@ def _session_start(call: HookCall) -> None:
 
 def _prompt(call: HookCall) -> None:
     """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
-    from priming_agents import corrections
-
     session = call.session
-    correction = corrections.detect(call.event.prompt)
-    if correction is None:
+    reading = read_prompt(call.event.prompt)
+    if reading.is_silent:
         _confirm_rules(call)
     session.prompts += 1
     session.logs.clear()
@@ -74,8 +64,10 @@ def _prompt(call: HookCall) -> None:
     )  # Gemini CLI runs a command before the hook for it has ended
     _start_run(call)
     reminder = _reminder(call)
-    if correction is not None and call.learns:
-        _learn(call, correction)
+    if reading.correction is not None and call.learns:
+        teaching.learn_now(call, reading.correction)
+    if not teaching.withdraw(call, reading) and reading.asks and call.learns:
+        call.add(ASK)
     text = call.event.prompt[: HOOK.read]
     if context.words(text):
         language = language_of(session.file) if session.file and session.is_new_file else None
@@ -308,43 +300,6 @@ def _notice(missing: Sequence[str]) -> str:
     )
 
 
-def _learn(call: HookCall, correction: Correction) -> None:
-    """Learn a correction that is certain; ask the agent about any other."""
-    if not correction.certain:
-        call.add(ASK)
-        return
-    from priming_agents import teaching
-
-    try:
-        _tell(call, teaching.learn(call.own_store, correction.right, correction.wrong, call.session))
-    except StoreError:
-        call.add(UNLEARNED)
-
-
-def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
-    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
-    from priming_agents import teaching
-
-    learned = set[str | None]()
-    for queued in teaching.left_behind(database, present):
-        if queued.event is not None and queued.event in learned:
-            teaching.remove(database, queued.call)
-            continue
-        with suppress(StoreError):  # it stays in the queue
-            _tell(call, teaching.learn_late(call.own_store, database, queued))
-            learned.add(queued.event)
-
-
-def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
-    """Tell the agent a rule that was learned, as it is stored."""
-    if rule:
-        from priming_agents import teaching
-
-        if teaching.is_in_force(rule):
-            call.session.show(rule["id"], rule["key"], "", rule=True)
-        call.add(teaching.reply(rule))
-
-
 def _start_run(call: HookCall) -> None:
     """Start a run unless an idle one is under way; end a busy one first, for agents that never call ``stop``."""
     _end_run(call)
@@ -364,12 +319,16 @@ def _end_run(call: HookCall) -> None:
 
 
 def _confirm_rules(call: HookCall) -> None:
-    """Confirm, once a session, each rule that was shown before and to which the user did not object."""
-    session = call.session
+    """Confirm, once a session, each rule that was shown before and about which the user says nothing."""
+    session, spoken = call.session, context.stems(call.event.prompt)
     rules = [
         (memory_id, key)
         for memory_id, (_, prompt, key, recall_id, rule) in session.shown.items()
-        if rule and recall_id and memory_id not in session.confirmed and prompt <= session.prompts
+        if rule
+        and recall_id
+        and memory_id not in session.confirmed
+        and prompt <= session.prompts
+        and spoken.isdisjoint(context.stems(key.replace("-", " ")))
     ]
     if rules and session.prompts:
         for store in call.stores:

@@ -20,18 +20,29 @@ from priming.config import private_files
 from priming.config.environment import QUEUED
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
-from priming.errors import Conflict, NotFound, ParamError
+from priming.core.arguments.checks import PAGE_LIMIT
+from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed, label, quote_text
-from priming_agents import context, corrections
+from priming_agents import context
 from priming_agents.limits import HOOK
-from priming_agents.session import Mark, SessionState, folder_of, moment, read_session
+from priming_agents.prompts import Correction, PromptReading, contradicted, read_prompt, withdrawn
+from priming_agents.session import HookCall, Mark, SessionState, folder_of, moment, read_session
 from priming_agents.stores import id_of
 
 if TYPE_CHECKING:
     from priming_agents.agents import Event
-    from priming_agents.phrases import Correction
     from priming_agents.stores import HookStore
+
+ASK = (
+    "The user may be telling you what will apply again. If so, call Priming's tool `learn` (right: the rule, wrong:"
+    " what was done instead), so that the user need not repeat it."
+)
+WITHDRAWING = (
+    "The user may be withdrawing this rule. If so, call Priming's tool `forget` with its key, or `learn` what takes"
+    " its place:"
+)
+UNLEARNED = "Priming's store cannot be written now, and does not have the user's correction: tell the user."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +59,15 @@ class Queued:
     """The digest of the prompt's mark, if the agent gave the prompt an id: two calls may report it."""
 
 
-def certain_correction(name: str, event: Event) -> Correction | None:
-    """The correction in a prompt, if it is certain."""
-    correction = corrections.detect(event.prompt) if name == "prompt" else None
-    return correction if correction is not None and correction.certain else None
-
-
 def is_due(database: Path, name: str, event: Event) -> bool:
-    """Whether there is something to learn: a certain correction in a prompt, or a file of one that waits."""
-    waiting = name == "prompt" and any(folder_of(database).glob(f"*{QUEUED}"))
-    return waiting or certain_correction(name, event) is not None
+    """Whether there is something to learn: a correction in a prompt, or a file of one that waits."""
+    waiting = any(folder_of(database).glob(f"*{QUEUED}"))
+    return name == "prompt" and (waiting or read_prompt(event.prompt).correction is not None)
 
 
 def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = None) -> bool:
-    """Queue the correction in a prompt, if it is certain; returns whether it waits there."""
-    correction = certain_correction(name, event)
+    """Queue the correction in a prompt, if there is one; returns whether it waits there."""
+    correction = read_prompt(event.prompt).correction if name == "prompt" else None
     if correction is None:
         return False
     scope = _scope(read_session(database, event.session), correction.right)
@@ -77,7 +82,61 @@ def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = 
     return path.exists()
 
 
-def left_behind(database: Path, call: str) -> Iterator[Queued]:
+def learn_now(call: HookCall, correction: Correction) -> None:
+    """Learn a correction, and tell the agent."""
+    try:
+        _tell(call, _learn(call.own_store, correction.right, correction.wrong, call.session))
+    except StoreError:
+        call.add(UNLEARNED)
+
+
+def withdraw(call: HookCall, reading: PromptReading) -> bool:
+    """Forget the rule that the user plainly withdraws; ask the agent about others. Return whether it did either."""
+    if not (reading.withdrawals or reading.statements):
+        return False
+    rules: list[Mapping[str, Any]] = []
+    with suppress(Conflict, NotFound):  # a namespace that does not exist yet
+        rules = call.own_store.call("list", {"kinds": ["behavior"], "limit": PAGE_LIMIT})
+    keys = {rule["content"]: rule["key"] for rule in rules}
+    nearest: list[str] = []
+    for sentence in reading.withdrawals:
+        nearest, is_plain = withdrawn(sentence, [*keys])
+        if is_plain and len(nearest) == 1:
+            with suppress(Conflict, NotFound, StoreError):
+                request = {"key": keys[nearest[0]], "reason": "withdrawn in a prompt"}
+                call.own_store.call("forget", request, writes=True)
+                named = f"{bracketed(keys[nearest[0]])}: {_sentence(nearest[0])}"
+                call.add(f"Forgotten, since the user withdrew it, {named} `priming undo` takes that back.")
+                return True
+        nearest = nearest or withdrawn(call.event.prompt, [*keys])[0]
+    if reading.correction is None:  # what is learned is placed beside the rest
+        nearest += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
+    for rule in dict.fromkeys(nearest[: HOOK.limit]):
+        call.add(f"{WITHDRAWING} {bracketed(keys[rule])}: {quote_text(rule)}")
+    return bool(nearest)
+
+
+def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
+    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
+    learned = set[str | None]()
+    for queued in _left_behind(database, present):
+        if queued.event is not None and queued.event in learned:
+            remove(database, queued.call)
+            continue
+        with suppress(StoreError):  # it stays in the queue
+            _tell(call, _learn_late(call.own_store, database, queued))
+            learned.add(queued.event)
+
+
+def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
+    """Tell the agent a rule that was learned, as it is stored."""
+    if rule:
+        if rule.get("placement") != "overtaken":
+            call.session.show(rule["id"], rule["key"], "", rule=True)
+        call.add(reply(rule))
+
+
+def _left_behind(database: Path, call: str) -> Iterator[Queued]:
     """The corrections of other calls that have ended."""
     oldest = time.time() - HOOK.patience - HOOK.answer
     with suppress(OSError):
@@ -87,7 +146,7 @@ def left_behind(database: Path, call: str) -> Iterator[Queued]:
                     yield Queued(**json.loads(private_files.read_text(path)))
 
 
-def learn(
+def _learn(
     store: HookStore, right: str, wrong: str | None, session: SessionState, queued: Queued | None = None
 ) -> Any:
     """Learn a rule with the scope of a session's work; returns what is stored.
@@ -96,7 +155,10 @@ def learn(
     """
     cue, identified = _scope(session, right), dict[str, str]()
     if queued is not None:
-        cue = {**(cue if queued.scope is None else queued.scope), "at": _moment(queued.call)}
+        cue = {
+            **(cue if queued.scope is None else queued.scope),
+            "at": datetime.fromtimestamp(moment(queued.call) / 1000, UTC).isoformat(),
+        }
         identified = {"operation_id": id_of(queued.call, "learn 1")}
     request = {
         "right": right,
@@ -108,20 +170,10 @@ def learn(
     return store.call("learn", request, writes=True, **identified)
 
 
-def _moment(call: str) -> str:
-    """When a call began: its id begins with the milliseconds."""
-    return datetime.fromtimestamp(moment(call) / 1000, UTC).isoformat()
-
-
-def is_in_force(rule: Mapping[str, Any]) -> bool:
-    """Whether a rule that was learned holds; not if a rule that was learned after it was said has replaced it."""
-    return bool(rule.get("placement") != "overtaken")
-
-
 def reply(rule: Mapping[str, Any]) -> str:
     """What the agent is told of a rule that was learned, as it is stored."""
     text = f"{bracketed(rule['key'])}: {_sentence(rule['content'])}"
-    if not is_in_force(rule):
+    if rule.get("placement") == "overtaken":  # a rule that was learned after it was said has replaced it
         later = bracketed(rule["beside"])
         return f"The user said before, {text} This is not in force, because {later} was learned after it."
     replaced = f" It replaces this rule: {_sentence(rule['previous'])}" if rule.get("previous") else ""
@@ -142,7 +194,7 @@ def _listed(value: Any) -> str:
     return " or ".join(label(str(each)) for each in values)
 
 
-def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
+def _learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
     """Learn a correction of an earlier call, if neither that call did nor another one that reported the same prompt.
 
     It is taken out of the queue.
@@ -156,7 +208,7 @@ def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
         remove(database, queued.call)
         return None
     with suppress(ParamError, Conflict, NotFound, ValueError, TypeError):  # a rule that can never be learned
-        rule = learn(store, queued.right, queued.wrong, session, queued)
+        rule = _learn(store, queued.right, queued.wrong, session, queued)
     remove(database, queued.call)
     return rule
 

@@ -17,7 +17,7 @@ from priming import serialization
 from priming.cli import parse
 from priming.config import relations, store_urls
 from priming.core import similarity, when
-from priming.core.arguments import checks, globs, keys, measured, normal_forms
+from priming.core.arguments import checks, globs, measured, normal_forms
 from priming.embedding import weights
 from priming.embedding.protocol import HashedEmbedder
 from priming.embedding.weights import packaged
@@ -45,12 +45,12 @@ from priming.text import (
     names,
     quotation,
     tokens,
-    verbs,
 )
 from priming.text.name_forms import software_kinds
 from priming.text.statements import judge, kinds, reader
 from priming.transfer import chat, export, floop, git_log, jsonl, markdown
-from priming_agents import agents, context, corrections, events
+from priming_agents import agents, context, events
+from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
@@ -301,7 +301,6 @@ READERS = (
     ),
     _reader("language of a file", languages.language_of, "text.languages"),
     _reader("task of a file", languages.task_of, "text.languages"),
-    _reader("verb", lambda text: (verbs.infinitive(text), verbs.is_participle(text)), "text.verbs"),
     _reader("reversal of a statement", lambda text: _judged(text, "never " + text[1:]), *_JUDGE),
     _reader(
         "change between halves",
@@ -310,8 +309,9 @@ READERS = (
     ),
     _reader("subjects", judge.subjects, *_STATEMENTS, cached=(reader.read,)),
     _reader("contrast", lambda text: reader.contrast(text, text[1:]), *_STATEMENTS, cached=(reader.read,)),
+    _reader("prompt", user_prompts.read_prompt, "priming_agents.prompts", cached=(user_prompts.read_prompt,)),
     _reader(
-        "correction in a prompt", corrections.detect, "priming_agents.corrections", "priming_agents.phrases"
+        "rule withdrawn", lambda text: user_prompts.withdrawn(text, [text[1:]]), "priming_agents.prompts"
     ),
     _reader("tasks of a command", context.tasks_of, "priming_agents.context"),
     _reader("environments of a command", context.environments_of, "priming_agents.context"),
@@ -387,7 +387,7 @@ READERS = (
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
     _reader("similarity", lambda text: similarity.tokens(text), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.protocol"),
-    _reader("key of a text", keys.slug, "core.arguments.keys"),
+    _reader("key of a text", normal_forms.slug, "core.arguments.keys"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
     _reader(
         "URL of a database", lambda text: store_urls.parse_url(f"postgresql://{text}"), "config.store_urls"

@@ -9,9 +9,10 @@ import pytest
 from priming import Cue, Memory
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
-from priming_agents.events import ASK, count_tokens
+from priming_agents.events import count_tokens
 from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
+from priming_agents.teaching import ASK
 
 from .project import DEPLOY, Project
 
@@ -171,6 +172,30 @@ def test_rules_are_not_confirmed_by_an_objection(project):
     project.text("prompt", prompt="that's wrong, never do that again")
     with project.memory() as memory:
         assert memory.get("never-push-to-main").use.followed == 0
+
+
+def test_rules_are_not_confirmed_by_a_prompt_that_is_about_them(project):
+    project.text("session-start")
+    project.text("prompt", prompt="go on")
+    with project.memory() as memory:
+        memory.learn("Deploy only on Mondays")
+    project.text("session-start")
+    answer = project.text("prompt", prompt="who said we only deploy on mondays? that's not a thing")
+    assert "withdrawing this rule" in answer
+    assert '[deploy-only-on-mondays]: "Deploy only on Mondays"' in answer
+    with project.memory() as memory:
+        assert memory.get("deploy-only-on-mondays").use.followed == 0
+
+
+def test_a_rule_that_is_plainly_withdrawn_is_forgotten_and_comes_up_nowhere(project):
+    with project.memory() as memory:
+        memory.learn("Sign every commit", wrong="unsigned commits")
+    answer = project.text("prompt", prompt="scrap that rule about signing commits, it slows us down")
+    assert 'Forgotten, since the user withdrew it, [sign-every-commit]: "Sign every commit".' in answer
+    assert "Sign every commit" not in project.text("session-start")
+    with project.memory() as memory:
+        assert not [hit for hit in memory.recall("sign the commits").hits if "Sign" in hit.memory.content]
+        memory.undo("last")
 
 
 def test_a_run_ends_with_the_turn_and_a_commit_marks_it_as_used(project):

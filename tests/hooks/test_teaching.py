@@ -213,7 +213,7 @@ def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
 def test_what_is_learned_is_told_in_whole_sentences(project):
     first = project.text("prompt", prompt="No, use webpack instead of rollup")
     assert 'as [use-webpack-instead-of-rollup]: "Use webpack instead of rollup".' in first
-    second = project.text("prompt", prompt="You should have used rollup instead of webpack")
+    second = project.text("prompt", prompt="No, use rollup instead of webpack")
     assert (
         ': "Use rollup instead of webpack". It replaces this rule: "Use webpack instead of rollup".' in second
     )

@@ -1,0 +1,232 @@
+"""What a prompt asks for in the long run: a plain rule is learned, what may be one asked about, the rest left."""
+
+import pytest
+
+from priming.config.params.hooks import HOOK
+from priming_agents.prompts import contradicted, read_prompt, withdrawn
+
+LEARNED = """
+no, don't use tabs, use spaces
+No, use pathlib instead of os.path
+That's not right. Use pnpm, not npm.
+that's wrong, use httpx instead of requests
+actually, no: use decimal instead of float for money
+I told you not to push to main
+never commit secrets to the repository
+As I said, always write the test first
+From now on, write commit messages in the imperative
+In future, ask before adding a dependency
+stop adding comments to every line
+don't ever force-push to a shared branch
+No, wait 12 seconds between two polls
+No - store timestamps in UTC
+I prefer ruff over flake8
+pls don't book anything before ten
+can you please stop rewriting tests every time?
+""".strip().splitlines()
+
+ASKED = {
+    "a fact that corrects": """
+no, the api tokens come from vault, not from the .env
+nein, der Server steht in Frankfurt und nicht in Köln
+the retention is 30 days, 90 was the old contract
+""",
+    "how things are done": """
+In this codebase errors are returned, not thrown.
+we keep fixtures in tests/data here
+Bei uns wird alles mit Prettier formatiert
+nobody here touches the config by hand
+Reports go out on Thursdays at noon
+variable names in this module are in Spanish
+""",
+    "a complaint": """
+you always open a new branch for that
+You should have used the logger
+that's not what I asked for
+why do you keep using var?
+this is the third time that the header is missing
+du vergisst immer die Umlaute
+""",
+    "a lasting request": """
+everytime you touch the schema, regenerate the client
+remember: the staging database is read only for us
+before every release bump the docs
+form now on run the formatter before you show a diff
+Merk dir, dass ich freitags nicht arbeite
+hands off the terraform state
+hör auf die Kommentare zu löschen
+""",
+    "a preference": """
+I'd rather have dataclasses than dicts
+it'd be great if you wouldn't apologise in every reply
+answer in short sentences
+i don't want to see any more wildcard imports
+""",
+    "a choice that may be for this task": """
+Don't use npm, use pnpm instead
+use httpx, not requests
+""",
+}
+
+LEFT = {
+    "a request of the moment": """
+add a test for the date parser
+don't commit yet, I want to have a look
+make the button blue, not red
+move the meeting with the plumber to 3pm instead of 2
+no, the other one, second from the left
+don't bother with the tests this time
+use tabs for this one
+lass die Tests diesmal weg
+""",
+    "a question": """
+why don't you use a set here?
+should I always close the cursor?
+is it better to use tabs or spaces in a makefile?
+warum sollte man nie mit Floats rechnen?
+which of these is never called
+""",
+    "what others say": """
+the reviewer wrote 'please use a map instead of the switch'. is he right?
+mum said I should always carry cash. is that still true?
+the linter says never use eval
+I told Anna that we would be done by Friday
+translate: always wear a helmet
+summarise this: All employees must wear badges. Visitors are never alone.
+""",
+    "what is not the case": """
+if we used kafka instead of redis here, what would break?
+imagine every request had to be signed
+with one table we'd never have to join anything
+""",
+    "the past": """
+we used to deploy on Fridays
+früher haben wir immer freitags deployed
+I never saw that error before
+""",
+    "an idiom": """
+never mind, I found it
+better late than never, lets go on
+you never know, try it
+well you can't always get what you want
+""",
+    "how it goes": """
+the job never finishes, find out why
+everything works now
+The tests pass
+thanks, that's right
+""",
+}
+
+
+def _cases(groups):
+    return [(kind, line) for kind, lines in groups.items() for line in lines.strip().splitlines()]
+
+
+@pytest.mark.parametrize("text", LEARNED)
+def test_a_lasting_instruction_in_plain_words_is_learned(text):
+    correction = read_prompt(text).correction
+    assert correction is not None
+    assert correction.right[0].isupper()
+
+
+@pytest.mark.parametrize(("kind", "text"), _cases(ASKED))
+def test_what_may_be_a_rule_is_asked_about_and_not_learned(kind, text):
+    reading = read_prompt(text)
+    assert reading.asks, kind
+    assert reading.correction is None
+
+
+@pytest.mark.parametrize(("kind", "text"), _cases(LEFT))
+def test_what_is_nobodys_rule_is_left_alone(kind, text):
+    reading = read_prompt(text)
+    assert not reading.asks, kind
+    assert reading.correction is None
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("No, use pathlib instead of os.path.", "Use pathlib instead of os.path", "os.path"),
+        ("wrong, call close() rather than shutdown()", "Call close() rather than shutdown()", "shutdown()"),
+        ("That's wrong. Don't use requests, use httpx.", "Don't use requests, use httpx", None),
+        ("I told you not to push to main!", "Do not push to main", None),
+        ("Please stop using print for logging.", "Stop using print for logging", None),
+        ("From now on, write docs in British English", "Write docs in British English", None),
+        ("I prefer ruff over flake8", "Prefer ruff over flake8", "flake8"),
+        ("No, use uv instead of pip from now on.", "Use uv instead of pip", "pip"),
+        ("pls always give units in metric, thanks", "Always give units in metric", None),
+    ],
+)
+def test_the_rule_is_in_the_persons_words_without_what_frames_it(text, right, wrong):
+    correction = read_prompt(text).correction
+    assert (correction.right, correction.wrong) == (right, wrong)
+
+
+def test_what_needs_another_sentence_is_asked_about():
+    for text in ("No, use that instead", "stop doing that every time", "never do it like this again"):
+        assert read_prompt(text).correction is None, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what does this do?\n```\n# never use eval\nalways = 1\n```",
+        "the mail says\n> always use tabs\nis that so?",
+        "look at this log:\n    never commit secrets\n",
+        "2024-05-01 12:00 never received a heartbeat",
+        "error: you should always name a branch\nwhat now",
+        "$ make lint\nalways use tabs in makefiles\nmake: *** [lint] Error 1",
+        "",
+        "いつも型ヒントを使ってください",
+    ],
+)
+def test_code_quotes_and_logs_teach_nothing(text):
+    assert read_prompt(text).is_silent
+
+
+def test_a_long_prompt_which_may_hold_what_others_wrote_teaches_nothing_by_itself():
+    pasted = "The guide of the other team reads as follows and goes on for a while. " * (HOOK.teaching // 10)
+    reading = read_prompt(f"{pasted}\nAlways run the formatter.")
+    assert reading.correction is None
+    assert reading.asks
+
+
+def test_a_second_rule_in_a_prompt_is_asked_about():
+    reading = read_prompt("Never push to main. Always run the formatter.")
+    assert reading.correction.right == "Never push to main"
+    assert reading.asks
+
+
+RULES = [
+    "Sign every commit",
+    "Always answer in French",
+    "Deploy only on Mondays",
+    "Commit-Nachrichten auf Englisch",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("scrap that rule about signing commits, it slows us down", "Sign every commit"),
+        ("who said we only deploy on mondays? that's not a thing", "Deploy only on Mondays"),
+        ("vergiss das mit den englischen Nachrichten", "Commit-Nachrichten auf Englisch"),
+        ("I never said that you should answer in French!", "Always answer in French"),
+    ],
+)
+def test_the_rule_that_is_withdrawn_is_the_one_that_shares_its_words(text, rule):
+    (sentence, *_) = read_prompt(text).withdrawals
+    assert withdrawn(sentence, RULES)[0] == [rule]
+
+
+def test_a_rule_is_withdrawn_without_a_question_only_if_the_user_names_it_and_nothing_else():
+    assert withdrawn("forget the rule about signing commits", RULES)[1]
+    for text in ("delete the rule for port 8080 in nginx.conf", "we no longer sign commits", "forget that"):
+        assert not withdrawn(text, [*RULES, "Use port 8080"])[1], text
+
+
+def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
+    assert contradicted("you may use emojis again", ["Never use emojis", "Sign every commit"]) == [
+        "Never use emojis"
+    ]
