@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-from priming.config.params.hooks import HOOK
 from priming.config.values import dataclass
+from priming_agents.limits import HOOK
 
 _SENTENCE = re.compile(r".+?(?:(?<![.\s]\w)[.!?…]+(?=\s|$)|;\s|\s[–—-]\s|$)", re.MULTILINE)
 _CLAUSE = re.compile(r"(?<!never)[,:] |,? so (?=no\b|never|don|please|always|use)", re.IGNORECASE)
