@@ -74,7 +74,10 @@ TWINS = (
         ("Deploy to staging", ("Check out main.", "Run deploy.sh staging.", "Read the log.")),
         ("Deploy to production", ("Check out main.", "Run deploy.sh production.", "Read the log.")),
         ("staging", "production"),
-        ("Release to staging", ("Switch to main.", "Execute deploy.sh staging.", "Look at the log.")),
+        (
+            "Deploying to staging",
+            ("First check out main.", "Then run `deploy.sh staging`.", "Please read the log."),
+        ),
     ),
     Twin(
         "version",
@@ -87,7 +90,7 @@ TWINS = (
         ("Restart Kestrel", ("Drain Kestrel.", "Restart Kestrel.", "Watch its log.")),
         ("Restart Heron", ("Drain Heron.", "Restart Heron.", "Watch its log.")),
         ("kestrel", "heron"),
-        ("Bounce Kestrel", ("Drain Kestrel.", "Bounce Kestrel.", "Monitor its log.")),
+        ("How to restart Kestrel", ("Drain Kestrel!", "Kestrel must be restarted.", "Always watch its log.")),
     ),
     Twin(
         "day",

@@ -21,12 +21,12 @@ from priming.llm.protocol import fenced
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
-from priming.sleep.procedures.occasions import asks_for, covers, names_other_target, rejects_trigger, warns_of
 from priming.text.quotation import bracketed, label, quote_text, visible
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, ContextParams, look
 from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
+from priming_loop.occasions import occasion
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"
@@ -152,10 +152,7 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     texts = triggers(record)
     if not texts:
         return bool(confirmed) and not unknown
-    return any(
-        covers(text, objective) and not names_other_target(text, objective) and asks_for(text, objective)
-        for text in texts
-    )
+    return any(occasion(text, objective) == "applies" for text in texts)
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -231,12 +228,11 @@ def _lessons(
     matches = []
     for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
         applies = fires(record, objective, cue)
-        covering = [text for text in triggers(record) if covers(text, objective)]
-        rejected = [text for text in covering if rejects_trigger(objective, text)]
-        warns = kind == "failure" and any(warns_of(text, objective) for text in rejected)
-        if rejected and not applies and not warns:
+        occasions = {occasion(text, objective) for text in triggers(record)} - {"elsewhere"}
+        is_rejected = not occasions.isdisjoint(("rejects", "warns"))
+        if is_rejected and not applies and not (kind == "failure" and "warns" in occasions):
             continue
-        is_near = trigger >= params.answerable and not covering
+        is_near = trigger >= params.answerable and not occasions
         is_direct = is_near or (applies and bool(triggers(record)))
         if own < params.answerable and not applies:
             own = min(own, _beyond_names(memory, objective, lesson_texts(record)))

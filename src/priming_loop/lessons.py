@@ -1,10 +1,10 @@
 """Lessons from work: the objective, the task, the trigger, what failed and what helped.
 
-A lesson is stored once: in other words it strengthens the stored lesson instead of repeating it. Each of its texts is
+A lesson is stored once: told again it strengthens the stored lesson instead of repeating it. Each of its texts is
 matched on its own, and the best match counts: a long failure is recalled by its short objective.
 
-Words, and not a cosine, decide whether a lesson applies here: "deploy to staging" is nearer to "deploy to
-production" than most paraphrases are. Only lessons shown for their content are blamed.
+The judge of statements, and not a cosine, decides whether two lessons say the same: "deploy to staging" is nearer to
+"deploy to production" than most paraphrases are. Only lessons shown for their content are blamed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from priming.config.ids import uuid7
 from priming.config.values import dataclass
@@ -26,12 +26,10 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
-from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.questions import ids_of
 from priming.storage.rows import VerdictRow
-from priming.text.corrections.change import compare
 from priming.text.quotation import label
-from priming.text.word_values import stem_of, value_types
+from priming.text.statements.judge import judge
 from priming.types import MemoryRecord
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
@@ -49,9 +47,6 @@ _VOLATILE = re.compile(
     re.IGNORECASE,
 )
 """What differs from one occurrence of the same failure to the next: lines, durations, addresses."""
-_APART = (OPPOSITES, REJECTED, TURNED, "other numbers or versions")
-_LABEL = re.compile(r"[A-Z]{1,3}|[A-Z]\w+|[a-z]")
-_Relation = Literal["same", "instead", "other"]
 _NUMBERED = 100
 """Equal keys are numbered below this number; later ones end in a part of their id."""
 
@@ -138,7 +133,7 @@ def store_lesson(
     if unsolved is not None:
         return _solve(memory, unsolved, lesson)
     near = _comparable(memory, lesson)
-    same = _same(memory, lesson, near, least)
+    same = _same(lesson, near, least)
     if same is not None:
         if same[0].key in credited:
             return StoredLesson(same[0].key, STRENGTHENED, None, same[1])
@@ -161,7 +156,7 @@ def _unsolved(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | 
     cosines = closeness(memory, str(lesson.metadata[TRIGGER]), [[_text(r, TRIGGER)] for r in candidates])
     solved = [record for record, cosine in zip(candidates, cosines, strict=True) if cosine >= least]
     trigger = str(lesson.metadata[TRIGGER])
-    return next((r for r in solved if _occasion(memory, _text(r, TRIGGER), trigger, least) == "same"), None)
+    return next((r for r in solved if _same_occasion(_text(r, TRIGGER), trigger)), None)
 
 
 def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
@@ -193,13 +188,13 @@ def recurring(memory: Namespace, trigger: str, keys: Collection[str], *, least: 
         records = [record for key in keys if (record := memory.find(key)).kind == "failure"]
     cosines = closeness(memory, trigger, [[_text(record, TRIGGER)] for record in records])
     near = [record for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
-    return [r.key for r in near if _occasion(memory, _text(r, TRIGGER), trigger, least) == "same"]
+    return [r.key for r in near if _same_occasion(_text(r, TRIGGER), trigger)]
 
 
 def is_said_by(memory: Namespace, text: str, others: Sequence[str], *, least: float) -> bool:
     """Whether one of some other texts says the same, in these words or in others."""
     return any(
-        closeness(memory, text, [[other]])[0] >= least and _relation(memory, other, text, least) == "same"
+        judge(other, text).kind not in ("changes", "apart") and closeness(memory, text, [[other]])[0] >= least
         for other in others
     )
 
@@ -215,7 +210,7 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
 
 def repeated_lesson(memory: Namespace, lesson: Draft, *, least: float) -> tuple[MemoryRecord, float] | None:
     """The active memory that says the same as a lesson, and the cosine of the two."""
-    return _same(memory, lesson, _comparable(memory, lesson), least)
+    return _same(lesson, _comparable(memory, lesson), least)
 
 
 def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, float]]:
@@ -233,7 +228,7 @@ def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, fl
 
 
 def _same(
-    memory: Namespace, lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
+    lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
 ) -> tuple[MemoryRecord, float] | None:
     """The nearest memory whose trigger and resolution both mean what those of the lesson mean."""
     when, what = _parts(lesson.metadata, lesson.content)
@@ -242,9 +237,7 @@ def _same(
             break
         trigger, resolution = _parts(record.metadata, record.content)
         unsolved = lesson.metadata.get(SOLVED) is False
-        if _occasion(memory, trigger, when, least) == "same" and (
-            unsolved or _relation(memory, resolution, what, least) == "same"
-        ):
+        if _same_occasion(trigger, when) and (unsolved or judge(resolution, what).kind == "same"):
             return record, cosine
     return None
 
@@ -264,56 +257,14 @@ def _contrary(
         if TRUST.index(lesson.trust) < TRUST.index(record.trust) or not trigger or not resolution:
             continue
         alike = closeness(memory, when, [[trigger]])[0] >= least
-        same = alike and _occasion(memory, trigger, when, least) == "same"
-        if same and _relation(memory, resolution, what, least) == "instead":
+        if alike and _same_occasion(trigger, when) and judge(resolution, what).kind == "changes":
             return record, cosine
     return None
 
 
-def _occasion(memory: Namespace, old: str, new: str, least: float) -> _Relation:
-    """How two triggers relate, without the lines, durations and addresses in them."""
-    return _relation(memory, _VOLATILE.sub(" ", old), _VOLATILE.sub(" ", new), least)
-
-
-def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
-    """Whether two texts say the same, one takes the place of the other, or they are about different things.
-
-    Opposites, numbers, versions, names and targets keep two texts apart, however near their vectors are.
-    """
-    steps = compare_steps(old, new)
-    if steps.kind == "same":
-        return "same"
-    change = compare(old, new)
-    single = steps.kind == "variant" and len(steps.left) == len(steps.right) == 1
-    if single and steps.why not in _APART and _stand_for_each_other(old, change.kind, steps.words):
-        return "instead" if _are_values(steps.words) else "other"
-    if change.kind in ("opposite", "other_value"):
-        return "instead"
-    if steps.kind == "variant" and (
-        steps.why in _APART or (steps.left and steps.right and steps.why == "other targets")
-    ):
-        return "instead"
-    if change.kind != "other_slot" or closeness(memory, new, [[old]])[0] >= least:
-        return "same"
-    return "other"
-
-
-def _stand_for_each_other(old: str, change: str, words: Sequence[str]) -> bool:
-    """Whether the only words that differ are labels, or stand where a value stands."""
-    if all(_LABEL.fullmatch(word) for word in words):
-        return True
-    return change not in ("wider", "narrower") and not old.casefold().startswith(words[0].casefold())
-
-
-def _are_values(words: Sequence[str]) -> bool:
-    """Whether two words that differ are both labels, names, numbers or targets, or alternatives of one sort.
-
-    Any other two words may be one thing in other words, or two things: one does not take the place of the other.
-    """
-    if all(_LABEL.fullmatch(word) for word in words):
-        return True
-    left, right = (value_types(stem_of(word.casefold())) for word in words)
-    return not left.isdisjoint(right) and left != {"other"}
+def _same_occasion(old: str, new: str) -> bool:
+    """Whether two triggers say the same, whatever lines, durations and addresses are in them."""
+    return judge(_VOLATILE.sub(" ", old), _VOLATILE.sub(" ", new)).kind == "same"
 
 
 def _parts(metadata: Mapping[str, Any], content: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from priming.config.ids import uuid7
 from priming.core.when import stem
 from priming.errors import NotFound
 from priming.namespace import Namespace
-from priming.sleep.procedures.steps import compare_steps
+from priming.text.statements.judge import judge
 from priming.text.tokens import terms
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import SECONDS, Turn
@@ -60,7 +60,7 @@ def is_repeated(
     """Whether a subgoal is one of these objectives, or one in other words."""
     subject = _subject(subgoal)
     for other in others:
-        is_same = _plain(subgoal) == _plain(other) or compare_steps(subgoal, other).kind == "same"
+        is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
         if is_same or (subject and subject == _subject(other)):
             return True
     return is_said_by(memory, subgoal, others, least=params.repeated)

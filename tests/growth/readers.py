@@ -34,8 +34,7 @@ from priming.recall.cue import persons
 from priming.recall.files import named_files, path_terms
 from priming.remember import drafts
 from priming.rules import pack_file
-from priming.sleep import gist
-from priming.sleep.procedures import alignment, comparison, demands, occasions, reading, steps, words
+from priming.sleep import gist, procedures
 from priming.storage import copies
 from priming.text import (
     aliases,
@@ -52,7 +51,7 @@ from priming.transfer import chat, export, floop, git_log, jsonl, markdown
 from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
-from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
+from priming_loop import acting, codebase, lessons, occasions, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
 from priming_server import responses
@@ -200,6 +199,11 @@ READERS = (
         "command that destroys",
         lambda text: acting.destructive_reason(TaskPlan("Do it.", (), verify=text)),
         "priming_loop.acting",
+    ),
+    _reader(
+        "occasion",
+        lambda text: (occasions.occasion(text, "a test fails"), occasions.occasion(text, f"never {text}")),
+        "priming_loop.occasions",
     ),
     _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
     _reader(
@@ -408,48 +412,16 @@ READERS = (
         "recall.files",
     ),
     _reader("terms of a path", path_terms, "recall.files"),
-    _reader("procedure", lambda text: reading.read_procedure(None, text, {}), "sleep.procedures.reading"),
-    _reader("step", words.read_step, "sleep.procedures.words", cached=(words.read_step,)),
-    _reader(
-        "steps compared",
-        lambda text: steps.compare_steps(text, f"not {text}"),
-        "sleep.procedures.steps",
-        "sleep.procedures.synonyms",
-        "sleep.procedures.comparison",
-    ),
+    _reader("procedure", lambda text: procedures.read_procedure(None, text, {}), "sleep.procedures"),
     _reader(
         "procedures compared",
-        lambda text: comparison.compare_procedures(
-            reading.read_procedure(None, text, {}), reading.read_procedure(None, f"1. Stop. {text}", {})
+        lambda text: procedures.compare_procedures(
+            procedures.read_procedure(None, text, {}),
+            procedures.read_procedure(None, f"1. Stop. {text}", {}),
         ),
-        "sleep.procedures.comparison",
-        "sleep.procedures.alignment",
-        "sleep.procedures.order",
-        "sleep.procedures.synonyms",
+        "sleep.procedures",
     ),
-    _reader("actions of a step", comparison.actions, "sleep.procedures.comparison"),
-    _reader(
-        "steps aligned",
-        lambda text: alignment.align(text.split("\n"), text.split(". ")),
-        "sleep.procedures.alignment",
-    ),
-    _reader(
-        "demand",
-        lambda text: (demands.demands(text, "delete it"), demands.rejects(text, "delete it")),
-        "sleep.procedures.demands",
-    ),
-    _reader(
-        "occasion",
-        lambda text: (
-            occasions.observed(text),
-            occasions.covers(text, "a test fails"),
-            occasions.rejects_trigger("a test fails", text),
-            occasions.names_other_target(text, f"the other {text}"),
-            occasions.asks_for("a test", text),
-            occasions.warns_of(text, "a test"),
-        ),
-        "sleep.procedures.occasions",
-    ),
+    _reader("looking", procedures.observes, "sleep.procedures"),
     _reader("sentences of a gist", gist.sentences_of, "sleep.gist"),
     _reader("commit message", git_log.read_message, "transfer.git_log"),
     _reader(

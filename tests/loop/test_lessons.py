@@ -145,14 +145,12 @@ def teach(memory, trigger, resolution, **arguments):
         ("Always wash the wool in cold water", "Never wash the wool in cold water"),
         ("Dry the clay for 12 hours in the shed", "Dry the clay for 36 hours in the shed"),
         ("Raise the seat before the climb", "Lower the seat before the climb"),
-        ("Hand the green badge to the porter", "Hand the white badge to the porter"),
-        ("Run the copy against staging", "Run the copy against production"),
         ("Switch the feed to pump 7", "Switch the feed to pump 8"),
         ("Disable the nightly index", "Enable the nightly index"),
         ("Use a longer ladder", "Use a shorter ladder"),
         ("Send it with the morning post", "Send it with the evening post"),
         ("Pin the requirement to Flask 2.3", "Pin the requirement to Flask 3.1"),
-        ("Book it in the EU region", "Book it in the US region"),
+        ("Season the soup with salt", "Season the soup with sugar"),
     ],
 )
 def test_the_opposite_or_another_value_is_a_new_version_of_the_lesson(memory, first, later):
@@ -169,8 +167,9 @@ def test_the_opposite_or_another_value_is_a_new_version_of_the_lesson(memory, fi
 @pytest.mark.parametrize(
     ("first", "later"),
     [
-        ("Wipe the lens with a soft cloth", "Wipe the lens with a soft towel"),
-        ("Season the soup with salt", "Season the soup with sugar"),
+        ("Hand the green badge to the porter", "Hand the white badge to the porter"),
+        ("Run the copy against staging", "Run the copy against production"),
+        ("Book it in the EU region", "Book it in the US region"),
         ("Ask the porter for the key", "Ask the janitor for the key"),
         ("Restart the broker", "Restart the relay"),
         ("Quote the variable", "Escape the variable"),

@@ -16,9 +16,7 @@ from .scripted_runs import FAILS, PASSES, blocked, delivered, impasse, planned
         ("Understand the way the lexer works", "Find out how the lexer works"),
         ("Determine why the build fails", "Identify the cause of the failing build"),
         ("Find out what is required", "Clarify the requirements"),
-        ("Create a database for testing", "Make a test database"),
-        ("Obtain credentials for the API", "Get the API credentials"),
-        ("Look up the schema!", "find the schema"),
+        ("Get the credentials of the API!", "Please get the API credentials"),
     ],
 )
 def test_a_subgoal_in_other_words_is_a_repetition(memory, subgoal, earlier):

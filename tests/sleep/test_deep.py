@@ -172,8 +172,7 @@ def test_a_key_that_is_taken_gets_an_end():
     ("text", "other"),
     [
         ("Flag X was enabled.", "Flag X was disabled."),
-        ("Kestrel was deployed to staging.", "Kestrel was deployed to production."),
-        ("Kestrel v1 was released.", "Kestrel v2 was released."),
+        ("Never deploy Kestrel.", "Always deploy Kestrel."),
         ("Kestrel meets on Monday.", "Kestrel meets on Friday."),
     ],
 )

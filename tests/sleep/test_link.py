@@ -8,6 +8,7 @@ from priming.config.params.recall import LINKING
 from priming.graph.merge_plan import MergePlan
 from priming.sleep.link import MergeCandidate, VectorSpace, plan_links, plan_merges
 from priming.storage.rows import LinkRow, MemoryRow
+from priming.types import LeftAlone
 
 from .making import DAY, NOW, answer, link, row, units
 
@@ -61,7 +62,7 @@ def test_other_kinds_contexts_and_contradictions_stay_apart():
     here = twin("a", NEAR[0])
     assert merges(here, twin("b", NEAR[0], kind="pattern")) == []
     assert merges(here, twin("b", NEAR[0], when={"language": "go"})) == []
-    assert merges(here, twin("b", NEAR[0], text="Never do it.")) == []
+    assert [type(item) for item in merges(here, twin("b", NEAR[0], text="Never do it."))] == [LeftAlone]
     assert merges(here, twin("b", NEAR[0], valid_to=NOW + DAY)) == []
     assert merges(here, twin("b", NEAR[0]), conflicts=frozenset({frozenset("ab")})) == []
     assert merges(twin("a", NEAR[0], "episode"), twin("b", NEAR[0], "episode")) == []
@@ -114,7 +115,7 @@ def test_a_night_looks_at_so_many_and_other_nights_at_others():
         ("It broke in v1", "It broke in v2", ("v1", "v2")),
         ("It broke on Monday", "It broke on Friday", ("Monday", "Friday")),
         ("Ask Ada", "Ask Grace", ("Ada", "Grace")),
-        ("Copy A to B", "Copy B to A", ("A", "B", "A", "B")),
+        ("Copy A to B", "Copy B to A", ()),
     ],
 )
 def test_what_differs_in_a_word_is_left_alone_however_near_it_is(text, other, words):
@@ -123,7 +124,7 @@ def test_what_differs_in_a_word_is_left_alone_however_near_it_is(text, other, wo
 
 
 def test_what_is_too_long_to_compare_is_merged_only_word_for_word():
-    long = "It broke again. " * 100
+    long = "It broke again. " * 150
     assert merges(twin("a", NEAR[0], text=long), twin("b", NEAR[0], text=long))[0].ids == ("b",)
     (left,) = merges(twin("a", NEAR[0], text=long), twin("b", NEAR[0], text=f"{long}Not here."))
     assert left.reason == "they are too long to compare"

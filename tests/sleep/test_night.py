@@ -571,7 +571,9 @@ def test_a_night_is_due_after_so_long_or_after_a_hundred_new_memories():
 
 def test_the_procedure_that_stays_does_not_answer_for_the_failures_of_the_other(memory):
     memory.remember("Deploy: 1. Check out main. 2. Restart the service.", kind="procedure", key="good")
-    memory.remember("Deploy: 1. Switch to main. 2. Restart our service.", kind="procedure", key="bad")
+    memory.remember(
+        "Deploy: 1. Please check out main. 2. Always restart the service.", kind="procedure", key="bad"
+    )
     for number in range(10):
         memory.done("good", success=number > 0)
         memory.done("bad", success=False)

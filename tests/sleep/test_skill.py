@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from priming.sleep.families import FamilyEntity, FamilyMember, family_gist
 from priming.sleep.plan import PlannedItem
-from priming.sleep.procedures.families import FamilyEntity, FamilyMember, family_gist
-from priming.sleep.procedures.reading import read_procedure
+from priming.sleep.procedures import read_procedure
 from priming.sleep.skill import ProcedureCandidate, SkillStage, merge_steps
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
@@ -127,7 +127,8 @@ def test_what_is_alike_and_not_the_same_becomes_a_family_and_nothing_is_deprecat
     assert links == [("a", entity.id, "source-of"), ("b", entity.id, "source-of")]
     assert "“Enable flag X”; “Disable flag X”" in text.content
     assert text.content.endswith("They differ in: enable, disable.")
-    assert left == LeftAlone(("a", "b"), "their titles say the opposite", ("enable", "disable"))
+    assert (left.keys, left.words) == (("a", "b"), ("enable", "disable"))
+    assert left.reason == 'their titles differ: one asks for "flag", and the other rejects it'
 
 
 def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again():

@@ -46,8 +46,9 @@ from priming.sleep.plan import (
     opponents_of,
     without_conflicts,
 )
-from priming.sleep.procedures.steps import StepChange, opposed
+from priming.sleep.procedures import differing
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
+from priming.text.statements.judge import judge, subjects
 from priming.types import LeftAlone, MemoryRecord
 
 
@@ -123,21 +124,28 @@ class DeepStage:
                     (pair for pair in opposed_pairs if episode.id in pair and pair & compatible), None
                 )
                 if pair is not None:
-                    change = opposed_pairs[pair]
                     (other,) = pair - {episode.id}
-                    left_alone.append(LeftAlone((other, episode.id), change.why, change.words))
+                    left_alone.append(LeftAlone((other, episode.id), *opposed_pairs[pair]))
         return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64), left_alone
 
-    def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], StepChange]:
-        """The pairs of near episodes of a cluster that say the opposite, or the same about another target."""
+    def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
+        """The pairs of near episodes of a cluster that say the opposite, or answer one question in two ways.
+
+        Each with the reason and the words. Other counts keep no two apart: what happened a third time is of one theme
+        with what happened twice.
+        """
         pairs = {}
         cosines = units[rows] @ units[rows].T
         for a, b in np.argwhere(np.triu(cosines >= self.params.tight, 1)).tolist():
             left, right = self.episodes[rows[a]], self.episodes[rows[b]]
             if left.content != right.content:
-                change = opposed(left.content, right.content)
-                if change is not None:
-                    pairs[frozenset((left.id, right.id))] = change
+                judgement = judge(left.content, right.content)
+                removed, added = map(" ".join, (judgement.removed, judgement.added))
+                turned = judgement.kind == "changes" and not (removed and added)
+                valued = judgement.kind in ("changes", "unclear") and subjects(removed) & subjects(added)
+                if turned or valued:
+                    words = differing([left.content], [right.content])
+                    pairs[frozenset((left.id, right.id))] = judgement.reason, words
         return pairs
 
     def _fits_entity(self, episode: MemoryRecord, entity: KnownEntity) -> bool:

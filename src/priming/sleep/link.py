@@ -23,10 +23,10 @@ from priming.graph.merge_plan import MergePlan
 from priming.index.document import embedded_text
 from priming.index.topology import SIMILAR
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
-from priming.sleep.procedures.steps import StepChange, compare_steps
+from priming.sleep.procedures import differing
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
-from priming.text.statements.reader import forbids
+from priming.text.statements.judge import judge
 from priming.types import LeftAlone, MemoryRecord
 
 MERGED_KINDS = ("failure", "pattern")
@@ -69,7 +69,7 @@ def plan_merges(
         ):
             where = scope("when", candidate.record.when)
             context = tuple(sorted((name, tuple(sorted(values))) for name, values in where.items()))
-            groups[candidate.record.kind, context, forbids(candidate.record.content)].append(candidate)
+            groups[candidate.record.kind, context].append(candidate)
     planned: list[Planned] = []
     for group in groups.values():
         apart: list[LeftAlone] = []
@@ -104,21 +104,18 @@ def _duplicates(
             together = [survivor.row.id, *(other.row.id for other, _ in others)]
             if any(frozenset((candidate.row.id, other)) in conflicts for other in together):
                 continue
-            change = _change(survivor.record, candidate.record)
-            if change is not None:
-                apart.append(LeftAlone((survivor.row.id, candidate.row.id), change.why, change.words))
+            left, right = (
+                embedded_text(each.record.heading, each.record.content) for each in (survivor, candidate)
+            )
+            judgement = judge(left, right)
+            if judgement.kind != "same":
+                words = differing([left], [right])
+                apart.append(LeftAlone((survivor.row.id, candidate.row.id), judgement.reason, words))
             else:
                 others.append((candidate, float(cosines[i])))
                 free[here + 1 + i] = False
         if others:
             yield survivor, others
-
-
-def _change(survivor: MemoryRecord, other: MemoryRecord) -> StepChange | None:
-    """The words in which two memories differ; None if they mean the same."""
-    texts = [embedded_text(record.heading, record.content) for record in (survivor, other)]
-    change = compare_steps(*texts)
-    return None if change.kind == "same" else change
 
 
 def _merge(

@@ -18,10 +18,10 @@ from priming.config.relations import SOURCE_OF
 from priming.config.words import SLEEP_SOURCE, least
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
+from priming.sleep.families import FamilyMember, family_gist, is_family
 from priming.sleep.gist import HAND, MODEL, Gist, author_of, central_sentence, rewrite_entity, sentences_of
 from priming.sleep.plan import current_row
-from priming.sleep.procedures.families import FamilyMember, family_gist, is_family
-from priming.sleep.procedures.reading import read_procedure
+from priming.sleep.procedures import read_procedure
 from priming.sleep.reading import vectors_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord

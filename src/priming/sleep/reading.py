@@ -25,6 +25,7 @@ from priming.remember.relink import missing_mentions
 from priming.sleep import decay, link, skill
 from priming.sleep.clustering import centroid
 from priming.sleep.deep import DeepStage, KnownEntity
+from priming.sleep.families import FAMILY, FamilyEntity, is_family
 from priming.sleep.gist import GistWriter
 from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
@@ -38,8 +39,7 @@ from priming.sleep.plan import (
     is_duplicate,
     leaves_recall,
 )
-from priming.sleep.procedures.families import FAMILY, FamilyEntity, is_family
-from priming.sleep.procedures.reading import read_procedure
+from priming.sleep.procedures import read_procedure
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
 from priming.storage.questions import ids_of, page_of

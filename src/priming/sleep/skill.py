@@ -24,6 +24,7 @@ from priming.core.score import success_rate
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
 from priming.remember.drafts import Draft
+from priming.sleep.families import FamilyEntity, FamilyMember, plan_families
 from priming.sleep.gist import Embed
 from priming.sleep.plan import (
     Conflicts,
@@ -35,10 +36,13 @@ from priming.sleep.plan import (
     restate,
     supersede_rows,
 )
-from priming.sleep.procedures.alignment import align
-from priming.sleep.procedures.comparison import ProcedureChange, compare_procedures
-from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_families
-from priming.sleep.procedures.reading import ProcedureText, steps_as_text
+from priming.sleep.procedures import (
+    ProcedureChange,
+    ProcedureText,
+    align,
+    compare_procedures,
+    steps_as_text,
+)
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
 from priming.text.gists import gist_of
 from priming.text.quotation import label
@@ -269,7 +273,7 @@ def merge_steps(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     >>> merge_steps(("stop it", "delete it", "start it"), ("Halt it", "delete it", "check it", "start it"))
     ('stop it', 'delete it', 'check it', 'start it')
     """
-    pairs = align(steps, others).pairs
+    pairs = align(steps, others)
     if any(i is not None and j is None for i, j, _ in pairs):
         return tuple(steps)  # it has all steps of the other, in other words or as part of its own
     return tuple(steps[i] if i is not None else others[j or 0] for i, j, _ in pairs)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.statements.difference import LIGHT, Difference, Pair, is_light, stems, unit_of
+from priming.text.statements.phrases import READ
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import opposite, questions
 
@@ -111,6 +112,8 @@ class _Judge:
             return self._result("same", "both say the same")
         if not self.pairs:
             return self._result("apart", "they have no word in common")
+        if max(len(self.old.source), len(self.new.source)) > READ:
+            return self._result("unclear", "they are too long to compare")
         hedged = (self.old.marks ^ self.new.marks) & {"maybe", "past"}
         if (hedged or self._tenses_differ()) and self._is_of_one_subject():
             return self._result("unclear", f"one speaks of what {'may be' if 'maybe' in hedged else 'was'}")
@@ -245,7 +248,10 @@ class _Judge:
             if (
                 a.lead != b.lead
                 and not self._inverted()
-                and not _alike(a, b, first=self.old.words[0] is a or self.new.words[0] is b)
+                and (
+                    self._is_compound(a, b)
+                    or not _alike(a, b, first=self.old.words[0] is a or self.new.words[0] is b)
+                )
             ):
                 return self._result("unclear", f'"{a.lead}" and "{b.lead}" before "{a.text}"')
         if self._reordered():
@@ -270,6 +276,13 @@ class _Judge:
         if "all" in marks and (any(pointing) or {"the", "a"} & (theirs if "all" in ours else ours)):
             return "person-their" not in marks
         return {"and", "or"} <= marks
+
+    def _is_compound(self, a: Word, b: Word) -> bool:
+        """Whether one has as one name what the other puts in two places: "the lock file", "the lock on the file"."""
+        side = 0 if not a.lead else 1
+        lone = (a, b)[side]
+        beside = [pair for pair in self.shared if pair[side] is not lone and pair[side].phrase == lone.phrase]
+        return not lone.lead and bool(beside) and "on" in (a.lead, b.lead)
 
     def _reordered(self) -> bool:
         """Whether words of one phrase or of one kind of phrase changed places."""

@@ -9,7 +9,7 @@ from functools import cache
 from priming.config.values import dataclass
 from priming.text.word_lists import read_lines
 
-_READ = 2_000
+READ = 2_000
 """Characters of a statement that are read."""
 _WORD = (
     r"--?[a-zA-Z][\w-]*"
@@ -113,7 +113,7 @@ def _phrases() -> tuple[dict[tuple[str, ...], str], int]:
 
 def tokens_of(text: str) -> list[Token]:
     """Split a text into words and marks, the longest phrase of the list first."""
-    text = text[:_READ].translate(_APOSTROPHES)
+    text = text[:READ].translate(_APOSTROPHES)
     for pattern, replacement in _WRITTEN_OUT:
         text = pattern.sub(replacement, text)
     raw = _TOKENS.findall(text)

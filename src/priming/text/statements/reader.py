@@ -106,7 +106,7 @@ def read(text: str) -> Statement:
             marks |= {str(each.mark) for each in tokens if each.mark in _MARKS or "person" in str(each.mark)}
             joined = number > 0 and joint in ("and", "or", "comma")
             carries = joined and (joint != "comma" or "or" in later)
-            before = clause if joined else _Clause(order="before" if joint == "then" else "")
+            before = clause if joined else _Clause(order="before" if joint == "then" and number else "")
             phrase = words[-1].phrase + 1 if words else 0
             clause = _ClauseReader(tokens, before, carries=carries, part=part, phrase=phrase).read()
             if clause.words:

@@ -17,8 +17,7 @@ from priming.core.arguments.normal_forms import free_key, slug
 from priming.remember.drafts import Draft
 from priming.sleep.gist import HAND, Gist, author_of, gist_metadata, rewrite_entity
 from priming.sleep.plan import PlannedItem, current_row
-from priming.sleep.procedures.comparison import compare_procedures
-from priming.sleep.procedures.reading import ProcedureText
+from priming.sleep.procedures import ProcedureText, compare_procedures
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.gists import gist_of
 from priming.types import MemoryRecord

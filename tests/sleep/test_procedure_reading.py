@@ -1,6 +1,6 @@
 import pytest
 
-from priming.sleep.procedures.reading import read_procedure, steps_as_text
+from priming.sleep.procedures import read_procedure, steps_as_text
 
 
 def steps_of(content, metadata):
