@@ -1,8 +1,8 @@
 """What a prompt asks for in the long run: a plain rule is learned, what may be one asked about, the rest left."""
 
 import pytest
-from priming.config.params.hooks import HOOK
 
+from priming_agents.limits import HOOK
 from priming_agents.prompts import contradicted, read_prompt, withdrawn
 
 LEARNED = """

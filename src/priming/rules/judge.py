@@ -13,13 +13,13 @@ from priming.errors import AgentError
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.rules.placement import BehaviorComparison
 from priming.text.quotation import quote_text
-from priming.text.statements.judge import Judgement, Kind
+from priming.text.statements.judge import Judgement, JudgementKind
 
 PACKAGE, PHASE = "priming.rules", "change"
 SCHEMA: Schema = {
     "type": "object",
     "properties": {
-        "change": {"enum": list(get_args(Kind))},
+        "change": {"enum": list(get_args(JudgementKind))},
         "reason": {"type": "string", "minLength": 1, "maxLength": 200},
     },
     "required": ["change", "reason"],

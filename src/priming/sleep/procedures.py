@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from priming.config.params.sleep import SLEEP
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.sleep.gist import SENTENCE_END
 from priming.text.statements.judge import Judgement, judge

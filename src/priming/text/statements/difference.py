@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from priming.text.statements.reader import Statement, Word
 from priming.text.statements.words import alternatives, answers_a_question, are_places, opposite, stem_of
 
-Pair = tuple[Word, Word]
+WordPair = tuple[Word, Word]
 
 
 def stems(words: str) -> frozenset[str]:
@@ -40,7 +40,7 @@ class Difference:
         self,
         old: Statement,
         new: Statement,
-        pairs: Sequence[Pair],
+        pairs: Sequence[WordPair],
         removed: Sequence[Word],
         added: Sequence[Word],
     ) -> None:

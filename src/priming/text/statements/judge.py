@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import Literal
 
 from priming.config.values import dataclass
-from priming.text.statements.difference import LIGHT, Difference, Pair, is_light, stems, unit_of
+from priming.text.statements.difference import LIGHT, Difference, WordPair, is_light, stems, unit_of
 from priming.text.statements.phrases import READ
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import opposite, questions
 
-Kind = Literal["same", "changes", "wider", "narrower", "apart", "unclear"]
+JudgementKind = Literal["same", "changes", "wider", "narrower", "apart", "unclear"]
 
 _CACHE = 8_192
 _COMMON = 4
@@ -51,7 +51,7 @@ _GENERAL = frozenset(
 class Judgement:
     """What the later of two statements does to the earlier, why, and the words in which they differ."""
 
-    kind: Kind
+    kind: JudgementKind
     reason: str
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -84,8 +84,8 @@ def differ(first: str, second: str) -> bool:
     >>> differ("I drive a Skoda", "I drive a Fiat now"), differ("The rent is €1,200", "The rent is 1200 euros")
     (True, False)
     """
-    asked = first.rstrip().endswith("?") or second.rstrip().endswith("?")
-    return not asked and judge(first, second).kind == "changes"
+    is_question = first.rstrip().endswith("?") or second.rstrip().endswith("?")
+    return not is_question and judge(first, second).kind == "changes"
 
 
 class _Judge:
@@ -125,7 +125,7 @@ class _Judge:
             return self._more()
         return self._substituted()
 
-    def _result(self, kind: Kind, reason: str) -> Judgement:
+    def _result(self, kind: JudgementKind, reason: str) -> Judgement:
         removed, added = (tuple(w.text for w in rest) for rest in (self.removed, self.added))
         shared = tuple(a.text for a in self.old.words if any(a is pair[0] for pair in self.pairs))
         return Judgement(kind, reason, removed, added, shared, "only" in self.new.marks - self.old.marks)
@@ -165,7 +165,7 @@ class _Judge:
             return self._result("unclear", f"{reason}, in part")
         return self._result("apart", "one rejects what the other asks for of something else")
 
-    def _instead(self, content: Sequence[Pair]) -> str | None:
+    def _instead(self, content: Sequence[WordPair]) -> str | None:
         """What takes the place of what one rejects, if it is plain: "deploy with A", "not with A, with B"."""
         removed = [w for w in self.heavy_removed if not w.contrast]
         added = self.heavy_added
@@ -196,7 +196,7 @@ class _Judge:
         )
         return len(common) >= max(1, min(_COMMON, max(map(len, rests))))
 
-    def _opposed(self, pair: Pair) -> bool:
+    def _opposed(self, pair: WordPair) -> bool:
         return frozenset((pair[0].lead, pair[1].lead)) in _OPPOSED
 
     def _rearranged(self) -> Judgement | None:
@@ -325,7 +325,7 @@ class _Judge:
         if sum(a.stem not in LIGHT for a, _ in self.pairs) < min(2, len(rest)):
             return self._result("apart", "they share a word")
         if _any_verb(rest) or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs):
-            kind: Kind = "unclear" if self._is_of_one_subject() else "apart"
+            kind: JudgementKind = "unclear" if self._is_of_one_subject() else "apart"
             return self._result(kind, f'only {"the later" if later else "the earlier"} says "{_text(rest)}"')
         reason = f'only {"the later" if later else "the earlier"} says "{rest[0].text}"'
         if "only" in self.old.marks - self.new.marks and not later:
@@ -392,10 +392,10 @@ _TESTS: tuple[Callable[[Word, Word], bool], ...] = (
 """When two words are paired, the likest first."""
 
 
-def _align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[Pair], list[Word], list[Word]]:
-    """Pair the words of two statements; return the pairs and what is left of each."""
+def _align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
+    """WordPair the words of two statements; return the pairs and what is left of each."""
     ours, theirs = list(old), list(new)
-    pairs: list[Pair] = []
+    pairs: list[WordPair] = []
     for alike in _TESTS:
         for a in list(ours):
             match = next((b for b in theirs if alike(a, b)), None)

@@ -92,7 +92,7 @@ _NOT_NAMES = frozenset(("us", "it", "or", "all", "on", "in", "may", "a", "i"))
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class Mark:
     """A word as it was written, or what a phrase of the list says."""
 
     text: str
@@ -111,25 +111,25 @@ def _phrases() -> tuple[dict[tuple[str, ...], str], int]:
     return table, max(map(len, table))
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[Mark]:
     """Split a text into words and marks, the longest phrase of the list first."""
     text = text[:READ].translate(_APOSTROPHES)
     for pattern, replacement in _WRITTEN_OUT:
         text = pattern.sub(replacement, text)
     raw = _TOKENS.findall(text)
     table, longest = _phrases()
-    result: list[Token] = []
+    result: list[Mark] = []
     i = 0
     while i < len(raw):
         token, size = raw[i], 1
         if _BREAK.fullmatch(token):
-            result.append(Token(token, "break"))
+            result.append(Mark(token, "break"))
         elif token == "→" or (token[-1:] == ">" and token[0] in "-–"):
-            result.append(Token(token, "then"))
+            result.append(Mark(token, "then"))
         elif token in ",()" or set(token) <= set("-–—"):
-            result.append(Token(token, "comma"))
+            result.append(Mark(token, "comma"))
         elif token[0] in '`"“' and len(token) > 2:
-            result.append(Token(token[1:-1], None, quoted=True))
+            result.append(Mark(token[1:-1], None, quoted=True))
         else:
             if (
                 token.lower() == "only"
@@ -142,10 +142,10 @@ def tokens_of(text: str) -> list[Token]:
             sizes = (size for size in range(len(lower), 0, -1) if lower[:size] in table)
             size = next(sizes, 0)
             if size and not (size == 1 and (_is_name(raw, i) or _is_act(raw, i))):
-                result.append(Token(" ".join(raw[i : i + size]), table[lower[:size]]))
+                result.append(Mark(" ".join(raw[i : i + size]), table[lower[:size]]))
             else:
                 size = 1
-                result.append(Token(token))
+                result.append(Mark(token))
         i += size
     return result
 
