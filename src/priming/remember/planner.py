@@ -45,18 +45,13 @@ from priming.recall.entities import (
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
+from priming.remember.rivals import STATED, facts_told, judged, likest_holders
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import ids_of, ids_of_digests, present, record_named
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.name_forms.kinds import FILE, Name
-from priming.text.statements.judge import differ
 from priming.text.statements.reader import as_told
 from priming.text.tokens import terms
-
-_STATED = 240
-"""Most characters of a fact that is compared with others: a longer text says more than one thing."""
-_RAREST, _HOLDERS = 3, 64
-"""How many words of a fact, the rarest first, are looked up for facts like it, and in how many memories of each."""
 
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
@@ -197,14 +192,9 @@ class RememberPlan:
 
     def _is_overtaken(self, memory_id: str) -> bool:
         """Whether a later fact says otherwise, so that the same text told again is news: Oslo, Bergen, Oslo."""
-        links = self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS)
-        later = [link.source for link in links if link.target == memory_id]
-        planned = [
-            row.after
-            for row in self.rows
-            if isinstance(row.after, LinkRow) and row.after.relation == CONFLICTS
-        ]
-        later += [link.source for link in planned if link.target == memory_id]
+        links = list(self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS))
+        links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
+        later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
         return any(not self._both_may_hold(memory_id, other) for other in later)
 
     def _strengthen_links(
@@ -389,35 +379,20 @@ class RememberPlan:
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
         """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
-        if draft.kind != FACT or len(draft.content) > _STATED:
+        if draft.kind != FACT or len(draft.content) > STATED:
             return
         names = draft.names[: self.params.names]
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
-        facts = self._facts_like(memory_id, texts)
-        rivals = {other for other, fact in facts.items() if any(differ(fact, text) for text in texts)}
-        agreeing = facts.keys() - rivals
+        words = dict.fromkeys(word for text in texts for word in terms(text))
+        likest = likest_holders(map(self._memories_with, words), len(texts), self.params.rivals, memory_id)
+        stored = self.store.records(self.working.namespace, self.now, ids=likest, status="active").values()
+        planned = ((row.kind, version) for row, version, _ in self.memories if row.id in likest)
+        facts = facts_told(likest, stored, planned)
+        rivals, agreeing = judged(facts, texts)
         for other in rivals:
             if not any(self._both_may_hold(other, same) for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
-
-    def _facts_like(self, memory_id: str, texts: Sequence[str]) -> dict[str, str]:
-        """The texts of the latest facts that share the rarest words."""
-        words = dict.fromkeys(word for text in texts for word in terms(text))
-        holders = sorted((self._memories_with(word) for word in words), key=len)
-        shared = [ids for ids in holders if ids][: _RAREST * len(texts)]
-        likest = dict.fromkeys(
-            other for ids in shared for other in reversed(ids[-_HOLDERS:]) if other != memory_id
-        )
-        latest = list(likest)[: self.params.rivals]
-        namespace = self.working.namespace
-        stored = self.store.records(namespace, self.now, ids=latest, status="active") if latest else {}
-        facts = [(each.id, each.content, each.speaker) for each in stored.values() if each.kind == FACT]
-        planned = (
-            (row, version) for row, version, _ in self.memories if row.id in latest and row.kind == FACT
-        )
-        facts += [(row.id, version.content, version.speaker) for row, version in planned]
-        return {each: as_told(text, speaker) for each, text, speaker in facts if len(text) <= _STATED}
 
     def _both_may_hold(self, a: str, b: str) -> bool:
         """Whether a user settled that both facts may hold."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from priming.rules.placement import (
 )
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.quotation import label
+from priming.text.quotation import label, quote_text
 from priming.text.statements.judge import Judgement, judge, subjects
 from priming.types import MemoryRecord
 
@@ -202,3 +203,15 @@ def replaced_rows(
         if present(plan.store, namespace, link) is None:
             changes.append(RowChange(None, link))
     return changes
+
+
+def to_settle(placed: BehaviorPlacement, key: str) -> Iterator[str]:
+    """Yield the two commands that settle whether a rule takes the place of the nearest, if its words do not."""
+    near = placed.nearest
+    if near is not None and is_unclear(near.change) and placed.placement == "create":
+        older, newer = (shlex.quote(each) for each in (near.existing.key, key))
+        both = shlex.quote(f"{near.existing.key}+{key}")
+        yield (
+            f"the earlier says {quote_text(near.existing.content)}: if the later takes its place,"
+            f" priming deprecate {older} --by {newer}; if both hold, priming review --keep {both}"
+        )

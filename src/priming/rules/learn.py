@@ -5,8 +5,7 @@ Steps: check the arguments (``Lesson``), draft the correction and the behaviour,
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY
@@ -24,10 +23,10 @@ from priming.recall.relevance import confirmed_by_teaching
 from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
-from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows
+from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
 from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
-from priming.rules.placement import BehaviorPlacement, compare_behaviors, is_unclear, place_behavior
+from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
 from priming.storage.questions import page_of, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
@@ -170,25 +169,13 @@ def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> 
         similarity=placed.nearest.similarity if placed.nearest else None,
         reasons=(
             *placed.reasons,
-            *_to_settle(placed, behavior.key),
+            *to_settle(placed, behavior.key),
             f"{lesson.rule}: {'read from its words' if lesson.inferred else 'as given'}",
         ),
         content=lesson.right,
         change=placed.nearest.change.kind if placed.nearest else None,
     )
     return LearnPlan(learned, rows, _links_of(rows, behavior.id))
-
-
-def _to_settle(placed: BehaviorPlacement, key: str) -> Iterator[str]:
-    """The two commands that settle whether a rule takes the place of the nearest, where its words leave it open."""
-    near = placed.nearest
-    if near is not None and is_unclear(near.change) and placed.placement == "create":
-        older, newer = (shlex.quote(each) for each in (near.existing.key, key))
-        both = shlex.quote(f"{near.existing.key}+{key}")
-        yield (
-            f"the earlier says {quote_text(near.existing.content)}: if the later takes its place,"
-            f" priming deprecate {older} --by {newer}; if both hold, priming review --keep {both}"
-        )
 
 
 def _plan_merge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from priming.text.statements.reader import Statement, Word
 from priming.text.statements.words import alternatives, answers_a_question, are_places, opposite, stem_of
@@ -200,3 +200,28 @@ def _manner(a: Word, b: Word) -> bool:
     return any(adverbs) and all(
         is_adverb or word.lead in ("in", "by", "at") for is_adverb, word in zip(adverbs, (a, b), strict=True)
     )
+
+
+_TESTS: tuple[Callable[[Word, Word], bool], ...] = (
+    lambda a, b: a.stem == b.stem and (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
+    lambda a, b: a.stem == b.stem and (a.sign, a.lead) == (b.sign, b.lead),
+    lambda a, b: a.stem == b.stem and a.sign == b.sign,
+    lambda a, b: a.stem == b.stem and a.lead == b.lead,
+    lambda a, b: a.stem == b.stem,
+    lambda a, b: a.role == b.role == "verb" and opposite(a.stem, b.stem),
+)
+"""When two words are paired, the likest first."""
+
+
+def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
+    """WordPair the words of two statements; return the pairs and what is left of each."""
+    ours, theirs = list(old), list(new)
+    pairs: list[WordPair] = []
+    for alike in _TESTS:
+        for a in list(ours):
+            match = next((b for b in theirs if alike(a, b)), None)
+            if match is not None:
+                pairs.append((a, match))
+                ours.remove(a)
+                theirs.remove(match)
+    return pairs, ours, theirs

@@ -7,12 +7,12 @@ is proven, and what shares a subject and is neither is unclear.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
 from priming.config.values import dataclass
-from priming.text.statements.difference import LIGHT, Difference, WordPair, is_light, stems, unit_of
+from priming.text.statements.difference import LIGHT, Difference, WordPair, align, is_light, stems, unit_of
 from priming.text.statements.phrases import READ
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import opposite, questions
@@ -93,7 +93,7 @@ class _Judge:
 
     def __init__(self, old: Statement, new: Statement) -> None:
         self.old, self.new = old, new
-        self.pairs, self.removed, self.added = _align(old.words, new.words)
+        self.pairs, self.removed, self.added = align(old.words, new.words)
         self.heavy_removed, self.heavy_added = (
             [
                 w
@@ -379,28 +379,3 @@ def _all_verbs(words: Iterable[Word]) -> bool:
 
 def _text(words: Iterable[Word]) -> str:
     return " ".join(word.text for word in words)
-
-
-_TESTS: tuple[Callable[[Word, Word], bool], ...] = (
-    lambda a, b: a.stem == b.stem and (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
-    lambda a, b: a.stem == b.stem and (a.sign, a.lead) == (b.sign, b.lead),
-    lambda a, b: a.stem == b.stem and a.sign == b.sign,
-    lambda a, b: a.stem == b.stem and a.lead == b.lead,
-    lambda a, b: a.stem == b.stem,
-    lambda a, b: a.role == b.role == "verb" and opposite(a.stem, b.stem),
-)
-"""When two words are paired, the likest first."""
-
-
-def _align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
-    """WordPair the words of two statements; return the pairs and what is left of each."""
-    ours, theirs = list(old), list(new)
-    pairs: list[WordPair] = []
-    for alike in _TESTS:
-        for a in list(ours):
-            match = next((b for b in theirs if alike(a, b)), None)
-            if match is not None:
-                pairs.append((a, match))
-                ours.remove(a)
-                theirs.remove(match)
-    return pairs, ours, theirs

@@ -92,7 +92,7 @@ _NOT_NAMES = frozenset(("us", "it", "or", "all", "on", "in", "may", "a", "i"))
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PhraseToken:
     """A word as it was written, or what a phrase of the list says."""
 
     text: str
@@ -111,25 +111,25 @@ def _phrases() -> tuple[dict[tuple[str, ...], str], int]:
     return table, max(map(len, table))
 
 
-def tokens_of(text: str) -> list[Mark]:
+def tokens_of(text: str) -> list[PhraseToken]:
     """Split a text into words and marks, the longest phrase of the list first."""
     text = text[:READ].translate(_APOSTROPHES)
     for pattern, replacement in _WRITTEN_OUT:
         text = pattern.sub(replacement, text)
     raw = _TOKENS.findall(text)
     table, longest = _phrases()
-    result: list[Mark] = []
+    result: list[PhraseToken] = []
     i = 0
     while i < len(raw):
         token, size = raw[i], 1
         if _BREAK.fullmatch(token):
-            result.append(Mark(token, "break"))
+            result.append(PhraseToken(token, "break"))
         elif token == "→" or (token[-1:] == ">" and token[0] in "-–"):
-            result.append(Mark(token, "then"))
+            result.append(PhraseToken(token, "then"))
         elif token in ",()" or set(token) <= set("-–—"):
-            result.append(Mark(token, "comma"))
+            result.append(PhraseToken(token, "comma"))
         elif token[0] in '`"“' and len(token) > 2:
-            result.append(Mark(token[1:-1], None, quoted=True))
+            result.append(PhraseToken(token[1:-1], None, quoted=True))
         else:
             if (
                 token.lower() == "only"
@@ -142,10 +142,10 @@ def tokens_of(text: str) -> list[Mark]:
             sizes = (size for size in range(len(lower), 0, -1) if lower[:size] in table)
             size = next(sizes, 0)
             if size and not (size == 1 and (_is_name(raw, i) or _is_act(raw, i))):
-                result.append(Mark(" ".join(raw[i : i + size]), table[lower[:size]]))
+                result.append(PhraseToken(" ".join(raw[i : i + size]), table[lower[:size]]))
             else:
                 size = 1
-                result.append(Mark(token))
+                result.append(PhraseToken(token))
         i += size
     return result
 

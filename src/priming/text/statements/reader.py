@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from priming.config.values import dataclass
-from priming.text.statements.phrases import LEADS, Mark, tokens_of
+from priming.text.statements.phrases import LEADS, PhraseToken, tokens_of
 from priming.text.statements.words import figures, is_number, stem_of
 
 _CACHE = 4_096
@@ -153,8 +153,8 @@ def forbids(text: str) -> bool:
     return {"only", "may"} <= statement.marks
 
 
-def _sentences(tokens: Sequence[Mark]) -> Iterator[list[Mark]]:
-    sentence: list[Mark] = []
+def _sentences(tokens: Sequence[PhraseToken]) -> Iterator[list[PhraseToken]]:
+    sentence: list[PhraseToken] = []
     for token in tokens:
         if token.mark == "break":
             yield sentence
@@ -164,7 +164,7 @@ def _sentences(tokens: Sequence[Mark]) -> Iterator[list[Mark]]:
     yield sentence
 
 
-def _without_reason(tokens: Sequence[Mark]) -> list[Mark]:
+def _without_reason(tokens: Sequence[PhraseToken]) -> list[PhraseToken]:
     """The tokens without a reason, which ends at a comma: "…, since pip is slow"."""
     start = next((i for i, token in enumerate(tokens) if token.mark == "why" and i), None)
     if start is None:
@@ -173,9 +173,9 @@ def _without_reason(tokens: Sequence[Mark]) -> list[Mark]:
     return [*tokens[:start], *tokens[end:]]
 
 
-def _parts(tokens: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
+def _parts(tokens: Sequence[PhraseToken]) -> list[tuple[str, list[PhraseToken]]]:
     """The parts of a sentence between commas and conjunctions, each with what joins it to the one before."""
-    parts: list[tuple[str, list[Mark]]] = []
+    parts: list[tuple[str, list[PhraseToken]]] = []
     joint, part = "", []
     for token in tokens:
         if token.mark not in _JOINTS:
@@ -188,7 +188,7 @@ def _parts(tokens: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
     return [*parts, (joint, part)] if part else parts
 
 
-def _denied(tokens: Sequence[Mark], *, joined: bool) -> tuple[int, int | None]:
+def _denied(tokens: Sequence[PhraseToken], *, joined: bool) -> tuple[int, int | None]:
     """The sign that a part gives to all of its words, and the place of a denial of only what follows it."""
     sign, rest, words = 1, None, 0
     kinds: set[str] = set()
@@ -209,7 +209,7 @@ class _ClauseReader:
     """Reads the words of a part of a sentence: the sign of its clause, the prepositions, and the roles."""
 
     def __init__(
-        self, tokens: Sequence[Mark], before: _Clause, *, carries: bool, part: int, phrase: int
+        self, tokens: Sequence[PhraseToken], before: _Clause, *, carries: bool, part: int, phrase: int
     ) -> None:
         whole, self.rejects_from = _denied(tokens, joined=bool(before.words))
         self.tokens, self.part, self.phrase = tokens, part, phrase
@@ -255,7 +255,7 @@ class _ClauseReader:
         self.prefers = self.prefers and not gives_way
         return gives_way
 
-    def _word(self, token: Mark) -> None:
+    def _word(self, token: PhraseToken) -> None:
         if self.role == "value" and self.lead == "be" and _PARTICIPLE.fullmatch(token.text.lower()):
             self.role, self.lead, self.passive = "verb", self.order, True
         says_how = self.lead not in ("", "be") and token.text.endswith("ly") and len(token.text) > _ADVERB
@@ -279,7 +279,7 @@ def _active(words: Sequence[Word]) -> tuple[Word, ...]:
     return (words[verb], *(replace(word, role="object") for word in words[:verb]), *words[verb + 1 :])
 
 
-def _continues(tokens: Sequence[Mark], before: _Clause) -> bool:
+def _continues(tokens: Sequence[PhraseToken], before: _Clause) -> bool:
     """Whether a part without a subject goes on with the phrase before it: "… and spaces", "… or in tests"."""
     if not before.words or (before.words[0].lead and not before.order):
         return False
@@ -296,20 +296,20 @@ def _continues(tokens: Sequence[Mark], before: _Clause) -> bool:
     return not parallel and last.role != "verb" and not (marks.count(None) > 2 and last.role == "object")
 
 
-def _with_figures(tokens: Sequence[Mark]) -> Iterator[tuple[int, Mark]]:
+def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseToken]]:
     """The tokens with their places, numbers as figures with their units."""
     run: list[str] = []
     for i, token in enumerate(tokens):
         if token.mark is None and not token.quoted:
             run.append(token.text)
             continue
-        yield from ((i - 1, Mark(written, form=form)) for form, written in figures(run))
+        yield from ((i - 1, PhraseToken(written, form=form)) for form, written in figures(run))
         run = []
         yield i, token
-    yield from ((len(tokens) - 1, Mark(written, form=form)) for form, written in figures(run))
+    yield from ((len(tokens) - 1, PhraseToken(written, form=form)) for form, written in figures(run))
 
 
-def _predicate(tokens: Sequence[Mark]) -> int | None:
+def _predicate(tokens: Sequence[PhraseToken]) -> int | None:
     """Where the predicate of a part begins, if its subject stands before it; None for an imperative."""
     words, place = 0, None
     for i, token in enumerate(tokens):
