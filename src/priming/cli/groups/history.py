@@ -254,7 +254,10 @@ def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
     if not reviews:
         yield line(("no facts or rules contradict each other", DIM))
     for each in reviews:
-        yield line((each.subject, KEY), (f" {each.slot}" if each.slot else "", "bold"))
+        if each.slot or each.newer is None:
+            yield line((each.subject, KEY), (f" {each.slot}", "bold"))
+        else:
+            yield line((each.older.value, KEY), " or ", (each.newer.value, KEY), "?")
         if each.reason:
             yield line((each.reason, ""), indent=2)
         yield _claim(each.older)
