@@ -37,17 +37,6 @@ def read_lines(name: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def read_rewritings(name: str) -> list[tuple[str, str]]:
-    """Read the lines of ``words/<name>.txt`` as a pattern and what takes its place, in order.
-
-    >>> read_rewritings("rewritings")[-1][1]
-    'set'
-    """
-    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
-    rows = (line.split(" ⇒") for line in text.splitlines() if " ⇒" in line and not line.startswith("#"))
-    return [(pattern, replacement.strip()) for pattern, replacement in rows]
-
-
 SENTENCE_OPENERS = frozenset(read_words("sentence_openers"))
 """Words that begin sentences and are hardly ever names: interjections, verbs, adverbs."""
 
