@@ -22,11 +22,11 @@ from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
 from priming.text.quotation import bracketed, label, quote_text, visible
+from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, ContextParams, look
 from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
-from priming_loop.occasions import occasion
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"

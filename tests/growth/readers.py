@@ -46,12 +46,12 @@ from priming.text import (
     tokens,
 )
 from priming.text.name_forms import software_kinds
-from priming.text.statements import judge, kinds, reader
+from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, export, floop, git_log, jsonl, markdown
 from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
-from priming_loop import acting, codebase, lessons, occasions, planning, session, subgoals, verification
+from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
 from priming_server import responses
@@ -203,7 +203,7 @@ READERS = (
     _reader(
         "occasion",
         lambda text: (occasions.occasion(text, "a test fails"), occasions.occasion(text, f"never {text}")),
-        "priming_loop.occasions",
+        "text.statements.occasions",
     ),
     _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
     _reader(

@@ -170,8 +170,8 @@ def _worth(judgement: Judgement) -> int:
 def _judge(left: str, right: str) -> Judgement:
     """Judge two steps or titles without their numbers, openings and quotation marks; same only if so both ways."""
     first, second = (_MARKS.sub("", _OPENING.sub("", text)).strip(" .;,!") for text in (left, right))
-    there, back = judge(first, second), judge(second, first)
-    return there if there.kind != "same" else back
+    judgement = judge(first, second)
+    return judge(second, first) if judgement.kind == "same" else judgement
 
 
 def observes(step: str) -> bool:
@@ -197,8 +197,8 @@ def differing(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
     )
     words: dict[str, str] = {}
     for side, others in ((ours, theirs), (theirs, ours)):
-        known = {word.casefold() for word in others}
-        words |= {word.casefold(): word for word in side if word.casefold() not in known}
+        elsewhere = {word.casefold() for word in others}
+        words |= {word.casefold(): word for word in side if word.casefold() not in elsewhere}
     return tuple(words.values())
 
 

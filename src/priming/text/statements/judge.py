@@ -245,14 +245,9 @@ class _Judge:
         ):
             return self._result("unclear", f'"{self.removed[0].text}" and "{self.added[0].text}"')
         for a, b in self.pairs:
-            if (
-                a.lead != b.lead
-                and not self._inverted()
-                and (
-                    self._is_compound(a, b)
-                    or not _alike(a, b, first=self.old.words[0] is a or self.new.words[0] is b)
-                )
-            ):
+            first = self.old.words[0] is a or self.new.words[0] is b
+            alike = a.lead == b.lead or (_alike(a, b, first=first) and not self._is_compound(a, b))
+            if not alike and not self._inverted():
                 return self._result("unclear", f'"{a.lead}" and "{b.lead}" before "{a.text}"')
         if self._reordered():
             return self._reordering()
@@ -279,10 +274,9 @@ class _Judge:
 
     def _is_compound(self, a: Word, b: Word) -> bool:
         """Whether one has as one name what the other puts in two places: "the lock file", "the lock on the file"."""
-        side = 0 if not a.lead else 1
-        lone = (a, b)[side]
-        beside = [pair for pair in self.shared if pair[side] is not lone and pair[side].phrase == lone.phrase]
-        return not lone.lead and bool(beside) and "on" in (a.lead, b.lead)
+        side, lone = (1, b) if a.lead else (0, a)
+        beside = any(pair[side].phrase == lone.phrase and pair[side] is not lone for pair in self.shared)
+        return {a.lead, b.lead} == {"", "on"} and beside
 
     def _reordered(self) -> bool:
         """Whether words of one phrase or of one kind of phrase changed places."""

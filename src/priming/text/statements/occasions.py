@@ -60,15 +60,15 @@ def occasion(trigger: str, objective: str) -> Occasion:
     """
     if not _covers(trigger, objective):
         return "elsewhere"
-    action, wanted = observed(trigger), observed(objective)
+    action, goal = observed(trigger), observed(objective)
     if action == trigger:
-        wanted = objective  # what did not happen is no occasion for what did
-    ours, theirs = read(action).words, read(wanted).words
+        goal = objective  # what did not happen is no occasion for what did
+    ours, theirs = read(action).words, read(goal).words
     signs = {word.stem: word.sign for word in ours}
     turned = [word for word in theirs if signs.get(word.stem, word.sign) != word.sign]
     if turned:
         return "warns" if any(word.sign > 0 for word in turned) else "rejects"
-    sides = sorted(((ours, action), (theirs, wanted)), key=lambda side: len({w.stem for w in side[0]}))
+    sides = sorted(((ours, action), (theirs, goal)), key=lambda side: len({w.stem for w in side[0]}))
     (shorter, text), (longer, in_text) = sides
     if _names_another(shorter, longer) or _names_another(longer, shorter):
         return "mentions"

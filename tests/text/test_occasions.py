@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming_loop.occasions import observed, occasion
+from priming.text.statements.occasions import observed, occasion
 
 
 @pytest.mark.parametrize(
