@@ -29,18 +29,18 @@ def pairs():
 def both_ways(pair):
     """What either is to the other, the same in both orders."""
     left, right = read(pair["left"]), read(pair["right"])
-    found = {compare_procedures(a, b).likeness for a, b in ((left, right), (right, left))}
-    assert len(found) == 1, f"the order decides: {pair}"
-    return found.pop()
+    ways = {compare_procedures(a, b).likeness for a, b in ((left, right), (right, left))}
+    assert len(ways) == 1, f"the order decides: {pair}"
+    return ways.pop()
 
 
 def test_nothing_is_merged_wrongly_and_what_is_unclear_stays_beside_its_like():
-    found = Counter((pair["merge"], both_ways(pair)) for pair in pairs())
-    assert found["no", "same"] == found["no", "part"] == 0
+    counts = Counter((pair["merge"], both_ways(pair)) for pair in pairs())
+    assert counts["no", "same"] == counts["no", "part"] == 0
     # Of what may be merged the judge proves a tenth: a synonym is no proof. Most of the rest is told as alike.
-    assert found["yes", "same"] + found["yes", "part"] >= 28
-    assert found["yes", "alike"] >= 190
-    assert found["yes", "other"] <= 10
+    assert counts["yes", "same"] + counts["yes", "part"] >= 28
+    assert counts["yes", "alike"] >= 190
+    assert counts["yes", "other"] <= 10
 
 
 def test_steps_that_ask_for_different_things_are_hardly_ever_the_same():
@@ -60,8 +60,8 @@ def test_steps_that_ask_for_different_things_are_hardly_ever_the_same():
     ],
 )
 def test_the_words_that_make_the_difference_are_named(left, right, words):
-    one, other = (ProcedureText(title, ("Open the console.", "Save it.")) for title in (left, right))
-    change = compare_procedures(one, other)
+    first, second = (ProcedureText(title, ("Open the console.", "Save it.")) for title in (left, right))
+    change = compare_procedures(first, second)
     assert (change.likeness, change.words) == ("alike", words)
     assert differing([left], [right]) == words
 

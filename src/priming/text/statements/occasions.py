@@ -96,9 +96,9 @@ def _covers(trigger: str, objective: str) -> bool:
     return first == second or (len(shared) > 1 and shared in (first, second))
 
 
-def _names_another(some: Sequence[Word], others: Sequence[Word]) -> bool:
+def _names_another(words: Sequence[Word], others: Sequence[Word]) -> bool:
     """Whether words say which one is meant of what some others name: "the other registry"."""
-    stems = {word.stem for word in some}
+    stems = {word.stem for word in words}
     for word, following in pairwise(others):
         together = word.role != "verb" and (word.phrase, word.part) == (following.phrase, following.part)
         if together and word.stem not in stems and following.stem in stems:
@@ -111,5 +111,5 @@ def _asks(text: str, words: Sequence[Word], action: str, meant: Sequence[Word]) 
     stems, others = (sorted(word.stem for word in each) for each in (words, meant))
     if stems == others or _NOUN.match(action):
         return True
-    asked = [word for word in words if word.stem == meant[0].stem]
-    return any(re.search(_ASKED.format(re.escape(w.text)), text, re.IGNORECASE) for w in asked)
+    verbs = [word for word in words if word.stem == meant[0].stem]
+    return any(re.search(_ASKED.format(re.escape(w.text)), text, re.IGNORECASE) for w in verbs)
