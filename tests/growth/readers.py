@@ -391,7 +391,7 @@ READERS = (
     _reader("name of a pack", lambda text: checks.check_pack_name("name", text), "core.arguments.checks"),
     _reader("similarity", lambda text: similarity.tokens(text), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.protocol"),
-    _reader("key of a text", normal_forms.slug, "core.arguments.keys"),
+    _reader("key of a text", normal_forms.slug, "core.arguments.normal_forms"),
     _reader("sign of a relation", relations.sign_of_name, "config.relations"),
     _reader(
         "URL of a database", lambda text: store_urls.parse_url(f"postgresql://{text}"), "config.store_urls"
@@ -504,6 +504,8 @@ def _raw(path: Path, text: str) -> Path:
 
 OF_OUR_OWN = {
     "priming.verbs.op": "docstrings of its own",
+    "priming.maintenance.aliases": "names of stored entities, escaped",
+    "priming.rules.disagreements": "quotes for a shell",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",

@@ -19,7 +19,7 @@ COUNT = 30
 @pytest.fixture(autouse=True)
 def early(monkeypatch):
     """A tenth of what it usually takes is worth a snapshot."""
-    monkeypatch.setattr("priming.index.arrays._SNAPSHOT_AFTER", COUNT - 4)
+    monkeypatch.setattr("priming.index.snapshot._SNAPSHOT_AFTER", COUNT - 4)
 
 
 @pytest.fixture

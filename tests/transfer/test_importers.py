@@ -21,7 +21,7 @@ BATCH = 20
 @pytest.fixture
 def batches(monkeypatch):
     """Few are written at once."""
-    monkeypatch.setattr("priming.config.params.store.STORE", replace(STORE, batch=BATCH))
+    monkeypatch.setattr("priming.config.params.limits.STORE", replace(STORE, batch=BATCH))
 
 
 def entry(number, **more):

@@ -179,7 +179,7 @@ def test_contradictions_are_listed_and_settled(shell):
         "2026-03-02T12:00Z",
     )
     assert shell.run("review").stdout == (
-        "ada: lives in\n"
+        "Oslo or Bergen?\n"
         "  2026-03-01  a  Ada lives in Oslo.\n"
         "  2026-03-02  b  Ada lives in Bergen.\n"
         "    priming supersede a 'Ada lives in Bergen.'\n"

@@ -189,7 +189,8 @@ class _Judge:
     def _is_of_one_subject(self) -> bool:
         """Whether half of what they say is common, places and verbs that say little aside."""
         common = [(a, b) for a, b in self.pairs if a.stem not in LIGHT]
-        if len(common) == 1 and {word.role for word in common[0]} in ({"verb", "object"}, {"verb", "place"}):
+        roles = {word.role for word in common[0]} if len(common) == 1 else set()
+        if roles == {"verb", "object"} or (len(roles) > 1 and "place" in roles):
             return False
         rests = (
             [w for w in rest if w.lead not in _SCOPES] for rest in (self.heavy_removed, self.heavy_added)

@@ -193,7 +193,9 @@ def _denied(tokens: Sequence[PhraseToken], *, joined: bool) -> tuple[int, int | 
     sign, rest, words = 1, None, 0
     kinds: set[str] = set()
     for i, token in enumerate(tokens):
-        if token.mark in _DENIALS:
+        if token.mark in _DENIALS and not (
+            words and tokens[i - 1].mark == "that"
+        ):  # "jobs that nobody can stop"
             after = tokens[i - 1].mark in _AUXILIARY or words == 0 if i else not joined
             whole = after or token.text.lower() not in _BARE
             if not whole:
