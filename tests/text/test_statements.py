@@ -71,6 +71,43 @@ def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):
 @pytest.mark.parametrize(
     ("first", "second"),
     [
+        ("Always run with -v", "Always run with -V"),
+        ("Keep the freezer at -18", "Keep the freezer at 18"),
+        ("Require Python >=3.11", "Require Python 3.11"),
+        ("Mark what is done with ✅", "Mark what is done with ❌"),
+        ("**Never** push to main", "Push to main"),
+        ("Use `Foo`", "Use `foo`"),
+        ("Pay 5%", "Pay 5"),
+        ("Pay $5", "Pay €5"),
+        ("Wait 5 s", "Wait 5 ms"),
+        ("Set x=1", "Set x=2"),
+        ("Name files test_*.py", "Name files test-*.py"),
+    ],
+)
+def test_no_sign_no_case_of_code_and_no_unit_is_lost(first, second):
+    assert judge(first, second).kind != "same"
+    assert judge(second, first).kind != "same"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The meeting is on 3 May", "The meeting is on May 3rd"),
+        ("Use port 8,080", "Use port 8080"),
+        ("Use colour names", "Use color names"),
+        ("Organise imports", "Organize imports"),
+        ("Keep the freezer at −18 °C", "Keep the freezer at -18 °C"),
+        ("Run `make test` before pushing", "Run make test before pushing"),
+        ("_Always_ sign commits", "- Sign commits"),
+    ],
+)
+def test_forms_of_writing_are_no_difference(first, second):
+    assert judge(first, second).kind == "same"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
         ("Compress the uploads", "Never compress the uploads"),
         ("Take the bus rather than the tram", "Take the tram rather than the bus"),
         ("Log to stdout, not to files", "Log to files, not to stdout"),

@@ -108,7 +108,7 @@ class _Judge:
 
     def judgement(self) -> Judgement:
         """The judgement, by the first question that has an answer."""
-        if self.old.source.casefold().split() == self.new.source.casefold().split():
+        if self.old.source.split() == self.new.source.split():
             return self._result("same", "both say the same")
         if not self.pairs:
             return self._result("apart", "they have no word in common")
@@ -206,10 +206,8 @@ class _Judge:
             return self._result("unclear", "one allows, the other asks")
         leads = [(a, b) for a, b in self.pairs if a.lead != b.lead]
         for i, (a, b) in enumerate(leads):
-            if (
-                any(a.lead == d.lead and b.lead == c.lead and (a.part, c.part) for c, d in leads[i + 1 :])
-                and not self._inverted()
-            ):
+            swapped = any(a.lead == d.lead and b.lead == c.lead for c, d in leads[i + 1 :])
+            if swapped and not self._inverted():
                 return self._result("changes", "two of its parts are exchanged")
         if not self._inverted():
             for a, b in leads:
@@ -301,14 +299,9 @@ class _Judge:
         swapped = ([*whole[p + 1 :], p, *whole[:p]] for p in range(1, len(ranks) - 1))
         moved = [i for i, rank in enumerate(ranks) if i != rank]
         single = len(moved) == 2 and moved[1] - moved[0] > 1
-        if (
-            not listed
-            and ("comma" not in self.old.marks)
-            and (single or any([ranks.index(i) for i in whole] == order for order in swapped))
-        ):
-            return self._result(
-                "changes", f'"{ours[moved[0]].text}" and "{ours[moved[-1]].text}" are exchanged'
-            )
+        if not listed and (single or any([ranks.index(i) for i in whole] == order for order in swapped)):
+            sides = f'"{ours[moved[0]].text}" and "{ours[moved[-1]].text}"'
+            return self._result("changes", f"{sides} are exchanged")
         return self._result("unclear", "the same words stand in another order")
 
     def _more(self) -> Judgement:
@@ -344,7 +337,7 @@ class _Judge:
             persons = {mark for mark in self.old.marks & self.new.marks if mark.startswith("person")}
             if "now" in self.new.marks and len(self.pairs) + bool(persons) > 1:
                 return self._result("changes", f'"{_text(added)}" now, and no longer "{_text(removed)}"')
-        elif numbers and self.shared and all(w.lead for w in (*removed, *added)):
+        elif numbers and all(w.lead for w in (*removed, *added)):
             return self._result("changes", "other numbers")
         objects = all(any(w.role in ("object", "subject") for w in rest) for rest in (removed, added))
         if not one_subject or (len(ours) > 1 and len(theirs) > 1 and objects):
@@ -366,10 +359,6 @@ def _alike(a: Word, b: Word, *, first: bool) -> bool:
 
 def _any_verb(words: Iterable[Word]) -> bool:
     return any(word.role == "verb" for word in words)
-
-
-def _all_verbs(words: Iterable[Word]) -> bool:
-    return all(word.role == "verb" for word in words)
 
 
 def _text(words: Iterable[Word]) -> str:

@@ -12,14 +12,23 @@ from priming.text.word_lists import read_lines
 READ = 2_000
 """Characters of a statement that are read."""
 _WORD = (
-    r"--?[a-zA-Z][\w-]*"
-    r"|[*.~/#@:<$€£]{0,16}\w+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>|-\*|\*|-(?=\s|$)|_(?=\s|$))?"
+    r"[$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w)\]])[-+−]\d+(?:[.,:]\d+)*%?\w*|--?[a-zA-Z][\w-]*"
+    r"|[*.~/#@:<>=!^$€£]{0,16}\w+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>|-\*|\*|-(?=\s|$)|_(?=\s|$))?"
 )
 _TOKENS = re.compile(
     rf"`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|(?<=\s)[-–—]+>?(?=\s)|→|{_WORD}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:?!\n]+|[,()]"
+    r"|[^\w\s'’\"“”`.,;:?!()–—-]"
 )
-_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
+"""Words with the signs that belong to them, marks, and whatever else is written: no sign is lost."""
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "−": "-"})
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _WRITTEN_OUT = (
+    (re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?{_MONTH}\b", re.IGNORECASE), r"\2/\1"),
+    (re.compile(rf"\b{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", re.IGNORECASE), r"\1/\2"),
+    (re.compile(r"\b0(?=\d:\d\d)"), ""),
+    (re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+"), ""),
+    (re.compile(r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])"), r"\1"),
+    (re.compile(r"(?<!\w)_{1,2}(?=\w)([^_\n]+?)(?<=\w)_{1,2}(?!\w)"), r"\1"),
     (re.compile(r"\b(ca|wo|sha)n'?t\b|\bcannot\b", re.IGNORECASE), "can not"),
     (
         re.compile(r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b", re.I),
@@ -128,8 +137,10 @@ def tokens_of(text: str) -> list[PhraseToken]:
             result.append(PhraseToken(token, "then"))
         elif token in ",()" or set(token) <= set("-–—"):
             result.append(PhraseToken(token, "comma"))
-        elif token[0] in '`"“' and len(token) > 2:
-            result.append(PhraseToken(token[1:-1], None, quoted=True))
+        elif token[0] == "`" and len(token) > 2:
+            result += [PhraseToken(word, quoted=not word.islower()) for word in token[1:-1].split()]
+        elif token[0] in '"“' and len(token) > 2:
+            result.append(PhraseToken(token[1:-1], quoted=True))
         else:
             if (
                 token.lower() == "only"

@@ -10,12 +10,15 @@ from priming.text.tokens import terms
 from priming.text.word_lists import read_word_groups
 
 NUMBER = re.compile(
-    r"nightly|fortnightly|quarterly|[v~]?\d+(?:[.,:/x-]\d+)*(?:\.x|\+|%|[ap]m)?|\d{1,2}(?:st|nd|rd|th)|[\d.]+ [a-z%]+"
+    r"nightly|fortnightly|quarterly|[a-z]{3}/\d{1,2}|[-+]?[v~]?\d+(?:[.,:/x-]\d+)*(?:\.x|\+|%|[ap]m)?"
+    r"|\d{1,2}(?:st|nd|rd|th)|[-+]?[\d.]+ [a-z%]+"
 )
-_QUANTITY = re.compile(r"(\d+(?:[.,]\d+)*)([a-z%]+)")
-_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+"""A number, with its unit if it has one, a date as "may/3", or how often something is."""
+_QUANTITY = re.compile(r"([-+]?\d+(?:[.,]\d+)*)([a-z%]+)")
+_PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _HYPHENED = re.compile(r"[A-Za-z]+(?:-[a-z]+)+|\d+-[a-z]+")
 _PREFIXES = ("non-", "un-", "re-", "pre-", "multi-")
+_PRICE = re.compile(r"([$€£])(\d[\d,]*(?:\.\d+)?)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _CODE = re.compile(r"[_*./\\$@:#=<>&|()+]|^--?\w|\d|^[a-z]+[A-Z]")
 _VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
@@ -25,6 +28,9 @@ _UNITS_IN_WORDS = (
     "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf", "thirteen", "fourteen", "fifteen",
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_AMERICAN_OR = re.compile(r"(?<=\w{3})our(?=s?$|ed$|ings?$|al$|able$)")
+_AMERICAN_IZE = re.compile(r"(?<=\w{3})is(?=(?:e|es|ed|er|ing|ation)$)")
+"""Endings that are spelled in two ways: colour, color; organise, organize."""
 _FIGURES = {word: str(n) for n, words in enumerate(_UNITS_IN_WORDS) for word in words.split()} | {
     word: str(10 * ten) for ten, word in enumerate(_TENS, 2)
 }
@@ -103,7 +109,7 @@ def stem_of(word: str) -> str:
         return word.lower().lstrip("v~")
     if _CODE.search(word):
         return word.rstrip(".")
-    word = word.lower()
+    word = _AMERICAN_OR.sub("or", _AMERICAN_IZE.sub("iz", word.lower()))
     stem = bare_stem(word)
     return _synonyms().get(stem, stem)
 
@@ -190,7 +196,10 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
         if form == "times" and before.isdigit():
             result[-1] = f"{before} times", f"{result[-1][1]} {written}".strip()
         elif unit and _PLAIN.fullmatch(before):
-            result[-1] = f"{float(before) * unit[0]:.12g} {unit[1]}", f"{result[-1][1]} {written}".strip()
+            result[-1] = (
+                f"{float(before) * unit[0]:.12g} {unit[1]}",
+                f"{result[-1][1]} {written}".strip(),
+            )
         elif not _PLAIN.fullmatch(before) and form.lower() in _ORDINALS:
             result.append((_ORDINALS[form.lower()], written))
         else:
@@ -204,6 +213,8 @@ def _apart(word: str) -> list[tuple[str, str]]:
     quantity = _QUANTITY.fullmatch(lower)
     if quantity and quantity[2] in _UNITS:
         return [(quantity[1], quantity[1]), (quantity[2], quantity[2])]
+    if price := _PRICE.fullmatch(lower):
+        return [(price[2].replace(",", ""), word), (price[1], "")]
     if lower in _OFTEN:
         return [("1", word), (_OFTEN[lower], "")]
     if lower in _TIMES:
