@@ -31,6 +31,8 @@ INVALID: Any = object()
 """What a reader returns for a value that it refused."""
 UNKNOWN, MISSING = "unknown", "missing"
 NULL: JsonSchema = {"type": "null"}
+_WORD = 2.0**63
+"""From which on a number with a point is no whole number of 64 bits."""
 _TRUE, _FALSE = ("true", "1", "yes", "on", "t", "y"), ("false", "0", "no", "off", "f", "n")
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _TIME = "must be ISO 8601 text with a time zone, such as 2026-03-01T09:30:00Z"
@@ -128,9 +130,13 @@ def read_whole(value: Any, place: Place, wrong: Problems) -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        if math.isfinite(value) and value.is_integer():
-            return int(value)
-        return wrong.add(place, value, f"{rule}, got a number with a fractional part")
+        if math.isfinite(value) and not value.is_integer():
+            return wrong.add(place, value, f"{rule}, got a number with a fractional part")
+        return (
+            int(value)
+            if abs(value) < _WORD
+            else wrong.add(place, value, f"{rule}, of 64 bits if it has a point")
+        )
     if isinstance(value, str):
         text = value.strip()
         # A longer number is beyond every limit, and takes the square of its length to read.
@@ -160,9 +166,10 @@ def read_flag(value: Any, place: Place, wrong: Problems) -> Any:
     """True or false, also as a word."""
     if isinstance(value, bool):
         return value
-    word = str(value).lower() if isinstance(value, str) or value in (0, 1) else ""
-    if word in (*_TRUE, "1.0") or word in (*_FALSE, "0.0"):
-        return word in (*_TRUE, "1.0")
+    if isinstance(value, (int, float)) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
+        return value.lower() in _TRUE
     return wrong.add(place, value, "must be a valid boolean, unable to interpret input")
 
 
