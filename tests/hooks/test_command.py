@@ -220,7 +220,6 @@ def test_a_hook_that_does_the_work_itself_loads_what_it_needs_for_that(tmp_path)
     unneeded = ("pydantic", "typer", "http.client", "numpy.ma'", "priming.sleep", "priming.transfer")
     unneeded = (
         *unneeded,
-        "priming.history.log'",
         "priming.history.as_of",
         "priming.rules.learn",
         "priming_loop",

@@ -116,7 +116,9 @@ def under_other_names(
     for name in names:
         own = normal(name.text)
         for other in equivalent_names(store, namespace, own, now) - {own}:
-            yield re.sub(rf"\b{re.escape(name.text)}\b", other, text, flags=re.IGNORECASE)
+            yield re.sub(
+                rf"\b{re.escape(name.text)}\b", lambda _, other=other: other, text, flags=re.IGNORECASE
+            )
 
 
 @dataclass(slots=True)

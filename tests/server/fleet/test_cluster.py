@@ -55,7 +55,7 @@ def test_a_node_killed_half_way_through_a_night_changes_nothing_in_its_result(tm
 @pytest.fixture
 def url():
     """The URL of a server whose socket is reached from a network of its own."""
-    path = Path(__file__).parents[2] / "storage" / "postgres" / "server.py"
+    path = Path(__file__).parents[1] / "postgres" / "server.py"
     spec = importlib.util.spec_from_file_location("postgres_server", path)
     server = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(server)

@@ -136,7 +136,8 @@ def as_told(text: str, speaker: str | None) -> str:
     """
     if not speaker:
         return text
-    return re.sub(r"\bI\b", speaker, re.sub(r"\b(?:my|My)\b", f"{speaker}'s", text))
+    named = re.sub(r"\b(?:my|My)\b", lambda _: f"{speaker}'s", text)
+    return re.sub(r"\bI\b", lambda _: speaker, named)
 
 
 def forbids(text: str) -> bool:
