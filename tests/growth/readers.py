@@ -505,7 +505,6 @@ def _raw(path: Path, text: str) -> Path:
 OF_OUR_OWN = {
     "priming.verbs.op": "docstrings of its own",
     "priming.maintenance.aliases": "names of stored entities, escaped",
-    "priming.rules.disagreements": "quotes for a shell",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",

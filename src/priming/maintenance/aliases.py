@@ -78,7 +78,7 @@ def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datet
         for under_alias, under_name in product(*facts):
             older, newer = sorted((under_alias, under_name), key=lambda fact: fact.id)  # ids sort by time
             link = LinkRow(newer.id, older.id, CONFLICTS, 0.0, now)
-            texts = (name.sub(lambda _, full=survivor.content: full, fact.content) for fact in (older, newer))
+            texts = (survivor.content.join(name.split(fact.content)) for fact in (older, newer))
             if (
                 older.id != newer.id
                 and differ(*texts)

@@ -116,9 +116,7 @@ def under_other_names(
     for name in names:
         own = normal(name.text)
         for other in equivalent_names(store, namespace, own, now) - {own}:
-            yield re.sub(
-                rf"\b{re.escape(name.text)}\b", lambda _, other=other: other, text, flags=re.IGNORECASE
-            )
+            yield other.join(re.split(rf"\b{re.escape(name.text)}\b", text, flags=re.IGNORECASE))
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -209,8 +208,8 @@ def to_settle(placed: BehaviorPlacement, key: str) -> Iterator[str]:
     """Yield the two commands that settle whether a rule takes the place of the nearest, if its words do not."""
     near = placed.nearest
     if near is not None and is_unclear(near.change) and placed.placement == "create":
-        older, newer = (shlex.quote(each) for each in (near.existing.key, key))
-        both = shlex.quote(f"{near.existing.key}+{key}")
+        older, newer = (label(each) for each in (near.existing.key, key))
+        both = label(f"{near.existing.key}+{key}")
         yield (
             f"the earlier says {quote_text(near.existing.content)}: if the later takes its place,"
             f" priming deprecate {older} --by {newer}; if both hold, priming review --keep {both}"

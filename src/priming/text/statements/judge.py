@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from priming.config.values import dataclass
+from priming.text.quotation import quote_text
 from priming.text.statements.difference import LIGHT, Difference, WordPair, align, is_light, stems, unit_of
 from priming.text.statements.phrases import READ
 from priming.text.statements.reader import Statement, Word, read
@@ -111,7 +112,8 @@ class _Judge:
         if self.old.source.split() == self.new.source.split():
             return self._result("same", "both say the same")
         if not self.pairs:
-            return self._result("apart", "they have no word in common")
+            alike = self.old.source.casefold().split() == self.new.source.casefold().split()
+            return self._result("same" if alike else "apart", "they have no word in common")
         if max(len(self.old.source), len(self.new.source)) > READ:
             return self._result("unclear", "they are too long to compare")
         hedged = (self.old.marks ^ self.new.marks) & {"maybe", "past"}
@@ -142,7 +144,7 @@ class _Judge:
         """One asks for what the other rejects: a change, if nothing says that it is of something else."""
         removed, added = self.heavy_removed, self.heavy_added
         content = [pair for pair in self.turned if pair[0].role != "verb" or pair[1].role != "verb"]
-        reason = f'one asks for "{(content or self.turned)[0][0].text}", and the other rejects it'
+        reason = f"one asks for {quote_text((content or self.turned)[0][0].text)}, and the other rejects it"
         steady = {a.sign for a, b in self.pairs if a.sign == b.sign}
         both_ways = any(map(self._opposed, self.pairs)) or "without" in self.old.marks ^ self.new.marks
         if both_ways or (not content and steady == {1, -1}):
@@ -171,7 +173,7 @@ class _Judge:
         added = self.heavy_added
         taken_up = [b for a, b in content if b.sign > 0 > a.sign and a.contrast]
         if taken_up and not added and any(w.sign > 0 for w in removed):
-            return f'"{taken_up[0].text}" is asked for again'
+            return f"{quote_text(taken_up[0].text)} is asked for again"
         given_up = [(a, b) for a, b in content if a.sign > 0 > b.sign]
         if not given_up or not added or len(removed) > 1:
             return None
@@ -183,7 +185,7 @@ class _Judge:
         a, b = given_up[0]
         more = len(self.pairs) > len(given_up) or len(self.turned) == len(self.pairs) > 1
         if instead and (b.contrast or more or a.lead == instead[0].lead != ""):
-            return f'"{instead[0].text}" takes the place of "{a.text}"'
+            return f"{quote_text(instead[0].text)} takes the place of {quote_text(a.text)}"
         return None
 
     def _is_of_one_subject(self) -> bool:
@@ -212,7 +214,9 @@ class _Judge:
         if not self._inverted():
             for a, b in leads:
                 if self._opposed((a, b)):
-                    return self._result("changes", f'"{b.lead}" takes the place of "{a.lead}"')
+                    return self._result(
+                        "changes", f"{quote_text(b.lead)} takes the place of {quote_text(a.lead)}"
+                    )
         ours, theirs = defaultdict(set), defaultdict(set)
         for a, b in self.pairs:
             ours[a.part].add(b.part)
@@ -242,12 +246,16 @@ class _Judge:
             and self.added
             and not all(w.stem in _ALIKE_VERBS for w in (*self.removed, *self.added))
         ):
-            return self._result("unclear", f'"{self.removed[0].text}" and "{self.added[0].text}"')
+            return self._result(
+                "unclear", f"{quote_text(self.removed[0].text)} and {quote_text(self.added[0].text)}"
+            )
         for a, b in self.pairs:
             first = self.old.words[0] is a or self.new.words[0] is b
             alike = a.lead == b.lead or (_alike(a, b, first=first) and not self._is_compound(a, b))
             if not alike and not self._inverted():
-                return self._result("unclear", f'"{a.lead}" and "{b.lead}" before "{a.text}"')
+                return self._result(
+                    "unclear", f"{quote_text(a.lead)} and {quote_text(b.lead)} before {quote_text(a.text)}"
+                )
         if self._reordered():
             return self._reordering()
         if self._points_elsewhere():
@@ -300,7 +308,7 @@ class _Judge:
         moved = [i for i, rank in enumerate(ranks) if i != rank]
         single = len(moved) == 2 and moved[1] - moved[0] > 1
         if not listed and (single or any([ranks.index(i) for i in whole] == order for order in swapped)):
-            sides = f'"{ours[moved[0]].text}" and "{ours[moved[-1]].text}"'
+            sides = f"{quote_text(ours[moved[0]].text)} and {quote_text(ours[moved[-1]].text)}"
             return self._result("changes", f"{sides} are exchanged")
         return self._result("unclear", "the same words stand in another order")
 
@@ -314,8 +322,10 @@ class _Judge:
             return self._result("apart", "they share a word")
         if _any_verb(rest) or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs):
             kind: JudgementKind = "unclear" if self._is_of_one_subject() else "apart"
-            return self._result(kind, f'only {"the later" if later else "the earlier"} says "{_text(rest)}"')
-        reason = f'only {"the later" if later else "the earlier"} says "{rest[0].text}"'
+            return self._result(
+                kind, f"only {'the later' if later else 'the earlier'} says {quote_text(_text(rest))}"
+            )
+        reason = f"only {'the later' if later else 'the earlier'} says {quote_text(rest[0].text)}"
         if "only" in self.old.marks - self.new.marks and not later:
             return self._result("changes", reason)
         narrows = "only" in shorter.marks or not ((longer.marks - shorter.marks) & {"and", "or"})
@@ -333,16 +343,25 @@ class _Judge:
         numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
         if len(ours) == len(theirs) == 1:
             if Difference(self.old, self.new, self.pairs, removed, added).is_value():
-                return self._result("changes", f'"{_text(added)}" takes the place of "{_text(removed)}"')
+                return self._result(
+                    "changes", f"{quote_text(_text(added))} takes the place of {quote_text(_text(removed))}"
+                )
             persons = {mark for mark in self.old.marks & self.new.marks if mark.startswith("person")}
             if "now" in self.new.marks and len(self.pairs) + bool(persons) > 1:
-                return self._result("changes", f'"{_text(added)}" now, and no longer "{_text(removed)}"')
+                return self._result(
+                    "changes", f"{quote_text(_text(added))} now, and no longer {quote_text(_text(removed))}"
+                )
         elif numbers and all(w.lead for w in (*removed, *added)):
             return self._result("changes", "other numbers")
         objects = all(any(w.role in ("object", "subject") for w in rest) for rest in (removed, added))
         if not one_subject or (len(ours) > 1 and len(theirs) > 1 and objects):
-            return self._result("apart", f'one is about "{_text(removed)}", the other about "{_text(added)}"')
-        return self._result("unclear", f'"{_text(added)}" may take the place of "{_text(removed)}"')
+            return self._result(
+                "apart",
+                f"one is about {quote_text(_text(removed))}, the other about {quote_text(_text(added))}",
+            )
+        return self._result(
+            "unclear", f"{quote_text(_text(added))} may take the place of {quote_text(_text(removed))}"
+        )
 
 
 def _alike(a: Word, b: Word, *, first: bool) -> bool:
