@@ -168,7 +168,7 @@ def test_contradictions_are_listed_and_settled(shell):
     shell.ask(
         "remember", "Ada lives in Oslo.", "--key", "a", "--kind", "fact", "--occurred-at", "2026-03-01T12:00Z"
     )
-    shell.ask(
+    done = shell.run(
         "remember",
         "Ada lives in Bergen.",
         "--key",
@@ -178,6 +178,7 @@ def test_contradictions_are_listed_and_settled(shell):
         "--occurred-at",
         "2026-03-02T12:00Z",
     )
+    assert "a says otherwise: priming review lists both" in done.stdout
     assert shell.run("review").stdout == (
         "Oslo or Bergen?\n"
         "  2026-03-01  a  Ada lives in Oslo.\n"
@@ -190,6 +191,16 @@ def test_contradictions_are_listed_and_settled(shell):
     assert [item["id"] for item in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
     assert shell.run("review").stdout == "no facts or rules contradict each other\n"
+
+
+def test_a_walk_asks_about_each_pair_and_settles_it(shell):
+    shell.ask("remember", "The rent is €1,200", "--key", "old", "--kind", "fact")
+    shell.ask("remember", "The rent is €1,300", "--key", "new", "--kind", "fact")
+    assert "which holds?" in shell.run("review", "--settle", stdin="?\ns\n").stderr
+    assert len(shell.ask("review")) == 1
+    shell.run("review", "--settle", stdin="l\n")
+    assert shell.ask("review") == []
+    assert [each["key"] for each in shell.ask("list")] == ["new"]
 
 
 DISK = "The deploy failed because the disk was full."

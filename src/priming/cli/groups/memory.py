@@ -29,7 +29,7 @@ from priming.cli.options import (
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
-from priming.config.relations import BRINGS, TAKES
+from priming.config.relations import BRINGS, CONFLICTS, TAKES
 from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
 from priming.text.quotation import label
@@ -112,6 +112,9 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
     yield line((stored.status, OK if stored.status == "stored" else WARN), "  ", (stored.key, KEY))
     if stored.status in _NOT_STORED:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
+    for link in stored.links:
+        if link.relation == CONFLICTS and link.source == stored.key:
+            yield line((f"{label(link.target)} says otherwise: priming review lists both", WARN), indent=2)
     for link in stored.links if explain else ():
         if link.source == stored.key:
             arrow = f"─{label(link.relation)}→ {label(link.target)}"
