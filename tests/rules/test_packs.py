@@ -413,6 +413,30 @@ def test_a_forgotten_behaviour_stays_out_and_a_dropped_one_can_be_restored(first
     }
 
 
+@pytest.mark.parametrize("change", ["learn", "supersede"])
+def test_a_rule_of_a_pack_that_the_user_changed_is_the_users(first, pack, change):
+    if change == "learn":
+        first.learn("Pushing to main is fine.")
+    else:
+        first.supersede("go-style/main", "Pushing to main is fine.")
+    longer = {**C, "content": "Prefer functions of ten lines."}
+    done = first.pack_install(pack(A, B, longer, links=[LINK], version="2"))
+    assert done.metadata == {"kept as taught here": 1, "changed": 1}
+    texts = {rule.key: rule.content for rule in first.list(kinds=["behavior"])}
+    assert texts["go-style/main"] == "Pushing to main is fine."
+    assert texts["go-style/short"] == "Prefer functions of ten lines."
+    first.pack_remove("go-style")
+    assert [rule.key for rule in first.list(kinds=["behavior"])] == ["go-style/main"]
+    assert first.pack_install(pack(A, B, longer, version="3")).metadata["kept as taught here"] == 1
+
+
+def test_a_rule_of_a_pack_that_the_user_also_taught_outlives_the_pack(memory, pack):
+    memory.pack_install(pack(A, B), trust="user")
+    assert memory.learn("Never push to main.").placement == "merge"
+    memory.pack_remove("go-style")
+    assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["go-style/main"]
+
+
 def test_a_key_that_another_memory_has_is_a_conflict(memory, pack):
     memory.remember("Mine.", key="go-style/main")
     message = "the keys 'go-style/main' are taken by memories outside the pack 'go-style'"

@@ -25,6 +25,7 @@ from priming.index.document import packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.remember.drafts import current_version, draft, succeeding_rows
 from priming.remember.relink import relink_mentions
+from priming.rules.pack_file import pack_of
 from priming.rules.results import NearDuplicates
 from priming.sleep.quotations import requote
 from priming.storage.questions import present
@@ -305,7 +306,8 @@ def supersede(
     """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
     ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values, but for a
-    heading: it told the old text, unless no word of it is among those that changed.
+    heading, which told the old text, unless no word of it is among those that changed, and for a source that is a
+    pack, with its trust.
 
     Raises:
         NotFound: no such memory.
@@ -325,6 +327,8 @@ def supersede(
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
         old = current_version(memory, current)
         arguments = _arguments(old, current.kind)
+        if pack_of(old.source) is not None:  # the author of the pack did not say this
+            del arguments["source"], arguments["trust"]
         if old.heading and not _words(old.heading) & (_words(old.content) - _words(content)):
             arguments["heading"] = old.heading
         new = draft({**arguments, **changes, "content": content})

@@ -24,7 +24,7 @@ from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.remember.vectors import complete
-from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, read_pack
+from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pack_of, read_pack
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
@@ -144,7 +144,8 @@ class PackInstallation:
         """Plan new behaviours with the names that they mention, without links to similar memories."""
         if not positions:
             return
-        self._require_free_keys([self.pack.origin.key(self.pack.rules[i].key) for i in positions])
+        users = self._users([self.pack.origin.key(self.pack.rules[i].key) for i in positions])
+        positions = [i for i in positions if self.pack.origin.key(self.pack.rules[i].key) not in users]
         plan = self.plan
         own = None if vectors is None else [vectors[i] for i in positions]
         plan.add_all([drafts[i] for i in positions], own, nearest=False)
@@ -155,13 +156,22 @@ class PackInstallation:
             self._count("added")
         self.vectors |= plan.vectors
 
-    def _require_free_keys(self, keys: Collection[str]) -> None:
+    def _users(self, keys: Collection[str]) -> Collection[str]:
+        """The keys of rules that came with the pack and that the user has changed or taught since: they stay."""
         taken = ids_of(self.memory.store, self.memory.namespace, keys)
-        if taken:
+        versions = (
+            self.memory.store.rows(self.memory.namespace, VersionRow, ids=[*taken.values()]) if taken else []
+        )
+        came = {version.id for version in versions if _is_of(self.pack.name, version)}
+        foreign = sorted(key for key, taken_by in taken.items() if taken_by not in came)
+        if foreign:
             raise Conflict(
-                f"the keys {', '.join(map(repr, sorted(taken)))} are taken by memories outside the pack"
+                f"the keys {', '.join(map(repr, foreign))} are taken by memories outside the pack"
                 f" {self.pack.name!r}: purge these, or give the pack another name"
             )
+        for _ in taken:
+            self._count("kept as taught here")
+        return taken
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
         return {row.id: row for row in self.memory.store.rows(self.memory.namespace, MemoryRow, ids=ids)}
@@ -214,6 +224,7 @@ class PackInstallation:
         packed = {
             (self.ids[link.source], self.ids[link.target], link.relation): link.weight
             for link in self.pack.links
+            if link.source in self.ids and link.target in self.ids
         }
         self.rows += [
             RowChange(row, None)
@@ -245,6 +256,12 @@ class PackInstallation:
             before = stored.get(relation)
             introduced = before.introduced if before else not linked
             self.rows.append(RowChange(before, RelationRow(relation, sign, introduced)))
+
+
+def _is_of(name: str, version: VersionRow) -> bool:
+    """Tell whether a version came with a pack."""
+    pack = pack_of(version.source)
+    return pack is not None and pack.name == name
 
 
 def _text_and_conditions(behavior: MemoryRecord | Draft) -> tuple[Any, ...]:

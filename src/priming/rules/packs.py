@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from priming.config.relations import BUILT_IN
+from priming.config.relations import BUILT_IN, LEARNED_FROM
 from priming.config.values import dataclass
 from priming.core.arguments.checks import (
     absent_if_empty,
@@ -182,11 +182,12 @@ def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
 
 
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
-    """All packs with a behaviour in the store, by name."""
+    """All packs with a behaviour in the store, by name, without those that were changed or taught here since."""
     packs: dict[str, list[MemoryRecord]] = {}
+    taught = {link.source for link in memory.store.rows(memory.namespace, LinkRow, relation=LEARNED_FROM)}
     for record in page_of(memory.store, memory.namespace, now, kinds=[BEHAVIOR], status=None):
         pack = pack_of(record.source)
-        if pack is not None and record.key.startswith(pack.key("")):
+        if pack is not None and record.key.startswith(pack.key("")) and record.id not in taught:
             packs.setdefault(pack.name, []).append(record)
     return {name: PackMembers(name, tuple(packs[name])) for name in sorted(packs)}
 
