@@ -1,5 +1,6 @@
 """A local service answers calls on the memories of one store."""
 
+import sys
 import tempfile
 import threading
 from uuid import uuid4
@@ -7,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from priming import HashedEmbedder, Memory
+from priming.config import settings
 from priming.errors import Conflict, NotFound, ParamError
 from priming.operations.service import LocalService
 from priming.serialization import error_payload
@@ -24,6 +26,23 @@ def test_a_call_answers_as_json(service):
     assert (answer["key"], answer["status"]) == ("port", "stored")
     answer = service.call("default", "recall", {"text": "which port"})
     assert [hit["memory"]["key"] for hit in answer["hits"]] == ["port"]
+
+
+@pytest.mark.slow
+def test_between_calls_the_agent_of_the_settings_decides_on_rules_that_are_unclear(tmp_path, monkeypatch):
+    script = tmp_path / "agent.py"
+    script.write_text("""print('{"change": "changes", "reason": "the tool was replaced"}')""")
+    monkeypatch.setenv("PRIMING_AGENT", f"{sys.executable} {script}")
+    chosen = settings.load(project=False)
+    service = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), settings=chosen)
+    for text in ("Ask argonaut about deploys", "Ask fluxion about deploys"):
+        service.call("default", "learn", {"right": text})
+    service.settle()
+    (rule,) = service.call("default", "list", {"kinds": ["behavior"]})
+    assert rule["content"] == "Ask fluxion about deploys"
+    (decision,) = service.call("default", "log", {"limit": 1})
+    assert (decision["kind"], decision["actor"]) == ("deprecate", "agent")
+    service.close()
 
 
 def test_namespaces_do_not_see_each_other(service):

@@ -1,9 +1,11 @@
-"""An agent may decide what the words of a correction leave open."""
+"""An agent may decide what the words of two rules leave open; its decision is an operation like any other."""
 
 import pytest
 
-from priming import ParamError
+from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
+from priming.maintenance.contradictions import settle
+from priming.rules.judge import RuleJudge
 
 ARGO, FLUX = "Ask argonaut about deploys", "Ask fluxion about deploys"
 
@@ -12,44 +14,61 @@ def contents(memory):
     return sorted(rule.content for rule in memory.list(kinds=["behavior"]))
 
 
+@pytest.fixture
+def unclear(memory):
+    memory.learn(ARGO)
+    assert memory.learn(FLUX).change == "unclear"
+    return memory
+
+
 @pytest.mark.parametrize(
-    ("change", "placement", "rules"),
+    ("change", "kind", "rules"),
     [
-        ("changes", "supersede", [FLUX]),
+        ("changes", "deprecate", [FLUX]),
         ("same", "merge", [ARGO]),
-        ("apart", "create", [ARGO, FLUX]),
-        ("unclear", "create", [ARGO, FLUX]),
+        ("apart", "keep-both", [ARGO, FLUX]),
+        ("narrower", "keep-both", [ARGO, FLUX]),
     ],
 )
-def test_an_agent_decides_what_the_words_leave_open(memory, change, placement, rules):
+def test_an_agent_decides_what_the_words_leave_open(unclear, change, kind, rules):
     agent = ScriptedAgent([{"change": change, "reason": "both name the tool of a deploy"}])
-    memory.learn(ARGO, agent=agent)
-    assert agent.prompts == []
-    done = memory.learn(FLUX, agent=agent)
-    assert (done.placement, done.change, contents(memory)) == (placement, change, rules)
-    assert ARGO in agent.prompts[0]
-    assert FLUX in agent.prompts[0]
-    if change not in ("apart", "unclear"):
-        assert "both name the tool of a deploy (says the agent)" in done.reasons[0]
+    (operation,) = settle(unclear, RuleJudge(agent), set())
+    assert (operation.kind, contents(unclear), unclear.review()) == (kind, rules, [])
+    assert all(text in agent.prompts[0] for text in (ARGO, FLUX))
+    assert (operation.actor, operation.via) == (
+        "agent",
+        "settles: both name the tool of a deploy (says the agent)",
+    )
+    unclear.undo(operation.id)
+    assert contents(unclear) == [ARGO, FLUX]
+    assert len(unclear.review()) == 1
+
+
+def test_a_pair_that_an_agent_cannot_decide_is_left_and_not_asked_about_again(unclear):
+    agent, settled = ScriptedAgent([{"change": "unclear", "reason": "I do not know the team"}]), set()
+    assert settle(unclear, RuleJudge(agent), settled) == settle(unclear, RuleJudge(agent), settled) == []
+    assert (len(agent.prompts), len(unclear.review())) == (1, 1)
 
 
 def test_an_agent_is_not_asked_where_the_words_decide(memory):
     agent = ScriptedAgent([])
     for text in ("Use tabs", "Use spaces", "Prefer spaces", "Never push to main"):
-        done = memory.learn(text, agent=agent)
-        assert not any("agent" in reason for reason in done.reasons)
+        memory.learn(text)
+    assert settle(memory, RuleJudge(agent), set()) == []
+    assert agent.prompts == []
+
+
+def test_a_rule_of_less_trust_is_not_put_before_an_agent_to_replace_the_users(memory):
+    memory.learn(ARGO)
+    memory.learn(FLUX, trust="agent")
+    agent = ScriptedAgent([{"change": "changes", "reason": "it says so"}])
+    assert settle(memory, RuleJudge(agent), set()) == []
     assert agent.prompts == []
 
 
 @pytest.mark.parametrize("answers", [[], [{"change": "replace", "reason": "x"}], [{"change": "same"}]])
-def test_where_an_agent_fails_both_rules_stand_and_the_reply_says_why(memory, answers):
-    memory.learn(ARGO)
-    done = memory.learn(FLUX, agent=ScriptedAgent(answers))
-    assert (done.placement, contents(memory)) == ("create", [ARGO, FLUX])
-    assert any(reason.startswith("the agent did not decide") for reason in done.reasons)
-    assert len(memory.review()) == 1
-
-
-def test_an_agent_that_is_none_is_refused(memory):
-    with pytest.raises(ParamError, match="agent"):
-        memory.learn(ARGO, agent="claude")
+def test_where_an_agent_fails_both_rules_stand(unclear, answers):
+    with pytest.raises(AgentError):
+        settle(unclear, RuleJudge(ScriptedAgent(answers)), set())
+    assert contents(unclear) == [ARGO, FLUX]
+    assert len(unclear.review()) == 1

@@ -60,7 +60,7 @@ class LocalServer:
     """Answers at the socket of a store, each connection in a thread, until it is stopped.
 
     With ``idle``, in seconds, it also ends when nobody called for that long, or the store or its socket is gone; and
-    makes vectors that memories wait for, between calls.
+    makes vectors that memories wait for, between calls, when the user's agent decides on unclear rules too.
     """
 
     def __init__(
@@ -79,10 +79,11 @@ class LocalServer:
         """Set when the server is asked to end: long calls end after their step."""
         self._idle, self._grace, self._adapter, self._observe = idle, grace, adapter, observe
         self._began = self._called = time.monotonic()
-        self._calls = self._working = self._sending = 0
+        self._calls = self._working = self._answering = 0
         self._changed = Condition()
         self._connections = set[socket.socket]()
         self._wake, self._waker = socket.socketpair()
+        self._settling = Thread()
         self._added: dict[str, Callable[[Mapping[str, Any]], Any]] = {}
         self.is_of_session = idle is not None
         """Whether a session left it behind, and it ends by itself."""
@@ -96,7 +97,7 @@ class LocalServer:
             self.local.socket.close()
             with self._changed:
                 self._changed.wait_for(lambda: not self._working, self._grace)
-                self._changed.wait_for(lambda: not self._sending, self.params.drain)
+                self._changed.wait_for(lambda: not self._answering, self.params.drain)
                 for end in self._connections:
                     with suppress(OSError):
                         end.shutdown(socket.SHUT_RDWR)
@@ -154,15 +155,16 @@ class LocalServer:
                 self._called = time.monotonic()
                 self._changed.notify_all()
 
-    def send(self, end: socket.socket, data: bytes) -> None:
-        """Send bytes; at the end of the server a client that does not read them is waited for a short time."""
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Answer a request in the block; the end of the server waits a short time for it, after the calls at work."""
         with self._changed:
-            self._sending += 1
+            self._answering += 1
         try:
-            end.sendall(data)
+            yield
         finally:
             with self._changed:
-                self._sending -= 1
+                self._answering -= 1
                 self._changed.notify_all()
 
     def progress(self, end: socket.socket, send: Callable[[dict[str, Any]], None] | None) -> Progress:
@@ -201,6 +203,9 @@ class LocalServer:
                 Thread(target=self._serve, args=(end,), daemon=True).start()
         elif not ready and not self._working:
             self.service.make_vectors(VECTORS.idle)
+            if not self._settling.is_alive():
+                self._settling = Thread(target=self.service.settle, daemon=True)
+                self._settling.start()
 
     def _serve(self, end: socket.socket) -> None:
         """Answer a connection of a process of the same user until it ends."""
@@ -232,19 +237,20 @@ class LocalServer:
     def _answer(self, end: socket.socket, reading: BinaryIO, start: bytes) -> bool:
         """Answer the next request, which begins with bytes that were read; returns whether another may follow."""
         try:
-            request = read_request(reading, start, lambda: self.send(end, _GO_ON))
+            request = read_request(reading, start, lambda: end.sendall(_GO_ON))
         except BadRequest as error:
-            self.send(end, response(error.status, {"error": error.payload}, is_last=True))
+            end.sendall(response(error.status, {"error": error.payload}, is_last=True))
             return False
         if request is None:
             return False
         began = time.monotonic()
         op = request.op
-        if op is not None and op.long and request.headers.get("accept") == JSON_LINES:
-            status, payload = self._stream(end, op, request)
-        else:
-            status, payload, reason = _result(partial(self._carry_out, op, request))
-            self.send(end, response(status, payload, reason=reason, is_last=request.is_last))
+        with self.answering():
+            if op is not None and op.long and request.headers.get("accept") == JSON_LINES:
+                status, payload = self._stream(end, op, request)
+            else:
+                status, payload, reason = _result(partial(self._carry_out, op, request))
+                end.sendall(response(status, payload, reason=reason, is_last=request.is_last))
         if self._observe is not None:
             code = payload["error"]["code"] if status >= 400 else None
             self._observe(*request.named, code, status, time.monotonic() - began)
@@ -269,10 +275,10 @@ class LocalServer:
     def _stream(self, end: socket.socket, op: Op, request: LocalRequest) -> tuple[int, Any]:
         """Answer a long call with a line for each step, and the answer or the error as the last."""
         headers = {"Content-Type": JSON_LINES, "Transfer-Encoding": "chunked"}
-        self.send(end, head(200, headers, is_last=request.is_last))
-        report = self.progress(end, lambda step: self.send(end, chunk(step)))
+        end.sendall(head(200, headers, is_last=request.is_last))
+        report = self.progress(end, lambda step: end.sendall(chunk(step)))
         status, payload, _ = _result(lambda: self._call(op, request, report))
-        self.send(end, chunk(payload if status >= 400 else {"answer": payload}) + b"0\r\n\r\n")
+        end.sendall(chunk(payload if status >= 400 else {"answer": payload}) + b"0\r\n\r\n")
         return status, payload
 
     def _call(self, op: Op, request: LocalRequest, progress: Progress | None) -> tuple[Any, str | None]:

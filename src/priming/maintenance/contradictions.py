@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
+from priming.config.caller import Caller, calling
 from priming.config.relations import CONFLICTS, KEPT_BESIDE
+from priming.config.words import is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
+from priming.errors import Conflict, NotFound
 from priming.index.document import FACT
+from priming.maintenance.replacing import deprecate, merge
 from priming.namespace import Namespace
 from priming.recall.entities import under_other_names
 from priming.recall.relevance import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
+from priming.rules.judge import RuleJudge
+from priming.rules.placement import is_unclear
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
@@ -21,6 +28,11 @@ from priming.text.quotation import quote_text
 from priming.text.statements.judge import Judgement, judge
 from priming.text.statements.reader import as_told
 from priming.types import MemoryRecord, Operation
+
+_QUESTIONS = 10
+"""Most pairs that an agent is asked about at once, the latest first."""
+_SHOWN = 100
+"""Most letters of an agent's reason in the log."""
 
 
 def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
@@ -64,6 +76,48 @@ def keep_both(memory: Namespace, id: str) -> Operation:
             rows.append(RowChange(None, both_hold))
         message = f"{quote_text(keys[0])} and {quote_text(keys[1])} may both hold"
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
+
+
+def settle(memory: Namespace, decide: RuleJudge, settled: set[str]) -> list[Operation]:
+    """Let an agent decide on pairs of rules that are unclear, the latest first, and carry out what it decides.
+
+    Each decision is an operation of its own: the earlier rule is deprecated, or the later is merged into it, or both
+    are kept. Left are the pairs in ``settled``, to which each is added, and those that differ in their conditions or
+    of which the earlier is trusted more.
+
+    Raises:
+        AgentError: the agent gives no valid answer; what it decided before stands.
+
+    """
+    with memory.reading() as now:
+        pairs = sorted(disagreements(memory, now), key=lambda pair: pair.at, reverse=True)
+    done: list[Operation] = []
+    for pair in [pair for pair in pairs if _may_decide(pair) and _name(pair) not in settled][:_QUESTIONS]:
+        settled.add(_name(pair))
+        decided = decide(pair.older.content, pair.newer.content)
+        by = Caller("agent", f"settles: {decided.reason}"[:_SHOWN])
+        with calling(by), memory.lock, suppress(Conflict, NotFound):
+            with memory.reading() as now:
+                texts = [memory.find(rule.id, now).content for rule in (pair.older, pair.newer)]
+            if texts != [pair.older.content, pair.newer.content] or decided.kind == "unclear":
+                continue
+            if decided.kind == "changes":
+                done.append(deprecate(memory, pair.older.id, by=pair.newer.id, reason=decided.reason))
+            elif decided.kind == "same":
+                done.append(merge(memory, pair.newer.id, pair.older.id))
+            else:
+                done.append(keep_both(memory, _name(pair)))
+    return done
+
+
+def _may_decide(pair: Disagreement) -> bool:
+    """Whether an agent may settle a pair: it is unclear, holds in the same place, and the later has the standing."""
+    trust = pair.newer.trust, pair.older.trust
+    return is_unclear(pair.change) and pair.older.when == pair.newer.when and is_trusted_as(*trust)
+
+
+def _name(pair: Disagreement) -> str:
+    return f"{pair.older.key}+{pair.newer.key}"
 
 
 Contradiction = tuple[datetime, Sequence[LinkRow], Review]

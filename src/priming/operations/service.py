@@ -107,6 +107,8 @@ class LocalService:
         self._open: OrderedDict[str, _OpenMemory] = OrderedDict()
         self._lock = Lock()
         self._closed = False
+        self._heads: dict[str, int] = {}
+        self._settled: set[str] = set()
 
     def call(
         self,
@@ -183,6 +185,21 @@ class LocalService:
         for name in self.namespaces:
             with suppress(PrimingError), self.memory(name) as memory:
                 follow(memory, seconds, progress=progress)
+
+    def settle(self) -> None:
+        """Let the user's agent, if there is one, decide on rules that are unclear, where something changed."""
+        from priming.maintenance.contradictions import settle
+        from priming.rules.judge import users_judge
+
+        judge = None if self.settings is None else users_judge(self.settings)
+        if judge is None:
+            return
+        for name in self.namespaces:
+            with suppress(PrimingError), self.memory(name) as memory:
+                head = memory.store.head(name)
+                if self._heads.get(name) != head:
+                    self._heads[name] = head
+                    settle(memory, judge, self._settled)
 
     def close(self) -> None:
         """Close all memories; a running call closes its own when it ends."""

@@ -15,8 +15,6 @@ from priming.config.words import KINDS, is_trusted_as
 from priming.core.arguments.arrays import TextVectors
 from priming.core.plasticity import increment
 from priming.core.when import scope
-from priming.llm.agents import check_agent
-from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.recall.relevance import confirmed_by_teaching
@@ -24,15 +22,12 @@ from priming.remember.drafts import Draft, current_version, succeeding_rows
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
-from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
-from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
+from priming.rules.placement import BehaviorPlacement, place_behavior
 from priming.rules.results import Learned
 from priming.storage.questions import page_of, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label, quote_text
-from priming.text.statements.judge import Judgement
-from priming.text.statements.reader import contrast
 from priming.types import Cue, MemoryRecord
 
 _CONFIDENCE = 0.6
@@ -57,7 +52,6 @@ def learn(
     source: str | None = None,
     trust: str = "user",
     rule: str | None = None,
-    agent: Agent | None = None,
 ) -> Learned:
     """Store a correction and the behaviour that follows from it, which applies in the context of ``cue``.
 
@@ -71,7 +65,6 @@ def learn(
         source: where the correction comes from.
         trust: who vouches for it: untrusted, tool, agent or user.
         rule: constraint, directive, procedure or preference; None: read from the words of ``right``.
-        agent: who is asked what the correction changes where the words leave it open; None: nobody.
 
     Raises:
         ParamError: a blank text, the same text right and wrong, or an argument outside its range.
@@ -80,7 +73,7 @@ def learn(
     lesson = check_lesson(
         right=right, wrong=wrong, cue=cue, tags=tags, priority=priority, source=source, trust=trust, rule=rule
     )
-    return _learn(memory, lesson, check_agent(agent))
+    return _learn(memory, lesson)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +85,16 @@ class LearnPlan:
     links: Sequence[LinkRow]
 
 
-def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
-    """Store a correction and its behaviour as one operation; the agent is asked before the store is locked."""
+def _learn(memory: Namespace, lesson: Lesson) -> Learned:
+    """Store a correction and its behaviour as one operation."""
     drafts = (lesson.correction(), lesson.behavior())
     vectors = embed_drafts(drafts, memory.embedder)
-    verdicts, failure = ({}, None) if agent is None else _ask(memory, lesson, drafts[1], agent)
     with memory.lock:
         with memory.writing() as now:
             existing = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
-            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
+            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong)
             if lesson.at is not None:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
-            if failure is not None:
-                placed = replace(placed, reasons=(*placed.reasons, failure))
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
             if placed.placement in ("widen", "supersede"):
                 outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
@@ -133,18 +123,6 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
         if placed.placement not in ("widen", "supersede"):
             memory.queue_operation(plan.working.head, logged, documents)
     return replace(outcome.learned, links=links, operation=logged.id)
-
-
-def _ask(
-    memory: Namespace, lesson: Lesson, behavior: Draft, agent: Agent
-) -> tuple[dict[str, Judgement], str | None]:
-    """The agent's judgements of the changes that the words leave open; it is not asked if there are none."""
-    with memory.reading() as now:
-        existing = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
-    comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
-    if any(near.placement != "create" for near in comparisons):
-        return {}, None  # the words decide
-    return judge(agent, contrast(lesson.right, lesson.wrong), comparisons)
 
 
 def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> LearnPlan:

@@ -17,7 +17,7 @@ from priming.text.languages import without_language, without_places
 from priming.text.quotation import label
 from priming.text.statements.judge import Judgement, judge
 from priming.text.statements.reader import contrast, forbids
-from priming.types import EMPTY, MemoryRecord
+from priming.types import MemoryRecord
 
 ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apart"]
 """The conditions of a new behaviour beside those of an existing one.
@@ -80,15 +80,11 @@ class BehaviorPlacement:
     """Further behaviours for the same conditions that the correction reverses and replaces."""
 
 
-Verdicts = Mapping[str, Judgement]
-"""An agent's judgements of unclear changes, by the earlier text."""
-
-
 def place_behavior(
-    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None, verdicts: Verdicts = EMPTY
+    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None
 ) -> BehaviorPlacement:
     """Decide where a new behaviour, instead of ``wrong``, belongs among the existing ones (docs/laws.md)."""
-    comparisons = compare_behaviors(new, existing, wrong=wrong, verdicts=verdicts)
+    comparisons = compare_behaviors(new, existing, wrong=wrong)
     decisive = sorted((near for near in comparisons if near.placement != "create"), key=_by_precedence)
     nearest = next(iter(decisive or comparisons), None)
     decided = nearest.placement if nearest else "create"
@@ -105,9 +101,7 @@ def place_behavior(
         rest = [near.existing for near in comparisons if near is not nearest]
         after = replace(new, content=content, when=when)
         restated = decided == "supersede"
-        others = compare_behaviors(
-            after, rest, wrong=wrong if restated else None, verdicts=verdicts if restated else EMPTY
-        )
+        others = compare_behaviors(after, rest, wrong=wrong if restated else None)
     links = tuple(link for near in others for link in _links(near))
     remarks = [remark for near in others for remark in _remarks(near, nearest)]
     remarks += [
@@ -123,27 +117,25 @@ def _reverses(near: BehaviorComparison) -> bool:
 
 
 def compare_behaviors(
-    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None, verdicts: Verdicts = EMPTY
+    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None
 ) -> list[BehaviorComparison]:
     """How a new behaviour relates to each of the existing ones, the nearest first."""
     parts = ComparedBehaviour.of(new.content, new.when)
     text = contrast(new.content, wrong)
-    comparisons = (_compare(new, text, parts, record, verdicts.get(record.content)) for record in existing)
+    comparisons = (_compare(new, text, parts, record) for record in existing)
     return sorted(comparisons, key=_by_nearness)
 
 
-def _compare(
-    new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord, verdict: Judgement | None
-) -> BehaviorComparison:
+def _compare(new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
     before, after, content = (
         stated(words, parts.scope, other.scope) for words in (existing.content, text, new.content)
     )
-    change = verdict or _change(before, after, content)
+    change = _change(before, after, content)
     forbids_more = forbids(new.content) and not forbids(existing.content)
     plain = change.kind in ("same", "changes") or (change.kind == "narrower" and forbids_more)
-    stands = verdict is None and not plain and _kinds_differ(existing, new)
+    stands = not plain and _kinds_differ(existing, new)
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )

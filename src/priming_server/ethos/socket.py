@@ -206,9 +206,10 @@ def converse(server: LocalServer, end: socket.socket, start: bytes) -> None:
     while True:
         try:
             for message in decoder.messages(data):
-                server.send(end, _answered(server, end, decoder.framing, message))
+                with server.answering():
+                    end.sendall(_answered(server, end, decoder.framing, message))
         except ParamError as error:
-            server.send(end, pack(decoder.framing, envelope(error=full_error_payload(error))))
+            end.sendall(pack(decoder.framing, envelope(error=full_error_payload(error))))
             return
         if data == b"" or server.ending.is_set():
             return
@@ -227,13 +228,13 @@ def _answered(server: LocalServer, end: socket.socket, framing: str | None, mess
     request = parse(framing, message)
     if request.get("action") == "hello":
         return _packed(framing, _greeted(server.local.greeting, request))
-    send = partial(_send, server, end, framing) if request.get("progress") is True else None
+    send = partial(_send, end, framing) if request.get("progress") is True else None
     with server.at_work():
         return _packed(framing, reply(server.service, request, server.progress(end, send)))
 
 
-def _send(server: LocalServer, end: socket.socket, framing: str | None, message: Mapping[str, Any]) -> None:
-    server.send(end, pack(framing, message))
+def _send(end: socket.socket, framing: str | None, message: Mapping[str, Any]) -> None:
+    end.sendall(pack(framing, message))
 
 
 def _greeted(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, Any]:

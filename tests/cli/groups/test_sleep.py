@@ -246,6 +246,19 @@ def test_an_agent_is_asked_what_a_cluster_has_in_common(themed):
 
 
 @pytest.mark.slow
+def test_a_night_asks_the_agent_about_rules_that_are_unclear_and_shows_what_it_did(shell):
+    for text in ("Ask argonaut about deploys", "Ask fluxion about deploys"):
+        shell.run("learn", text)
+    answer = 'printf \'{"change": "changes", "reason": "the tool was replaced"}\''
+    done = shell.run("sleep", "light", "--agent", answer)
+    assert "deprecate" in done.stdout
+    assert [rule["content"] for rule in shell.ask("list", "--kind", "behavior")] == [
+        "Ask fluxion about deploys"
+    ]
+    assert shell.run("sleep", "light", "--agent", "false").exit_code == 0
+
+
+@pytest.mark.slow
 def test_the_environment_may_name_the_agent(themed, monkeypatch):
     monkeypatch.setenv("PRIMING_AGENT", saying(GIST))
     assert themed.ask("sleep", "deep")["items"][0]["evidence"]["text"] == GIST

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import AgentOptions, ScopeOptions, Session, StoreOptions, Tokens
+from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
@@ -64,8 +64,6 @@ def learn(
         str,
         Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
     ] = "user",
-    *,
-    options: AgentOptions,
 ) -> Answer:
     """Learn a rule from a correction. The context says where it applies; without one, everywhere."""
     stated = parse.only_text(text, right, "right")
@@ -79,7 +77,6 @@ def learn(
             source=source,
             trust=trust,
             rule=rule,
-            agent=options.load(),
         )
     return Answer(learned, learned_lines(learned))
 

@@ -18,7 +18,7 @@ from priming.cli.options import AgentOptions, DryRun, StoreOptions
 from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, names, progress
 from priming.cli.parse import complete
 from priming.config.words import STAGES
-from priming.errors import Busy, ParamError
+from priming.errors import AgentError, Busy, ParamError
 from priming.types import Progress
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def sleep(
     with store.open() as memory:
         if interval is not None:
             _repeat(store, memory, names, interval, window, agent)
+        if not (dry_run or interactive):
+            _settle(store, memory, agent)
         with _stage_bars(names or STAGES) as step:
             plan_only = dry_run or interactive
             proposal = memory.sleep(names, dry_run=plan_only, window=window, progress=step, agent=agent)
@@ -79,6 +81,19 @@ def sleep(
             return Answer(proposal, [line((text, WARN))])
         operation = memory.apply(proposal, only=chosen)
     return Answer(operation, [*records.operation(operation), records.undo_hint(operation.id)])
+
+
+def _settle(store: StoreOptions, memory: Memory, agent: Agent | None) -> None:
+    """Let the agent decide on rules that are unclear, and say what it did; its failure stops no night."""
+    from priming.maintenance.contradictions import settle
+    from priming.rules.judge import RuleJudge
+
+    try:
+        for operation in () if agent is None else settle(memory, RuleJudge(agent), set()):
+            if not store.as_json:
+                draw(records.operation(operation))
+    except AgentError as error:
+        report(error.code, str(error), as_json=store.as_json)
 
 
 def _check(store: StoreOptions, *, dry_run: bool, interactive: bool, every: str | None) -> None:
@@ -149,6 +164,7 @@ def _repeat(
     """Sleep, wait until the next night is due, and so on until an interrupt."""
     while True:
         try:
+            _settle(store, memory, agent)
             proposal = memory.sleep(stages, window=window, agent=agent)
             respond(store, Answer(proposal, _proposal(proposal, dry_run=False)))
         except Busy as error:
