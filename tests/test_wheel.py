@@ -21,7 +21,7 @@ ROOMS = sorted(
 )
 RUN = ("cli", "embedding", "llm", "local", "operations", "verbs")
 """The rooms whose tests are run here: where extras and neighbours are missed. The others' tests are collected."""
-TOOLS = ("pytest", "hypothesis")
+TOOLS = ("pytest", "pytest-timeout", "hypothesis")
 """What the tests themselves need."""
 
 pytestmark = pytest.mark.slow
