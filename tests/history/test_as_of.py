@@ -469,3 +469,25 @@ def test_a_version_that_is_superseded_from_a_later_time_on_is_closed_already(mem
     assert (present.recorded_at, present.retired_at) == (answer, clock.at)
     memory.undo(memory.log(limit=1)[0].id)
     assert (memory.get("ferry").recorded_at, memory.get("ferry").retired_at) == (answer, None)
+
+
+def test_of_more_equals_than_are_scored_the_same_were_so_then(memory, clock):
+    """The cut among equals must not tell which of them was changed last."""
+    crews = [f"The crew of the {name} sails." for name in _names(90)]
+    memory.remember_many([{"content": crew, "key": f"crew-{i}"} for i, crew in enumerate(crews)])
+    for i in range(0, 90, 3):
+        memory.supersede(f"crew-{i}", crews[i].replace("sails", "sails again"))
+    then = clock.at
+    live = {hit.memory.key: hit.score for hit in memory.recall("crew sails", limit=90, floor=0).hits}
+    clock.at += timedelta(days=1)
+    past = memory.recall("crew sails", limit=90, floor=0, known_at=then)
+    assert {hit.memory.key: hit.score for hit in past.hits} == live
+
+
+def _names(count):
+    return [first + middle + "ra" for first in ("Ma", "Ke", "Lo", "Vi", "Su", "To") for middle in _MIDDLES][
+        :count
+    ]
+
+
+_MIDDLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")

@@ -50,11 +50,16 @@ class NearestIndex:
         self._size = self._signs.shape[1]
 
     def nearest(
-        self, query: NDArray[np.float32], count: int, pool: NDArray[np.bool_] | None = None
+        self,
+        query: NDArray[np.float32],
+        count: int,
+        pool: NDArray[np.bool_] | None = None,
+        ranks: Ints | None = None,
     ) -> tuple[Ints, Floats]:
-        """Return the ``count`` nearest rows, the earlier first of equals, and their exact cosines, rounded.
+        """Return the ``count`` nearest rows, and their exact cosines, rounded.
 
-        ``pool`` selects the rows that may be returned. A query of zeros has none near.
+        ``pool`` selects the rows that may be returned. Of equals the one of lower rank is first, else the earlier. A
+        query of zeros has none near.
         """
         if count < 1 or not np.any(query):
             return np.zeros(0, np.int64), np.zeros(0)
@@ -65,7 +70,7 @@ class NearestIndex:
             rows = np.arange(len(self.vectors)) if pool is None else np.flatnonzero(pool)
         rows = self._foremost(query, rows, count)
         cosines = np.round(self.vectors.exact(query, rows), EXACT)
-        order = np.lexsort((rows, -cosines))[:count]
+        order = np.lexsort((rows if ranks is None else ranks[rows], -cosines))[:count]
         return rows[order], cosines[order]
 
     def packed(self) -> tuple[NDArray[np.float32], NDArray[np.uint64]] | tuple[()]:
@@ -178,12 +183,19 @@ class PassageColumn:
         cosines = np.round(self._vectors.exact(vector, rows), EXACT)
         return np.array([at for at, _ in present], np.int64), np.maximum.reduceat(cosines, starts)
 
-    def nearest(self, vector: NDArray[np.float32], count: int, pool: NDArray[np.bool_]) -> Ints:
-        """At most ``count`` documents of the pool whose passages are nearest to a unit vector, the nearest first."""
+    def nearest(
+        self, vector: NDArray[np.float32], count: int, pool: NDArray[np.bool_], ranks: Ints | None = None
+    ) -> Ints:
+        """At most ``count`` documents of the pool whose passages are nearest to a unit vector, the nearest first.
+
+        Of equals the document of lower rank is first.
+        """
         if not self._rows:
             return np.zeros(0, np.int64)
-        near, _ = self._nearest.nearest(vector, _EACH * count, pool[self._owner.values])
-        owners = dict.fromkeys(self._owner.values[near].tolist())
+        owner = self._owner.values
+        ranks = None if ranks is None else ranks[owner]
+        near, _ = self._nearest.nearest(vector, _EACH * count, pool[owner], ranks)
+        owners = dict.fromkeys(owner[near].tolist())
         return np.array(list(owners)[:count], np.int64)
 
     def packed(self) -> tuple[NDArray[np.float32], Ints, Ints]:

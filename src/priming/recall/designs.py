@@ -45,8 +45,7 @@ def rank(query: RankingQuery) -> Ranked:
 
 def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
     """The documents of the largest positive values; of equal values the older memory comes first."""
-    order = query.working.order
-    return best_rows(values, count) if order is None else order[best_rows(values[order], count)]
+    return best_rows(values, count, query.working.row.values)
 
 
 def _anchors(query: RankingQuery) -> dict[int, float]:

@@ -214,7 +214,11 @@ class Evidence(CueReading):
         return np.asarray(np.minimum(1.0, np.log1p(details) / _FULL), np.float64)
 
     def candidates(self, pool: Bools) -> Ints:
-        """The documents worth scoring, ascending: the best by words, by meaning, by conversation, and of the date."""
+        """The documents worth scoring: the best by words, by meaning, by conversation, and of the date.
+
+        Of equals the older memory is the better, here as below, whichever documents its versions are: so the past is
+        ranked as it was.
+        """
         best = [self._best(self.words, pool), self.nearest(pool)]
         if self._itself != NONE and pool[self._itself]:
             best.append(np.array([self._itself]))
@@ -224,23 +228,25 @@ class Evidence(CueReading):
             best.append(np.array([at for at in self.context if pool[at]], np.int64))
         if self.working.conversation_context.any_turns and len(best[0]):
             best.append(self._of_sessions(pool))
-        return distinct(np.concatenate(best))
+        rows = self.working.row.values[np.concatenate(best)]
+        documents: Ints = self.working.document.values[distinct(rows)]
+        return documents
 
     def _best(self, values: Floats, pool: Bools) -> Ints:
         """The documents of the largest positive values."""
-        return best_rows(np.where(pool & self.texts, values, 0.0), _FOUND)
+        return best_rows(np.where(pool & self.texts, values, 0.0), _FOUND, self.working.row.values)
 
     def nearest(self, pool: Bools) -> Ints:
         """The documents nearest in meaning."""
-        able = pool & self.texts
-        near, _ = self.working.neighbours.nearest(self.query, _FOUND, able)
-        by_passage = self.working.passages.nearest(self.query, _FOUND, able)
+        able, rows = pool & self.texts, self.working.row.values
+        near, _ = self.working.neighbours.nearest(self.query, _FOUND, able, rows)
+        by_passage = self.working.passages.nearest(self.query, _FOUND, able, rows)
         waiting = (
             [document for document in self._by_words if able[document]]
             if self.working.missing_vectors
             else []
         )
-        best = sorted(waiting, key=lambda document: -self._by_words[document])[:_FOUND]
+        best = sorted(waiting, key=lambda document: (-self._by_words[document], rows[document]))[:_FOUND]
         return np.concatenate([near, by_passage, np.array(best, np.int64)])
 
     def _of_sessions(self, pool: Bools) -> Ints:
@@ -248,7 +254,7 @@ class Evidence(CueReading):
         turns = np.flatnonzero(pool & self.texts & self.turns & (self.words > 0))
         match = self.params.words * self.words[turns] / self.size
         match += self.params.session * self.covered_by_session(turns)
-        return turns if len(turns) <= _FOUND else turns[np.argpartition(-match, _FOUND)[:_FOUND]]
+        return turns[np.lexsort((self.working.row.values[turns], -match))[:_FOUND]]
 
     def rest(self, has: Floats, others: Floats) -> Floats:
         """The share of the cue that each document has and each of others lacks, shape (documents, others).

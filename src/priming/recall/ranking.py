@@ -242,7 +242,7 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     """Spread from the best of what was scored: the rows best reached, and what arrives at each from which place."""
     evidence, p, working = query.evidence, query.profile.recall, query.working
     able = np.flatnonzero(query.pool[scored.documents])
-    best = able[np.lexsort((scored.documents[able], -scored.odds[able]))[:ANCHORS]]
+    best = able[np.lexsort((able, -scored.odds[able]))[:ANCHORS]]
     rows = working.row[scored.documents[best]]
     amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
     activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)

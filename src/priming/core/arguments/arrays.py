@@ -70,8 +70,8 @@ def like(array: Floats) -> Any:
     return float(array) if array.ndim == 0 else array
 
 
-def best_rows(values: Floats, count: int) -> Ints:
-    """The positions of the ``count`` largest positive values, descending, ties by position.
+def best_rows(values: Floats, count: int, ranks: Ints | None = None) -> Ints:
+    """The positions of the ``count`` largest positive values, descending, ties by rank, else by position.
 
     >>> best_rows(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
     [1, 3, 0]
@@ -82,7 +82,7 @@ def best_rows(values: Floats, count: int) -> Ints:
     if len(positive) > count:
         bar = np.partition(values[positive], len(positive) - count)[len(positive) - count]
         positive = positive[values[positive] >= bar]
-    order = np.lexsort((positive, -values[positive]))
+    order = np.lexsort((positive if ranks is None else ranks[positive], -values[positive]))
     return positive[order][:count]
 
 
