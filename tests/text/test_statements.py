@@ -28,7 +28,7 @@ def is_harm(label, kind):
     )
 
 
-@pytest.mark.parametrize(("split", "least"), [("tuning", 0.86), ("held-out", 0.78), ("fresh", 0.68)])
+@pytest.mark.parametrize(("split", "least"), [("tuning", 0.88), ("held-out", 0.8), ("fresh", 0.68)])
 def test_most_labelled_pairs_are_judged_rightly_and_hardly_any_is_harmed(split, least):
     judged = [(label, judge(old, new).kind) for label, old, new in labelled(split)]
     right = sum(kind == label or (label, kind) == ("apart", "unclear") for label, kind in judged)
@@ -215,3 +215,19 @@ def test_what_a_speaker_says_of_herself_is_told_under_her_name():
 def test_words_that_answer_one_question_bring_statements_together():
     assert subjects("Indent with tabs") & subjects("Use two spaces")
     assert not subjects("Ship on Friday") & subjects("Feed the cat")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("Never push without rebasing", "Rebase before pushing", "same"),
+        ("Push after rebasing", "Don't push without rebasing", "same"),
+        ("Ask the lead before merging", "Merge without asking the lead", "changes"),
+        ("Push after rebasing", "Push without rebasing", "changes"),
+        ("Rebase after pushing", "Never push without rebasing", "changes"),
+        ("Never merge without review", "Merge without review", "changes"),
+        ("Log in with a badge", "Log out with a badge", "unclear"),
+    ],
+)
+def test_what_comes_first_may_be_told_as_what_is_not_done_without_it(first, second, kind):
+    assert judge(first, second).kind == kind

@@ -14,7 +14,7 @@ from typing import Literal
 from priming.config.values import dataclass
 from priming.text.quotation import quote_text
 from priming.text.statements.difference import LIGHT, Difference, WordPair, align, is_light, stems, unit_of
-from priming.text.statements.phrases import READ
+from priming.text.statements.phrases import LEADS, READ
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import opposite, questions
 
@@ -46,6 +46,11 @@ _GENERAL = frozenset(
     ("this", "that", "person-our", "person-your", "person-you", "person-their", "person-its")
 )
 """Pointers that add nothing to a statement that has none."""
+
+
+_BOTH = "two reversals may undo each other"
+_UNMARKED = frozenset(("the", "a", "person-you", "person-we"))
+"""Small words that make no difference between two statements of the same words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +151,19 @@ class _Judge:
         content = [pair for pair in self.turned if pair[0].role != "verb" or pair[1].role != "verb"]
         reason = f"one asks for {quote_text((content or self.turned)[0][0].text)}, and the other rejects it"
         steady = {a.sign for a, b in self.pairs if a.sign == b.sign}
-        both_ways = any(map(self._opposed, self.pairs)) or "without" in self.old.marks ^ self.new.marks
-        if both_ways or (not content and steady == {1, -1}):
-            return self._result("unclear", "two reversals may undo each other")
+        without = "without" in self.old.marks ^ self.new.marks
+        if not removed and not added and without and self._requires():
+            return self._result("same", "both ask for one before the other")
+        wholly = len(self.turned) == len(self.pairs)
+        skips = self._skips() or (without and wholly)
+        both_ways = any(map(self._opposed, self.pairs)) or without
+        if (both_ways or (not content and steady == {1, -1})) and (removed or added or not skips):
+            return self._result("unclear", _BOTH)
         if not removed and not added:
-            if any({"before", "after"} & {a.lead, b.lead} and a.lead != b.lead for a, b in self.pairs):
-                return self._result("unclear", "two reversals may undo each other")
-            return self._result("changes", reason)
-        wholly = self.turned[0][0].sign > 0 and len(self.turned) == len(self.pairs) > 1
+            moved = any({"before", "after"} & {a.lead, b.lead} and a.lead != b.lead for a, b in self.pairs)
+            plain = skips or not moved
+            return self._result("changes" if plain else "unclear", reason if plain else _BOTH)
+        wholly = wholly and self.turned[0][0].sign > 0 and len(self.pairs) > 1
         if removed and not added and wholly and not any(w.lead in _SCOPES for w in removed):
             return self._result("changes", reason)
         verbs_only = all(w.role == "verb" for w in (*removed, *added))
@@ -166,6 +176,22 @@ class _Judge:
         if content and self._is_of_one_subject():
             return self._result("unclear", f"{reason}, in part")
         return self._result("apart", "one rejects what the other asks for of something else")
+
+    def _skips(self) -> bool:
+        """Whether one asks for a step before another, and the other for that without it."""
+        step = any({a.lead, b.lead} == {"before", ""} and a.sign == b.sign for a, b in self.pairs)
+        asks = [a if a.sign > b.sign else b for a, b in self.turned]
+        return any(word.lead == "after" or (step and word.role == "verb") for word in asks)
+
+    def _requires(self) -> bool:
+        """Whether one says "never B without A", and the other "A before B" or "B after A"."""
+        if (self.old.marks ^ self.new.marks) - _UNMARKED - {"without"} or self.removed or self.added:
+            return False
+        order = [{a.lead, b.lead} for a, b in self.pairs if a.lead != b.lead]
+        turned = [{a.lead, b.lead} for a, b in self.turned]
+        return len(order) == 1 and (
+            order == turned == [{"before", ""}] or (order == [{"after", ""}] and turned == [{""}])
+        )
 
     def _instead(self, content: Sequence[WordPair]) -> str | None:
         """What takes the place of what one rejects, if it is plain: "deploy with A", "not with A, with B"."""
@@ -320,7 +346,12 @@ class _Judge:
             return self._result("same", "the earlier says it already, and what not to do")
         if sum(a.stem not in LIGHT for a, _ in self.pairs) < min(2, len(rest)):
             return self._result("apart", "they share a word")
-        if _any_verb(rest) or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs):
+        is_particle = any(w.stem in LEADS for w in rest)
+        if (
+            is_particle
+            or _any_verb(rest)
+            or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs)
+        ):
             kind: JudgementKind = "unclear" if self._is_of_one_subject() else "apart"
             return self._result(
                 kind, f"only {'the later' if later else 'the earlier'} says {quote_text(_text(rest))}"
