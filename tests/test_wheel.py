@@ -19,6 +19,8 @@ ROOMS = sorted(
     for path in (ROOT / "src" / "priming").iterdir()
     if path.name[0] != "_" and (ROOT / "tests" / path.name).is_dir()
 )
+FOLDERS = ("src", "tests", "docs", "demo", "benchmarks")
+"""What a checkout has of the repository: nothing that was built or made beside it, where temporary files may lie."""
 RUN = ("cli", "embedding", "llm", "local", "operations", "verbs")
 """The rooms whose tests are run here: where extras and neighbours are missed. The others' tests are collected."""
 TOOLS = ("pytest", "pytest-timeout", "hypothesis")
@@ -31,8 +33,12 @@ pytestmark = pytest.mark.slow
 def checkout(tmp_path_factory):
     """A copy of the repository in which only the library is left."""
     folder = tmp_path_factory.mktemp("library") / "priming"
-    ignored = shutil.ignore_patterns("__pycache__", ".git", ".venv*", ".*_cache", ".hypothesis", "priming_*")
-    shutil.copytree(ROOT, folder, ignore=ignored)
+    folder.mkdir()
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy2(path, folder)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "priming_*"))
     project = folder / "pyproject.toml"
     text = re.sub(
         r"^packages = \[.*\]$", 'packages = ["src/priming"]', project.read_text("utf-8"), flags=re.MULTILINE
@@ -98,6 +104,7 @@ def test_the_tests_of_the_library_pass_without_what_stands_on_it(checkout, pytho
             [*run, *options, *(f"tests/{room}" for room in rooms)],
             cwd=checkout,
             env=environment,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
         )

@@ -42,12 +42,14 @@ class Postings:
         place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         return np.where(self.rows[place] == rows, self.tf[place], 0.0)
 
-    def joined(self, other: Postings) -> Postings:
-        """The postings of both, with the sum where both have a document."""
-        if not len(other.rows):
+    def with_others(self, other: Postings) -> Postings:
+        """These postings, and those of ``other`` for documents without the term."""
+        new = ~np.isin(other.rows, self.rows)
+        if not new.any():
             return self
-        rows, at = np.unique(np.concatenate([self.rows, other.rows]), return_inverse=True)
-        return Postings(rows, np.bincount(at, np.concatenate([self.tf, other.tf]), len(rows)).astype(float))
+        rows = np.concatenate([self.rows, other.rows[new]])
+        order = np.argsort(rows)
+        return Postings(rows[order], np.concatenate([self.tf, other.tf[new]])[order])
 
 
 NO_POSTINGS = Postings(np.zeros(0, np.int64), np.zeros(0))

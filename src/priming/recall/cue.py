@@ -255,12 +255,12 @@ class CueReading:
     def postings(self) -> list[Postings]:
         """For each term the memories that have it or a word that counts as it, and how often: the best word counts.
 
-        A memory also has the terms of the cues for which it was useful.
+        A memory also has the terms that it lacks of the cues for which it was useful.
         """
         postings = [self._own_postings(term) for term in self.terms]
         if not self.working.cue_feedback or not self.params.feedback or "feedback" in self.ablate:
             return postings
-        return [own.joined(self._uses(term)) for term, own in zip(self.terms, postings, strict=True)]
+        return [own.with_others(self._uses(term)) for term, own in zip(self.terms, postings, strict=True)]
 
     def _own_postings(self, term: str) -> Postings:
         near, code = self.near.get(term), self.working.lexicon.code(term)

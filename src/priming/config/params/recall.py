@@ -41,7 +41,7 @@ class RecallParams(Checked):
     """Weight of how well the question fits that a turn follows."""
     context: float = param(3.0, low=0.0)
     """Weight of confirmed `when` predicates."""
-    feedback: float = param(3.0, low=0.0)
+    feedback: float = param(3.5, low=0.0)
     """Weight of the verdicts on a memory for similar cues, in [-1, 1]."""
     use: float = param(0.3, low=0.0)
     """Weight of how often and recently a memory was used, less what of it is forgotten."""
