@@ -49,7 +49,7 @@ import priming.embedding.wordllama
 import priming.memory
 import priming.types
 from priming import FixedClock, Memory, PrimingError
-from priming.cli.app import app
+from priming.cli.start import app
 from priming.config import environment
 from priming.embedding.wordllama import StaticEmbedder
 from priming.mcp import tools as mcp_tools

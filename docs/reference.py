@@ -22,7 +22,7 @@ import tables
 import typer.main
 
 from priming import HashedEmbedder, Memory, extensions
-from priming.cli.app import app
+from priming.cli.start import app
 from priming.operations import schema
 from priming.operations.service import LocalService
 from priming.operations.table import SERVED

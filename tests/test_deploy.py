@@ -69,7 +69,7 @@ def test_the_unit_starts_reports_and_stops(tmp_path):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
         environment |= {name: value.replace(folder, str(tmp_path)) for name, value in variables.items()}
         environment |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "PRIMING_SERVER_PORT": "0"}
-        command = [sys.executable, "-m", "priming.cli.app", *words]
+        command = [sys.executable, "-m", "priming.cli.start", *words]
         with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
             assert supervisor.recv(100) == b"READY=1"
             assert (tmp_path / "memory.db").exists()

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 
 from priming import Memory
-from priming.cli.app import app
+from priming.cli.start import app
 from priming.operations.table import BY_NAME, OPS
 from priming.recall.terms import TERMS
 from priming.verbs.op import load

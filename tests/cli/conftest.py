@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming.cli.app import app
 from priming.cli.output import draw
+from priming.cli.start import app
 
 MODULE = """
 import json

@@ -29,7 +29,7 @@ DISK = "The deploy failed because the disk was full."
 
 STARTED = """
 import sys
-from priming.cli.app import main
+from priming.cli.start import main
 sys.argv = ["priming", *sys.argv[1:]]
 try:
     main()
@@ -43,7 +43,7 @@ except SystemExit as done:
 # A test run in the background is told to ignore Ctrl-C, and so would be its children.
 INTERRUPTIBLE = """
 import signal
-from priming.cli.app import main
+from priming.cli.start import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
@@ -51,7 +51,7 @@ main()
 # As root every folder can be written: the child first imports all it needs, then becomes nobody.
 AS_NOBODY = """
 import os, sys
-from priming.cli.app import app, main
+from priming.cli.start import app, main
 words = sys.argv[1:]
 try:
     app(["recall", "anything", "--url", "sqlite://"])
@@ -66,7 +66,7 @@ main()
 
 WITH_LIMIT = """
 import resource, sys
-from priming.cli.app import main
+from priming.cli.start import main
 limit = int(sys.argv.pop(1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 main()

@@ -392,7 +392,7 @@ def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, 
 @pytest.mark.slow
 def test_the_command_line_tells_of_it_and_ends_it(session):
     def say(*words):
-        command = [sys.executable, "-m", "priming.cli.app", *words, "--url", session.project.url]
+        command = [sys.executable, "-m", "priming.cli.start", *words, "--url", session.project.url]
         done = subprocess.run(command, env=session.environment, capture_output=True, text=True, check=False)
         return done.stdout
 

@@ -206,7 +206,7 @@ def test_bad_input_is_told_before_anything_is_measured(shell, data, supplied, pr
 @pytest.mark.slow
 def test_the_help_loads_neither_numpy_nor_the_harness():
     code = (
-        "import sys; from typer.testing import CliRunner; from priming.cli.app import app;"
+        "import sys; from typer.testing import CliRunner; from priming.cli.start import app;"
         "CliRunner().invoke(app, ['bench', '--help']);"
         "sys.exit(bool({'numpy', 'priming_lab.run'} & set(sys.modules)))"
     )

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import priming
-from priming.cli.app import app
+from priming.cli.start import app
 from priming_agents.client import plain_options
 from priming_agents.command import respond
 from priming_agents.setup.agent_config import hook_entries

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.mcp.clients import connected
 
 from priming import HashedEmbedder, Memory
-from priming.cli.app import app
+from priming.cli.start import app
 from priming.operations.service import LocalService
 from priming.serialization import encode
 from priming_server.responses import json_bytes

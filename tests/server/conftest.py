@@ -160,7 +160,7 @@ class Process:
             if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url, *options],
+            [sys.executable, "-m", "priming.cli.start", "serve", "--port", "0", "--url", self.url, *options],
             env={**environment, "PYTHONUTF8": "1", **variables},
             stdout=subprocess.PIPE,
             stderr=(errors := (log or folder / "log").open("w")),

@@ -6,7 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from priming.cli.app import app
+from priming.cli.start import app
 
 SESSION = "SESSION"
 """It stands for the session of the loop that began last."""

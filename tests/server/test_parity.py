@@ -276,7 +276,7 @@ def test_the_command_line_answers_as_the_library(tmp_path):
         line = next(line for name, arguments, line in SCRIPT if (name, arguments) == (operation, request))
         if line is None:
             return outcome(service.call, "default", operation, request)
-        command = [sys.executable, "-m", "priming.cli.app", "--url", url, "--json", *line]
+        command = [sys.executable, "-m", "priming.cli.start", "--url", url, "--json", *line]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         return json.loads(ended.stdout if ended.returncode == 0 else ended.stderr)
 

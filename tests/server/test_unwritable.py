@@ -137,7 +137,7 @@ def check_commands(project, before=None):
     assert "port 8080" in hooks["prompt"].stdout
     corrected = {"session_id": "s", "prompt": "no, never use port 9000, use port 8080"}
     assert "does not have the user's correction" in run("hook", "prompt", sent=json.dumps(corrected)).stdout
-    command = [sys.executable, "-m", "priming.cli.app", "mcp"]
+    command = [sys.executable, "-m", "priming.cli.start", "mcp"]
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, cwd=project, preexec_fn=before, **pipes) as client:

@@ -1,13 +1,25 @@
-"""The entry point of ``priming``: frequent commands are loaded alone, since loading all takes as long again."""
+"""The entry point of ``priming``: frequent commands are loaded alone, since loading all takes as long again.
+
+``app`` is the command line with every command.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import typer
+
+    app: typer.Typer
+
+GROUPS = ("recall", "memory", "feedback", "rules", "history", "graph", "mcp", "care", "stores", "sleep")
+"""The modules of the library's commands in ``priming.cli.groups``, in the order of the help."""
 QUICK: Mapping[str, str] = {
     "active": "rules",
     "forget": "memory",
@@ -24,9 +36,7 @@ QUICK: Mapping[str, str] = {
     "supersede": "memory",
     "used": "feedback",
 }
-"""Frequent commands, with their modules in ``priming.cli.groups``; for all others every module is loaded."""
-
-
+"""Frequent commands, with their modules; for all others every module is loaded."""
 HOOKS = "priming_agents", "client"
 """What answers hooks, where it is installed."""
 
@@ -49,6 +59,23 @@ def command_of(arguments: Sequence[str]) -> str:
     return ""
 
 
+@cache
+def build(only: str = "") -> typer.Typer:
+    """Return the command line; of ``only`` one command, if there is that."""
+    from priming import extensions
+    from priming.cli.command import create
+
+    names = (QUICK[only],) if only in QUICK else GROUPS
+    own = [import_module(f"priming.cli.groups.{name}") for name in names]
+    return create(*own, *(() if only in QUICK else extensions.load(extensions.COMMANDS)), only=only)
+
+
+def __getattr__(name: str) -> typer.Typer:
+    if name == "app":
+        return build()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def main() -> None:
     """Run the command line."""
     # Hooks by their module's name: to look up the entry points would take longer than a hook may.
@@ -58,16 +85,7 @@ def main() -> None:
         and import_module(".".join(HOOKS)).run_plain(sys.argv[1:])
     ):
         os._exit(0)  # all is written: to take the interpreter apart would be a tenth of the time
-    name = command_of(sys.argv[1:])
-    module = QUICK.get(name)
-    if module is None:
-        from priming.cli.app import main as run_any
-
-        run_any(name)
-        return
-    from priming.cli.command import create
-
-    create(import_module(f"priming.cli.groups.{module}"), only=name)(prog_name="priming")
+    build(command_of(sys.argv[1:]))(prog_name="priming")
 
 
 if __name__ == "__main__":
