@@ -25,8 +25,8 @@ from priming import HashedEmbedder, Memory, extensions
 from priming.cli.start import app
 from priming.operations import schema
 from priming.operations.service import LocalService
-from priming.operations.table import SERVED
 from priming.verbs.op import load
+from priming.verbs.rows import SERVED
 from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
 

@@ -19,10 +19,10 @@ from priming.config.constants import FIELDS, settable
 from priming.config.profiles import Profile
 from priming.config.values import Checked, rule_of
 from priming.maintenance import health, verify
-from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters
 from priming.storage.sql.store import RULES
+from priming.verbs.rows import SERVED
 
 YES, NO = "yes", "no"
 

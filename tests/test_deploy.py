@@ -15,7 +15,7 @@ import yaml
 
 from priming.cli.start import main
 from priming.config.environment import locate
-from priming.config.params.server import SERVER
+from priming.config.params.services import SERVER
 from priming_server.access.auth import ALIVE
 
 from .server.conftest import DEADLINE, Process

@@ -13,9 +13,9 @@ import typer.main
 
 from priming import Memory
 from priming.cli.start import app
-from priming.operations.table import BY_NAME, OPS
 from priming.recall.terms import TERMS
 from priming.verbs.op import load
+from priming.verbs.rows import BY_NAME, OPS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from priming.operations.table import SERVED
+from priming.verbs.rows import SERVED
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -256,8 +256,8 @@ class HookStore:
     def _earlier_answer(self, operation: str, logged_id: str) -> Any:
         """The result of an operation that was carried out before, if the log has it; otherwise None."""
         from priming.operations.service import answer_of
-        from priming.operations.table import served
         from priming.serialization import encode
+        from priming.verbs.rows import served
 
         service = self._hosts.service(self._location, self._settings)
         with service.memory(self._namespace) as memory, suppress(StoreError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from priming.operations.table import SERVED
+from priming.verbs.rows import SERVED
 
 OPERATION = "01890a5d-ac96-774b-bcce-b302099a8057"
 RUN = "01890a5d-ac96-774b-bcce-b302099a8058"

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.limits import SOCKET
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.services import SERVER, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
@@ -30,9 +30,9 @@ from priming.local.http import json_bytes, reason_header
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON, JSON_LINES
 from priming.operations.service import LocalService, reason_of
-from priming.operations.table import BY_NAME, SERVED
 from priming.types import Clock, Progress, SystemClock
 from priming.verbs.op import Op
+from priming.verbs.rows import BY_NAME, SERVED
 from priming_server import openapi, telemetry
 from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming_server.access.tokens import Tokens

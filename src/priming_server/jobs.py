@@ -19,7 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from priming.config.caller import Caller, calling
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
 from priming.local.http import json_bytes

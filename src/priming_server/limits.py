@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.operations.connection import JSON
 from priming_server.responses import Refused
 

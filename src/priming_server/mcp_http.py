@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from priming.config.caller import Caller
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
 from priming.errors import ParamError, PrimingError
 from priming.mcp.messages import (
@@ -47,8 +47,8 @@ from priming.mcp.protocol import (
 )
 from priming.operations.connection import JSON
 from priming.operations.service import LocalService
-from priming.operations.table import find, tools
 from priming.serialization import error_payload, outward_message
+from priming.verbs.rows import find, tools
 from priming_server.access.auth import RequestContext, context_of
 from priming_server.http import Mount
 from priming_server.limits import check_waiting

@@ -16,8 +16,8 @@ from typing import Any
 
 from priming.operations import schema as schemas
 from priming.operations.connection import JSON
-from priming.operations.table import SERVED
 from priming.verbs.op import Op
+from priming.verbs.rows import SERVED
 from priming_server.examples import EXAMPLES
 from priming_server.jobs import STATES
 from priming_server.responses import MEANINGS

@@ -20,7 +20,7 @@ from types import FrameType
 from fastapi import FastAPI
 from uvicorn import Config, Server
 
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
 from priming.local.http import LocalListener, create_store
 from priming.local.server import CLOSING, LocalServer

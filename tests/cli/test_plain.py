@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from priming.cli.command import create, group
 from priming.cli.plain import plain
-from priming.operations.table import OPS
+from priming.verbs.rows import OPS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from priming import HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.environment import AgentSettings
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import TABLE, load, read
 from priming.config.words import PROFILES
 from priming.maintenance.adoption import content_of

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamError
-from priming.config.params.models import EmbedderParams
+from priming.config.params.services import EmbedderParams
 from priming.embedding.endpoint import EndpointEmbedder
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.llm import endpoint

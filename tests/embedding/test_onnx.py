@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from priming.config.params.models import OnnxParams
+from priming.config.params.services import OnnxParams
 from priming.embedding import onnx, weights
 from priming.embedding.onnx import QUICK_TEXTS, OnnxEmbedder, packaged
 from priming.embedding.protocol import Embedder, TokenEmbedder

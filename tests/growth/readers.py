@@ -28,7 +28,6 @@ from priming.index.document import passage_ends
 from priming.llm.protocol import fenced
 from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
-from priming.operations.table import BY_NAME
 from priming.recall import entities
 from priming.recall.cue import persons
 from priming.recall.files import named_files, path_terms
@@ -48,6 +47,7 @@ from priming.text import (
 from priming.text.name_forms import software_kinds
 from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, export, floop, git_log, jsonl, markdown
+from priming.verbs.rows import BY_NAME
 from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
@@ -544,7 +544,7 @@ OF_OUR_OWN = {
     "priming.storage.sql.kinds": "rows of its own",
     "priming.storage.sql.log": "keys, as literals",
     "priming.storage.rows": "rows of its own",
-    "priming.storage.sql.erasure": "sessions of its own",
+    "priming.storage.sql.writer": "sessions of its own",
     "priming.transfer.importers": "lines of its own",
     "priming_server.postgres.dialect": "statements of its own",
     "priming_server.postgres.migrations.runner": "migrations of its own",

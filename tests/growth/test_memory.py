@@ -11,9 +11,9 @@ MEGABYTE = 1 << 20
 BODY = """
 from priming.errors import ParamError
 from priming.operations import schema
-from priming.operations.table import BY_NAME
+from priming.verbs.rows import BY_NAME
 from priming_server.responses import parse_body, refusal
-from priming.config.params.server import SERVER
+from priming.config.params.services import SERVER
 body = b'{{"items":[' + b"{{}}," * ({count} - 1) + b"{{}}]}}"
 try:
     schema.arguments(BY_NAME["remember_many"], parse_body(body, SERVER.depth, SERVER.values))

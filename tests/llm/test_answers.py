@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import AgentError, ParamError
-from priming.config.params.models import AgentParams
+from priming.config.params.services import AgentParams
 from priming.llm.protocol import parse_answer, problem_of, request_answer, with_problem
 
 SCHEMA = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from priming import AgentError, CommandAgent, ParamError
-from priming.config.params.models import AgentParams
+from priming.config.params.services import AgentParams
 from priming.llm.protocol import Agent
 
 SCHEMA = {"type": "object", "properties": {"gist": {"type": "string"}}, "required": ["gist"]}

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
-from priming.config.params.models import AgentParams
+from priming.config.params.services import AgentParams
 from priming.llm.endpoint import parse_model
 from priming.llm.protocol import Agent
 

@@ -14,7 +14,7 @@ from priming.cli.options import AgentOptions
 from priming.errors import ParamError
 from priming.llm.protocol import ScriptedAgent
 from priming.operations.schema import arguments
-from priming.operations.table import BY_NAME
+from priming.verbs.rows import BY_NAME
 
 REASON = {"assessment": "simple", "tasks": [], "question": None, "impasse": None, "reasoning": "It is plain."}
 ACT = {"status": "delivered", "details": "Done.", "utilized": [], "obstacle": None, "learning": None}

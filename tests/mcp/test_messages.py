@@ -18,7 +18,7 @@ from priming.mcp.messages import LATER_VERSIONS, VERSIONS
 from priming.mcp.protocol import McpClient, McpConversation
 from priming.mcp.stdio import StdioExchange
 from priming.operations.service import LocalService
-from priming.operations.table import group_names
+from priming.verbs.rows import group_names
 
 GREETING = {"protocolVersion": VERSIONS[-1], "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 LATER = {
@@ -144,7 +144,7 @@ def test_the_ready_made_tools_are_up_to_date():
 def test_a_client_of_a_group_has_its_tools(groups):
     conversation = McpConversation(McpClient(lambda: None, "default", groups, lambda: None))
     names = {tool["name"] for tool in ask(conversation, "tools/list")["result"]["tools"]}
-    from priming.operations.table import BY_NAME
+    from priming.verbs.rows import BY_NAME
 
     assert {BY_NAME[name].group for name in names} == group_names(groups)
 

@@ -19,7 +19,7 @@ from priming import HashedEmbedder, Memory
 from priming.llm.protocol import ScriptedAgent
 from priming.operations.schema import argument_names
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 NINE = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]

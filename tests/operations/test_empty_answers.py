@@ -7,7 +7,7 @@ import pytest
 from priming import HashedEmbedder
 from priming.config.caller import Caller, calling
 from priming.operations.service import LocalService, reason_of
-from priming.operations.table import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED
 
 REQUESTS = {
     "recall": {"text": "when does the ferry leave"},

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from priming.operations import schema
 from priming.operations.json_shapes import INVALID, Problems, plain
-from priming.operations.table import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED
 
 NUMBERS = st.integers() | st.floats() | st.integers().map(str) | st.floats().map(str)
 WORDS = st.sampled_from(

@@ -9,9 +9,9 @@ import pytest
 from priming import HashedEmbedder
 from priming.operations import replies
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import encode
 from priming.types import LeftAlone, Proposal, ProposedItem
+from priming.verbs.rows import BY_NAME, SERVED
 
 
 @pytest.fixture

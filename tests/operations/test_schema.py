@@ -6,8 +6,8 @@ import pytest
 
 from priming.errors import ParamError
 from priming.operations import schema as wire
-from priming.operations.table import BY_NAME, SERVED
 from priming.types import Cue
+from priming.verbs.rows import BY_NAME, SERVED
 
 RECALL, REMEMBER = BY_NAME["recall"], BY_NAME["remember"]
 

@@ -18,8 +18,8 @@ from tests.server.scene import OPERATIONS, example, prepare
 from priming import HashedEmbedder, Memory
 from priming.errors import Corrupt, PrimingError
 from priming.operations.service import LocalService
-from priming.operations.table import SERVED
 from priming.recall.terms import write_weights
+from priming.verbs.rows import SERVED
 
 pytestmark = pytest.mark.slow
 

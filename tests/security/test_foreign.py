@@ -20,7 +20,7 @@ from tests.server.scene import example
 
 from priming.config.caller import Caller, calling
 from priming.operations.schema import argument_names, request_schema
-from priming.operations.table import BY_NAME, OPS, SERVED
+from priming.verbs.rows import BY_NAME, OPS, SERVED
 
 from .foreign import FORGED, OWN, PLAIN, filled
 from .worlds import (

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.server.postgres.server import OWNER, as_superuser, empty
 from tests.server.scene import example
 
-from priming.operations.table import SERVED
+from priming.verbs.rows import SERVED
 from priming_server.postgres.store import PostgresStore
 
 from .worlds import Web, World, opened, web

@@ -15,7 +15,7 @@ import httpx2
 from tests.server.scene import prepare
 
 from priming import FixedClock, HashedEmbedder
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.serialization import encode, full_error_payload

@@ -18,7 +18,7 @@ import pytest
 from tests.cli.conftest import shell  # noqa: F401
 
 from priming import FixedClock, HashedEmbedder
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.local.http import create_store
 from priming.operations.service import LocalService
 from priming_server.access.tokens import Tokens

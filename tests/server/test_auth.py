@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from priming.operations.table import SERVED
+from priming.verbs.rows import SERVED
 
 from .conftest import bearer
 from .scene import OPERATIONS, example

@@ -14,7 +14,7 @@ import pytest
 from tests.server.postgres.server import as_superuser, clear
 
 from priming import HashedEmbedder, Memory
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.errors import Busy
 
 from .conftest import Served, until

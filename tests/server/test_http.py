@@ -23,7 +23,7 @@ from priming import HashedEmbedder
 from priming.operations import schema as wire
 from priming.operations.connection import connect
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED
 from priming_server.access.tokens import Tokens
 from priming_server.http import Mount, create_app
 from priming_server.telemetry import JsonFormatter

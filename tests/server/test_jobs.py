@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from priming.operations.table import SERVED
+from priming.verbs.rows import SERVED
 
 from .conftest import until
 from .scene import example

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.services import SERVER, ServerParams
 from priming_server.limits import Bodies, RateLimiter
 from priming_server.responses import Refused, parse_body
 

@@ -18,8 +18,8 @@ from priming.mcp.tools import PACKED
 from priming.operations import replies
 from priming.operations.connection import connect
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME, SERVED
 from priming.serialization import error_payload
+from priming.verbs.rows import BY_NAME, SERVED
 
 from .conftest import DEADLINE
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from priming.operations.table import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED
 from priming_server.limits import FairThreads
 
 from .conftest import bearer, until

@@ -21,9 +21,9 @@ from tests.storage.processes import in_child, without_rights
 from tests.stress.faults import small_disk
 
 from priming import HashedEmbedder, Memory, StoreError
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME
+from priming.verbs.rows import BY_NAME
 from priming_server import examples
 from priming_server.access.tokens import Tokens
 

@@ -8,7 +8,7 @@ from typing import get_type_hints
 
 import pytest
 
-from priming.operations.table import OPS
+from priming.verbs.rows import OPS
 from priming.verbs.op import declaration
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -14,7 +14,7 @@ from typer import Option
 from priming.cli import options, parse, records
 from priming.cli.command import Answer, register_lazily
 from priming.cli.output import Part, Table, line
-from priming.operations.table import named
+from priming.verbs.rows import named
 from priming.serialization import encode
 from priming.text.quotation import json_text
 from priming.verbs.op import CHOICES, MEANINGS, Argument, declaration

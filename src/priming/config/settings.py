@@ -35,7 +35,7 @@ from priming.config.values import dataclass
 from priming.errors import ParamError, violation
 
 if TYPE_CHECKING:
-    from priming.config.params.server import ServerParams
+    from priming.config.params.services import ServerParams
     from priming.config.profiles import Profile
 
 
@@ -104,7 +104,7 @@ class Settings:
     @cached_property
     def server(self) -> ServerParams:
         """Limits and patience of the HTTP server."""
-        from priming.config.params.server import ServerParams
+        from priming.config.params.services import ServerParams
 
         return ServerParams(**{name: self[f"server.{name}"] for name in ServerParams.__dataclass_fields__})
 
@@ -222,7 +222,7 @@ def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
     """All settings by name; those of the server are the fields of ``ServerParams``, of profiles their constants."""
     table = {setting.name: setting for setting in TABLE}
     if servers:
-        from priming.config.params.server import ServerParams
+        from priming.config.params.services import ServerParams
 
         for name, about in ServerParams.__dataclass_fields__.items():
             kind = int if str(about.type) == "int" else float

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.models import EMBEDDER, EmbedderParams
+from priming.config.params.services import EMBEDDER, EmbedderParams
 from priming.config.values import dataclass
 from priming.embedding.protocol import Vectors, check_texts
 from priming.errors import EmbedderError, ParamError

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config import environment
-from priming.config.params.models import ONNX, OnnxParams
+from priming.config.params.services import ONNX, OnnxParams
 from priming.embedding.protocol import Background, Vectors, check_texts, unit
 from priming.embedding.weights import EXTRA, RUNTIME, ModelFiles, packaged, within
 from priming.embedding.word_pieces import WordPieces

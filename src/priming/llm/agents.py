@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from priming.config import environment
 from priming.config.environment import AgentSettings
-from priming.config.params.models import AGENT, AgentParams
+from priming.config.params.services import AGENT, AgentParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError, shown
 from priming.llm.endpoint import EndpointAgent, parse_model

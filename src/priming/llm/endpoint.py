@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from priming.config.params.models import AGENT, AgentParams, EmbedderParams
+from priming.config.params.services import AGENT, AgentParams, EmbedderParams
 from priming.config.values import dataclass
 from priming.errors import AgentError, MissingExtra, ParamError, PrimingError, shown
 from priming.llm.protocol import Answer, Schema, request_answer

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from priming.config.params.models import AGENT, AgentParams
+from priming.config.params.services import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
 from priming.llm.json_schema import schema_problem, violation_of
 from priming.text.quotation import visible

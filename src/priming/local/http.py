@@ -23,9 +23,9 @@ from priming.errors import Conflict, ParamError, StoreError
 from priming.operations import local_socket
 from priming.operations.connection import JSON, state_at
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME, SERVED
 from priming.text.quotation import json_text, visible
 from priming.verbs.op import Op
+from priming.verbs.rows import BY_NAME, SERVED
 
 STATUS: Mapping[str, int] = {
     "bad_param": 400,

@@ -21,7 +21,7 @@ from priming import extensions
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
 from priming.config.params.limits import SOCKET, VECTORS, SocketParams
-from priming.config.params.server import SERVER
+from priming.config.params.services import SERVER
 from priming.errors import NotFound, PrimingError
 from priming.local.http import (
     STATUS,

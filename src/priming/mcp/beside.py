@@ -18,7 +18,7 @@ from typing import Any
 from priming.config import environment
 from priming.errors import StoreError
 from priming.operations import local_socket
-from priming.operations.table import group_names
+from priming.verbs.rows import group_names
 
 try:
     import fcntl

@@ -32,10 +32,10 @@ from priming.mcp.messages import (
     result_message,
 )
 from priming.mcp.tools import PROMPTS, REFLECT, instructions
-from priming.operations.table import find, named, tools
 from priming.serialization import error_payload
 from priming.types import Progress
 from priming.verbs.op import Op
+from priming.verbs.rows import find, named, tools
 
 if TYPE_CHECKING:
     from priming.operations.service import Service

@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from priming.config.params.server import SERVER
+from priming.config.params.services import SERVER
 from priming.errors import ParamError
 from priming.mcp.beside import silent_answer
 from priming.mcp.messages import (

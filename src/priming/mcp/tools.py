@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from priming.operations.table import group_names, tools
 from priming.verbs.op import Op
+from priming.verbs.rows import group_names, tools
 
 FILE = Path(__file__).with_name("tools.json")
 

@@ -20,11 +20,11 @@ from priming.errors import Conflict, NotFound, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 from priming.operations.service import may_be_empty
-from priming.operations.table import find, named, served
 from priming.results import Listing, Status
 from priming.serialization import decode, encode
 from priming.types import Cue, Progress
 from priming.verbs.op import Op
+from priming.verbs.rows import find, named, served
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

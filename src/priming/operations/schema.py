@@ -37,9 +37,9 @@ from priming.operations.json_shapes import (
     reader_of_list,
     title_of,
 )
-from priming.operations.table import named
 from priming.types import Cue
 from priming.verbs.op import CHOICES, MEANINGS, OWN_CHOICES, Op
+from priming.verbs.rows import named
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
 """What functions take that no request carries."""

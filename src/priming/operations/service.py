@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from priming.config.values import dataclass
 from priming.errors import Conflict, PrimingError, StoreError
-from priming.operations.table import served
 from priming.results import Remembered
 from priming.serialization import decode, encode
 from priming.types import Link, Operation, Progress
+from priming.verbs.rows import served
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

@@ -11,12 +11,12 @@ import typer
 from typer import Argument, Option
 
 from priming.cli.command import FAILURE, Answer, command, group
-from priming.cli.groups.mcp import Tools
+from priming.cli.groups.care import Tools
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, confirm, line
 from priming.cli.parse import complete
 from priming.errors import ParamError
-from priming.operations import table
+from priming.verbs import rows as table
 from priming_agents.agents import AGENTS
 from priming_agents.setup import agent_config, clients, files, work
 

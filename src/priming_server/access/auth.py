@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from priming.config.caller import Caller
 from priming.config.environment import USER, VERSION
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 
-from priming.config.params.server import SERVER, ServerParams
+from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
 from priming.local.http import create_store, local_listener
 from priming.local.server import CLOSING, LocalServer

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
-from priming.cli.groups.mcp import Tools, chosen_tools
+from priming.cli.groups.care import Tools, chosen_tools
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, KEY, OK, Part, Table, line, timestamp
 from priming.cli.parse import complete

@@ -10,8 +10,8 @@ from typing import Any
 from priming.config.profiles import ALL
 from priming.errors import ParamError, shown
 from priming.operations.service import LocalService
-from priming.operations.table import BY_NAME
 from priming.types import Progress
+from priming.verbs.rows import BY_NAME
 
 ACTIONS = ("hello", "ping", "health", "ingest", "search", "get", "consolidate", "embed")
 """The actions; the server itself answers hello, since it knows what to say of itself."""

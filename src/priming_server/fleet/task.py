@@ -15,7 +15,7 @@ from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.values import dataclass
 from priming.errors import ParamError, PrimingError
-from priming.operations.table import BY_NAME
+from priming.verbs.rows import BY_NAME
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

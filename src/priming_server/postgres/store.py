@@ -14,8 +14,8 @@ from priming.results import Finding
 from priming.storage.damage import naming_damage
 from priming.storage.protocol import Changes, Place, TokenRow
 from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, searched_text
-from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.store import SqlStore, StoreRule
+from priming.storage.sql.writer import Erasure
 from priming.storage.sqlite.store import backup_at
 from priming.text.quotation import label
 from priming_server.postgres.connection import PostgresConnection

@@ -9,7 +9,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from priming.operations.table import BY_NAME
+from priming.verbs.rows import BY_NAME
 from priming_server.access.tokens import Tokens
 
 pytestmark = pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Commands on a namespace and the installation: status, checks, settings, import and export."""
+"""Commands on a namespace and the installation: status, checks, settings, import and export, and MCP."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import FAILURE, Answer, command, group
-from priming.cli.options import StoreOptions
+from priming.cli.options import AgentOptions, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
-from priming.cli.parse import complete_embedders, complete_importers, complete_profiles
+from priming.cli.parse import complete, complete_importers, complete_profiles
 from priming.cli.plain import plain
+from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.text.quotation import label
+from priming.verbs import rows as table
 
 if TYPE_CHECKING:
     from priming.cli.doctor import Check
     from priming.config.profiles import Profile
+    from priming.config.settings import Settings
     from priming.config.settings_files import Resolved
     from priming.results import Stats, Status
     from priming.transfer.importers import Report
@@ -28,8 +31,18 @@ if TYPE_CHECKING:
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
 _CHECK_STYLES = {"ok": OK, "warn": WARN, "fail": ERROR}
 
-app = group("Care")
-GROUPS = (app,)
+Tools = Annotated[
+    str | None,
+    Option(
+        "--tools",
+        metavar="GROUPS",
+        help=f"Tools that MCP offers: {', '.join(TOOL_GROUPS)}; several with commas between; core by default",
+        autocompletion=complete(TOOL_GROUPS),
+    ),
+]
+
+server_app, app = group("Server"), group("Care")
+GROUPS = (server_app, app)
 
 
 @command(app)
@@ -147,41 +160,6 @@ def _checks(results: Iterable[Check]) -> Iterator[Part]:
         yield line((f"{check.status:<4}", _CHECK_STYLES[check.status]), f"  {check.name}  {check.detail}")
         if check.remedy:
             yield line((f"→ {check.remedy}", DIM), indent=6)
-
-
-@command(app)
-def reembed(
-    store: StoreOptions,
-    to: Annotated[
-        str | None,
-        Option(
-            "--to",
-            metavar="EMBEDDER",
-            help="Change to this embedder, if it answers judged recalls no worse",
-            autocompletion=complete_embedders,
-        ),
-    ] = None,
-    switch: Annotated[bool, Option("--switch", help="Change even if it answers worse")] = False,
-    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedder")] = False,
-    roll_back: Annotated[bool, Option("--roll-back", help="Return to the former embedder")] = False,
-) -> Answer:
-    """Compute the missing vectors of the embedder, or change to another one while this one answers.
-
-    If interrupted, it continues where it stopped. Memories that wait for their vectors do not have to wait for it.
-    """
-    if to is not None or roll_back or switch or stay:
-        from priming.cli.groups.stores import change_embedder
-
-        return change_embedder(store, to, roll_back, switch, stay)
-    with store.open() as memory, progress("embedding") as step:
-        number = memory.reembed(progress=step)
-        generation = memory.status().generation
-    text = (
-        f"{count(number, 'text')} by {generation}"
-        if number
-        else f"nothing: all texts have vectors of {generation}"
-    )
-    return Answer({"vectors": number, "generation": generation}, [line(("embedded", OK), f"  {text}")])
 
 
 @command(app, "import")
@@ -363,3 +341,33 @@ def _profile(profile: Profile, laws: Mapping[str, str], constants: Sequence[Reso
 def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:
     rows = tuple((profile.name, profile.source, profile.score) for profile in profiles)
     yield Table(("profile", "from", "score"), rows)
+
+
+@command(server_app)
+def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
+    """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
+    from priming.mcp import beside, stdio
+
+    if store.as_json:
+        raise ParamError(
+            "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
+        )
+    settings = store.settings()
+    groups, namespace = chosen_tools(tools, settings), str(settings["store.namespace"])
+    with beside.side_by_side(store.location(), namespace, groups) as offers:
+        stdio.run(
+            service=store.service,
+            namespace=namespace,
+            groups=groups,
+            agent=AgentOptions().load,
+            offers=offers,
+        )
+    return Answer(None, ())
+
+
+def chosen_tools(tools: str | None, settings: Settings) -> str:
+    """Return the groups of tools of the option, else those of the settings."""
+    if tools is None:
+        return str(settings["mcp.tools"])
+    table.tools(tools, "--tools")
+    return tools

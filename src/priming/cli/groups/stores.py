@@ -1,4 +1,4 @@
-"""Commands on whole stores: their verification, their backups, and moving them."""
+"""Commands on whole stores: their verification, their backups, their vectors, and moving them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from priming.cli import records
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, WARN, Part, Table, ask, confirm, count, is_attended, line, progress
+from priming.cli.parse import complete_embedders
 from priming.errors import ParamError
 from priming.maintenance.adoption import content_of
 
@@ -163,7 +164,42 @@ def restore_backup(
     )
 
 
-def change_embedder(store: StoreOptions, to: str | None, roll_back: bool, switch: bool, stay: bool) -> Answer:
+@command(app)
+def reembed(
+    store: StoreOptions,
+    to: Annotated[
+        str | None,
+        Option(
+            "--to",
+            metavar="EMBEDDER",
+            help="Change to this embedder, if it answers judged recalls no worse",
+            autocompletion=complete_embedders,
+        ),
+    ] = None,
+    switch: Annotated[bool, Option("--switch", help="Change even if it answers worse")] = False,
+    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedder")] = False,
+    roll_back: Annotated[bool, Option("--roll-back", help="Return to the former embedder")] = False,
+) -> Answer:
+    """Compute the missing vectors of the embedder, or change to another one while this one answers.
+
+    If interrupted, it continues where it stopped. Memories that wait for their vectors do not have to wait for it.
+    """
+    if to is not None or roll_back or switch or stay:
+        return _change_embedder(store, to, roll_back, switch, stay)
+    with store.open() as memory, progress("embedding") as step:
+        number = memory.reembed(progress=step)
+        generation = memory.status().generation
+    text = (
+        f"{count(number, 'text')} by {generation}"
+        if number
+        else f"nothing: all texts have vectors of {generation}"
+    )
+    return Answer({"vectors": number, "generation": generation}, [line(("embedded", OK), f"  {text}")])
+
+
+def _change_embedder(
+    store: StoreOptions, to: str | None, roll_back: bool, switch: bool, stay: bool
+) -> Answer:
     """Change the embedder of the namespace, or return to the former one."""
     from priming.maintenance import generations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-SUBJECTS = ("laws", "recall", "models", "server", "limits")
+SUBJECTS = ("laws", "recall", "services", "limits")
 
 
 def __getattr__(name: str) -> Any:

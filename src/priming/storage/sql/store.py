@@ -35,7 +35,6 @@ from priming.storage.rows import (
     VectorRow,
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
-from priming.storage.sql.erasure import Erasure
 from priming.storage.sql.kinds import (
     TRACE_COLUMNS,
     selected,
@@ -45,6 +44,7 @@ from priming.storage.sql.kinds import (
 from priming.storage.sql.log import LOGGED, logged_operations
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.walk import RowScan
+from priming.storage.sql.writer import Erasure
 from priming.types import MemoryRecord
 
 FETCHED = 100

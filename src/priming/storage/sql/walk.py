@@ -50,23 +50,23 @@ from priming.types import Token
 _PLAIN = {str, int, float, bool, datetime, type(None)}
 Decoder = Callable[..., object]
 Visit = Callable[[Row | VectorRow], None]
-_END = "CASE WHEN {0}.key IS NULL THEN 'memory number ' || t.{1} ELSE [{0}.key] END"
-_SOURCE, _TARGET, _MEMORY = _END.format("a", "source"), _END.format("b", "target"), _END.format("a", "memory")
 _NAMES: Mapping[type, str] = {
-    MemoryRow: "'memory ' || [t.key]",
-    VersionRow: f"'version ' || t.version || ' of memory ' || {_MEMORY}",
-    LinkRow: f"'link ' || [t.relation] || ' from ' || {_SOURCE} || ' to ' || {_TARGET}",
-    VerdictRow: f"'verdict ' || [t.verdict] || ' on memory ' || {_MEMORY}",
-    PairRow: f"'pair of ' || {_SOURCE} || ' and ' || {_TARGET}",
-    RunRow: "'run ' || [t.id]",
-    WeightsRow: "'weights of ' || [t.profile]",
-    RelationRow: "'sign of relation ' || [t.relation]",
-    VectorRow: f"'vector of version ' || t.version || ' of memory ' || {_MEMORY}",
-    LoopSessionRow: "'session ' || [t.id] || ' of the loop'",
-    Trace: "'recall ' || [t.recall_id]",
-    ActivationCount: "'activations of memory ' || [t.memory]",
+    MemoryRow: "memory [key]",
+    VersionRow: "version {version} of memory <memory>",
+    LinkRow: "link [relation] from <source> to <target>",
+    VerdictRow: "verdict [verdict] on memory <memory>",
+    PairRow: "pair of <source> and <target>",
+    RunRow: "run [id]",
+    WeightsRow: "weights of [profile]",
+    RelationRow: "sign of relation [relation]",
+    VectorRow: "vector of version {version} of memory <memory>",
+    LoopSessionRow: "session [id] of the loop",
+    Trace: "recall [recall_id]",
+    ActivationCount: "activations of memory [memory]",
 }
-"""By kind its name; ``[…]`` stands for a text in quotation marks."""
+"""By kind its name: ``[…]`` stands for a column in quotation marks, ``{…}`` for it as it is, ``<…>`` for the key of
+the memory whose number it has."""
+_PART = re.compile(r"([\[{<])(\w+)[\]}>]")
 _ORPHANS = (
     "SELECT DISTINCT 'changes of log entry number ' || c.operation, 0 FROM changes c"
     " WHERE c.namespace = :namespace AND NOT EXISTS"
@@ -76,7 +76,6 @@ _AT, _LISTS = COLUMNS.index("at"), (COLUMNS.index("erased"), COLUMNS.index("undo
 _BUCKETS, _WORD = 1 << 16, (1 << 64) - 1
 _MOST_HELD = 64
 """Rows that only the log has, or only the store, of which each is held; the others are counted."""
-_QUOTATION = re.compile(r"\[([a-z._]+)\]")
 
 
 def _session(*values: Any) -> None:
@@ -248,7 +247,7 @@ class RowScan(ABC):
     def damage_of_all(self) -> list[DamagedRow]:
         """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
         columns = ", ".join(f"t.{name}" for name in column_names(Token))
-        tokens = self._quoting(f"SELECT 'token ' || [t.id], {columns} FROM tokens t")
+        tokens = f"SELECT 'token ' || {self._dialect.quoted.format('t.id')}, {columns} FROM tokens t"
         return list(self._unreadable([(stored_token, tokens), *self.of_all], None))
 
     def _read_rows(self, namespace: str, *, around: bool = False) -> Iterator[tuple[str, Row | None, str]]:
@@ -269,9 +268,12 @@ class RowScan(ABC):
 
     def _read_log(self, namespace: str) -> Iterator[tuple[Sequence[RowChange], DamagedRow | None, int]]:
         """The changes of each log entry, a few at a time, or the entry if it is damaged; and how many were read."""
-        sql = f"SELECT 'log entry ' || [o.id], {LOGGED} WHERE o.namespace = :namespace ORDER BY o.number, c.piece"
+        sql = (
+            f"SELECT 'log entry ' || {self._dialect.quoted.format('o.id')}, {LOGGED}"
+            " WHERE o.namespace = :namespace ORDER BY o.number, c.piece"
+        )
         entries, last = 0, None
-        for title, values in self.select(self._quoting(sql), namespace):
+        for title, values in self.select(sql, namespace):
             entries += title != last
             last = title
             try:
@@ -308,8 +310,7 @@ class RowScan(ABC):
         if visit is None and not self._dialect.checks_vectors:
             return
         query = selected(self._dialect, VectorRow, {}, whole=True)
-        name = self._quoting(_NAMES[VectorRow])
-        sql = query.sql.replace("SELECT a.id", f"SELECT {name}, a.id", 1)
+        sql = query.sql.replace("SELECT a.id", f"SELECT {self._name(VectorRow)}, a.id", 1)
         for title, (memory_id, version, generation, *columns) in self.select(sql, namespace):
             vector = self._dialect.vector(*columns)
             if vector is None:
@@ -331,36 +332,35 @@ class RowScan(ABC):
         columns = ", ".join((*(f"{a}.id" for a, _ in ends), *(f"t.{name}" for name in table.columns)))
         extra = ", t.nodes" if cls is Trace else ""
         tables = f"{table.name} t{''.join(joins)}"
-        return self._quoting(
-            f"SELECT {_NAMES[cls]}, {columns}{extra} FROM {tables} WHERE t.namespace = :namespace"
-        )
+        return f"SELECT {self._name(cls)}, {columns}{extra} FROM {tables} WHERE t.namespace = :namespace"
 
-    def _quoting(self, sql: str) -> str:
-        return _QUOTATION.sub(lambda match: self._dialect.quoted.format(match[1]), sql)
+    def _name(self, cls: type) -> str:
+        """The name of a row of a kind, in SQL."""
+
+        def part(match: re.Match[str]) -> str:
+            mark, column = match.groups()
+            if mark == "<":
+                alias = "b" if column == "target" else "a"
+                key = self._dialect.quoted.format(f"{alias}.key")
+                value = f"CASE WHEN {alias}.key IS NULL THEN 'memory number ' || t.{column} ELSE {key} END"
+            else:
+                value = f"t.{column}" if mark == "{" else self._dialect.quoted.format(f"t.{column}")
+            return f"' || {value} || '"
+
+        return f"'{_PART.sub(part, _NAMES[cls])}'"
 
 
 def _title(row: Row, keys: Mapping[str, str]) -> str:
     """The name of a row that is not in the store."""
 
-    def key(memory_id: str) -> str:
-        return json.dumps(keys.get(memory_id, memory_id), ensure_ascii=False)
+    def part(match: re.Match[str]) -> str:
+        mark, column = match.groups()
+        value = getattr(row, "id" if column == "memory" else column)
+        if mark == "{":
+            return str(value)
+        return json.dumps(keys.get(value, value) if mark == "<" else value, ensure_ascii=False)
 
-    match row:
-        case MemoryRow():
-            return f"memory {json.dumps(row.key, ensure_ascii=False)}"
-        case VersionRow():
-            return f"version {row.version} of memory {key(row.id)}"
-        case LinkRow():
-            return f'link "{row.relation}" from {key(row.source)} to {key(row.target)}'
-        case VerdictRow():
-            return f'verdict "{row.verdict}" on memory {key(row.id)}'
-        case PairRow():
-            return f"pair of {key(row.source)} and {key(row.target)}"
-        case WeightsRow():
-            return f'weights of "{row.profile}"'
-        case RelationRow():
-            return f'sign of relation "{row.relation}"'
-    return f'run "{row.id}"'
+    return _PART.sub(part, _NAMES[type(row)])
 
 
 def _strict(row: R) -> R:

@@ -8,7 +8,7 @@ from priming import Memory
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.operations.schema import NOT_SENT
-from priming.operations.table import BY_NAME, OPS, SERVED, served, tools
+from priming.verbs.rows import BY_NAME, OPS, SERVED, served, tools
 
 LIBRARY_ONLY = {"identified", "open"}
 OTHERWISE_SERVED = {
