@@ -14,7 +14,7 @@ from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
 from priming.config.store_urls import url_of, without_password
 from priming.config.values import dataclass
-from priming.config.words import OUTCOMES, PACK, RECALLED, RELATIONS, SOURCES, STATUSES, TRUST
+from priming.config.words import PACK, RECALLED, RELATIONS, SOURCES
 from priming.errors import ParamError, PrimingError
 
 if TYPE_CHECKING:
@@ -97,16 +97,11 @@ LogSource = Annotated[
         autocompletion=complete(SOURCES),
     ),
 ]
-Limit = Annotated[int, Option("--limit", metavar="N", help="Maximum number of results")]
-Status = Annotated[
-    str,
-    Option(
-        "--status",
-        metavar="NAME",
-        help=f"{', '.join(STATUSES)} or any",
-        autocompletion=complete((*STATUSES, "any")),
-    ),
+When = Annotated[
+    list[str] | None,
+    Option("--when", metavar="KEY=VALUE", help="Where it applies: a pair or a JSON object (repeatable)"),
 ]
+Limit = Annotated[int, Option("--limit", metavar="N", help="Maximum number of results")]
 Session = Annotated[str | None, Option("--session", metavar="NAME", help="The session of the recall")]
 Tokens = Annotated[
     int | None, Option("--tokens", metavar="N", help="Also pack the hits into at most N tokens")
@@ -230,61 +225,6 @@ class StoreOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryOptions:
-    """The fields of a memory beside its text."""
-
-    heading: Annotated[str | None, Option("--heading", metavar="TEXT", help="A title")] = None
-    session: Annotated[
-        str | None, Option("--session", metavar="NAME", help="The conversation it belongs to")
-    ] = None
-    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="The speaker or author")] = None
-    occurred_at: Annotated[
-        str | None, Option("--occurred-at", metavar="TIME", help=f"When it happened: {TIME}")
-    ] = None
-    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None
-    metadata: Annotated[str | None, Option("--metadata", metavar="JSON", help="Metadata, a JSON object")] = (
-        None
-    )
-    when: Annotated[
-        list[str] | None,
-        Option("--when", metavar="KEY=VALUE", help="Where it applies: a pair or a JSON object (repeatable)"),
-    ] = None
-    importance: Annotated[
-        float | None, Option("--importance", metavar="X", help="Importance in [0, 1]; 0.5 by default")
-    ] = None
-    outcome: Annotated[
-        str | None,
-        Option("--outcome", metavar="NAME", help=", ".join(OUTCOMES), autocompletion=complete(OUTCOMES)),
-    ] = None
-    source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None
-    trust: Annotated[
-        str | None,
-        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
-    ] = None
-    file: Annotated[
-        list[str] | None, Option("--file", metavar="PATH", help="A file that it touches (repeatable)")
-    ] = None
-
-    def arguments(self) -> dict[str, Any]:
-        """The fields that are set, as arguments of ``remember``, whose defaults hold for the others."""
-        values = {
-            "heading": self.heading,
-            "session": self.session,
-            "speaker": self.speaker,
-            "occurred_at": parse.optional_moment("occurred_at", self.occurred_at),
-            "tags": self.tag or None,
-            "metadata": None if self.metadata is None else parse.json_object("metadata", self.metadata),
-            "when": parse.predicates("when", self.when) if self.when else None,
-            "importance": self.importance,
-            "outcome": self.outcome,
-            "source": self.source,
-            "trust": self.trust,
-            "files": self.file or None,
-        }
-        return {name: value for name, value in values.items() if value is not None}
-
-
-@dataclass(frozen=True, slots=True)
 class ScopeOptions:
     """Where a rule applies; any of several values of an option matches."""
 
@@ -354,21 +294,6 @@ class AgentOptions:
         from priming.llm.agents import open_agent
 
         return open_agent(load().agent(self.agent, self.model))
-
-
-@dataclass(frozen=True, slots=True)
-class TimeOptions:
-    """A time other than the present."""
-
-    valid_at: ValidThen = None
-    known_at: KnownThen = None
-
-    def times(self) -> dict[str, datetime | None]:
-        """The two times, as arguments."""
-        return {
-            "valid_at": parse.optional_moment("valid_at", self.valid_at),
-            "known_at": parse.optional_moment("known_at", self.known_at),
-        }
 
 
 def _cue(scope: ScopeOptions, text: str | None, at: datetime | None) -> Cue:

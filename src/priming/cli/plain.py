@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer import Option
@@ -14,12 +15,13 @@ from typer import Option
 from priming.cli import options, parse, records
 from priming.cli.command import Answer, register_lazily
 from priming.cli.output import Part, Table, line
-from priming.verbs.rows import named
 from priming.serialization import encode
 from priming.text.quotation import json_text
-from priming.verbs.op import CHOICES, MEANINGS, Argument, declaration
+from priming.verbs.op import CHOICES, MEANINGS, Argument, Op, declaration
+from priming.verbs.rows import named
 
 Show = Callable[..., Iterable[Part]]
+Send = Callable[..., Mapping[str, Any]]
 
 SHOWN: Mapping[str, Show] = {
     "Operation": records.operation,
@@ -44,6 +46,7 @@ OPTIONS: Mapping[str, Any] = {
     "dry_run": options.DryRun,
     "explain": options.Explain,
     "cue": options.ContextOptions,
+    "when": options.When,
 }
 """The arguments that mean the same in every command; the others are made from what their functions declare."""
 _NOT_TYPED = ("progress", "agent", "beside", "profile")
@@ -51,10 +54,14 @@ _TEXTS = ("content", "text", "task", "question")
 """Arguments that may be read from stdin."""
 _METAVARS = {
     "session": "NAME",
+    "speaker": "NAME",
     "kind": "KIND",
+    "key": "KEY",
     "by": "KEY",
     "tags": "TAG",
     "keys": "KEY",
+    "files": "PATH",
+    "metadata": "JSON",
     "version": "VERSION",
 }
 _PLACES = {"int": (int, "N"), "float": (float, "X"), "datetime": (str, "TIME"), "Path": (Path, "PATH")}
@@ -65,8 +72,10 @@ def plain(
     verb: str,
     show: Show | None = None,
     *,
+    send: Send | None = None,
     name: str | None = None,
     help: str | None = None,
+    hidden: bool = False,
     **changes: Any,
 ) -> None:
     """Register the command of a verb, from its signature and docstring.
@@ -75,45 +84,67 @@ def plain(
         app: the group of commands that it joins.
         verb: the name of a row of the table.
         show: the lines of an answer; its keyword arguments are options of the command. None: by the answer's type.
+        send: arguments made of the others, which are passed to it, and of options, which are its keyword arguments.
         name: what the command is called, if not as the verb.
         help: its help, if not the first paragraph of the docstring.
-        changes: options by the arguments that they are for: an option of typer, or another help text.
+        hidden: whether the help of all commands leaves it out.
+        changes: options by the arguments that they are for: an option of typer, or another help text; False: none.
 
     """
     op = named(verb)
 
     def run(store: options.StoreOptions, **values: Any) -> Answer:
-        arguments = declaration(op.method).arguments
-        sent = {
-            each: _read(each, arguments[each], value) for each, value in values.items() if each in arguments
-        }
+        arguments = _arguments(op)
+        read = {each: _read(each, arguments[each], values[each]) for each in values if each in arguments}
+        sent = {each: value for each, value in read.items() if value is not None}
+        sent |= {} if send is None else send(sent, **{each: values[each] for each in _options_of(send)})
         first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
-        more = {each: value for each, value in sent.items() if value is not None}
         with store.open() as memory:
-            answer = getattr(memory, verb)(*first, **more)
+            answer = getattr(memory, verb)(*first, **sent)
         shown = show or SHOWN.get(op.answers, _fields)
-        return Answer(answer, shown(answer, **{each: values[each] for each in _options_of(show)}))
+        chosen = {**values, **read}
+        return Answer(answer, shown(answer, **{each: chosen[each] for each in _options_of(show)}))
 
     def parameters() -> list[Parameter]:
         declared = declaration(op.method)
         run.__doc__ = help or declared.summary.replace("``", "")
-        typed = {each: argument for each, argument in declared.arguments.items() if each not in _NOT_TYPED}
-        typed |= {
-            each: Argument("bool", "False", False, "") for each in _options_of(show) if each not in typed
+        typed = {
+            each: argument
+            for each, argument in _arguments(op).items()
+            if each not in _NOT_TYPED and changes.get(each) is not False
         }
+        own = {**_options_of(show), **_options_of(send)}
+        typed |= {each: Argument("bool", repr(own[each]), False) for each in own if each not in typed}
         meanings = {**MEANINGS, **declared.meanings}
         return [
             Parameter("store", Parameter.KEYWORD_ONLY, annotation=options.StoreOptions),
             *(_parameter(each, argument, changes.get(each), meanings) for each, argument in typed.items()),
         ]
 
-    register_lazily(app, name or op.command, run, parameters)
+    register_lazily(app, name or op.command, run, parameters, hidden=hidden)
 
 
-def _options_of(show: Show | None) -> list[str]:
-    """The options of a command that say how its answer is shown."""
-    parameters = inspect.signature(show).parameters.values() if show else ()
-    return [each.name for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
+def _arguments(op: Op) -> Mapping[str, Argument]:
+    """The arguments of a verb; of one by which a memory changes also those of ``remember`` that may change."""
+    declared = declaration(op.method)
+    if not declared.is_open:
+        return declared.arguments
+    changed = declaration(named("remember").method).arguments
+    fixed = (*declared.arguments, "kind", "key", "profile", "echo_guard")
+    return {
+        **declared.arguments,
+        **{each: replace(changed[each], written="None") for each in changed if each not in fixed},
+    }
+
+
+def _options_of(function: Callable[..., Any] | None) -> dict[str, Any]:
+    """The options of a command that its ``show`` or ``send`` takes, with their defaults; without one, false."""
+    parameters = inspect.signature(function).parameters.values() if function else ()
+    return {
+        each.name: False if each.default is Parameter.empty else each.default
+        for each in parameters
+        if each.kind is Parameter.KEYWORD_ONLY
+    }
 
 
 def _parameter(name: str, argument: Argument, change: Any, meanings: Mapping[str, str]) -> Parameter:
@@ -121,12 +152,20 @@ def _parameter(name: str, argument: Argument, change: Any, meanings: Mapping[str
     usual = REQUIRED if argument.is_required and name in REQUIRED else OPTIONS
     kind = usual.get(name) if change is None else change
     if kind is None or isinstance(kind, str):
-        meaning = kind or meanings.get(name, name.replace("_", " ")).rstrip(".")
+        meaning = kind or _meaning(name, argument, meanings)
         kind = _option(name, argument, meaning[0].upper() + meaning[1:])
-    default = (
-        Parameter.empty if argument.is_required else None if argument.default == () else argument.default
-    )
+    is_required = argument.is_required and type(None) not in get_args(kind.__origin__)
+    default = Parameter.empty if is_required else None if argument.default == () else argument.default
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _meaning(name: str, argument: Argument, meanings: Mapping[str, str]) -> str:
+    """What an argument means to who types it: with the words that there are, and the forms of a time."""
+    meaning = meanings.get(name, name.replace("_", " ")).rstrip(".")
+    if "datetime" in argument.hint:
+        return f"{meaning.removesuffix(', ISO 8601 with a time zone')}: {options.TIME}"
+    words = CHOICES.get(name, ()) if "str" in argument.hint else ()
+    return meaning if all(word in meaning for word in words) else f"{meaning}: {', '.join(words)}"
 
 
 def _option(name: str, argument: Argument, help: str) -> Any:
@@ -157,11 +196,13 @@ def _read(name: str, argument: Argument, value: Any) -> Any:
         return None
     if isinstance(value, options.ScopeOptions):
         cue = value.cue()
-        return cue if cue.context() else None
+        return cue if cue.context() or cue.at else None
     if "datetime" in argument.hint:
         return parse.moment(name, value)
+    if name == "filters":
+        return parse.filters(value)
     if "Mapping" in argument.hint:
-        return parse.json_object(name, value)
+        return parse.predicates(name, value) if isinstance(value, list) else parse.json_object(name, value)
     if name in _TEXTS:
         return parse.text_or_stdin(value, name)
     return None if value == [] else value

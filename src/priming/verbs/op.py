@@ -29,12 +29,11 @@ _ARG = re.compile(r"^ {4}(\w+): (.+)$")
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a function in ``module``: its type and its default as written, None if it is required."""
+    """An argument of a function: its type and its default as written, None if it is required."""
 
     hint: str
     written: str | None
     is_positional: bool
-    module: str
 
     @property
     def is_required(self) -> bool:
@@ -43,11 +42,11 @@ class Argument:
 
     @property
     def default(self) -> Any:
-        """Its default; for what is no literal the module is imported."""
+        """Its default; None where that is no literal: only its function knows it."""
         try:
             return ast.literal_eval(self.written or "None")
         except ValueError:
-            return eval(self.written or "None", vars(import_module(self.module)))
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,8 @@ class Declaration:
     arguments: Mapping[str, Argument]
     answer: str
     doc: str
+    is_open: bool
+    """Whether it also takes arguments by which a memory changes."""
 
     @property
     def paragraphs(self) -> list[str]:
@@ -101,10 +102,11 @@ def declaration(place: str) -> Declaration:
         for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     ]
     arguments = {
-        argument.arg: Argument(_written(argument.annotation) or "Any", _written(default), by_place, module)
+        argument.arg: Argument(_written(argument.annotation) or "Any", _written(default), by_place)
         for argument, default, by_place in parts
     }
-    return Declaration(arguments, _written(node.returns) or "None", ast.get_docstring(node) or "")
+    doc = ast.get_docstring(node) or ""
+    return Declaration(arguments, _written(node.returns) or "None", doc, node.args.kwarg is not None)
 
 
 @cache

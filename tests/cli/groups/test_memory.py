@@ -166,6 +166,6 @@ def test_what_was_not_stored_says_why(shown, status):
 
 
 def test_a_full_page_says_how_to_go_on(shown):
-    assert shown(page_lines([A], 1))[-1] == "there may be more: --after 1"
-    assert shown(page_lines([A], 2))[-1].startswith("deploy-failed  episode")
-    assert shown(page_lines([], 2)) == ["no memories"]
+    assert shown(page_lines([A], limit=1))[-1] == "there may be more: --after 1"
+    assert shown(page_lines([A], limit=2))[-1].startswith("deploy-failed  episode")
+    assert shown(page_lines([], limit=2)) == ["no memories"]

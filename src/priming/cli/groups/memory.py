@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from priming.cli import parse, records
+from priming.cli import records
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import (
     TIME,
     DryRun,
     Key,
     Kinds,
-    Limit,
-    MemoryOptions,
-    Reason,
-    Source,
-    Status,
+    KnownThen,
     StoreOptions,
-    Target,
     Text,
-    TimeOptions,
     Yes,
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.relations import BRINGS, CONFLICTS, TAKES
-from priming.config.words import KINDS, RELATIONS
+from priming.config.words import RELATIONS, STATUSES
 from priming.errors import ParamError
 from priming.text.quotation import label
 
@@ -53,58 +47,20 @@ app = group("Memory")
 GROUPS = (app,)
 
 
-@command(app)
-def remember(
-    store: StoreOptions,
-    text: Text,
-    options: MemoryOptions,
-    kind: Annotated[
-        str | None,
-        Option("--kind", metavar="KIND", help=", ".join(KINDS), autocompletion=complete(KINDS)),
-    ] = None,
-    key: Annotated[
-        str | None, Option("--key", metavar="KEY", help="Its key; made from the text by default")
-    ] = None,
-    step: Annotated[
-        list[str] | None,
-        Option("--step", metavar="TEXT", help="A step of a procedure (repeatable, in order)"),
-    ] = None,
-    trigger: Annotated[
-        str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
-    ] = None,
-    echo_guard: Annotated[
-        bool,
-        Option(
-            "--echo-guard/--no-echo-guard", help="Whether text that a recall has just returned is an echo"
-        ),
-    ] = True,
-    explain: Annotated[bool, Option("--explain", help="Also show the links that were made")] = False,
-) -> Answer:
-    """Store a memory and link it to others."""
-    arguments = options.arguments()
-    if not echo_guard:
-        arguments["echo_guard"] = False
-    if kind is not None:
-        arguments["kind"] = kind
-    _add_procedure(arguments, steps=step, trigger=trigger)
-    content = parse.text_or_stdin(text)
-    with store.open() as memory:
-        stored = memory.remember(content, key=key, **arguments)
-    return Answer(stored, stored_lines(stored, explain=explain))
-
-
-def _add_procedure(arguments: dict[str, Any], **values: Any) -> None:
+def _with_procedure(
+    sent: Mapping[str, Any], *, step: list[str] | None = None, trigger: str | None = None
+) -> dict[str, Any]:
     """Put the steps and the trigger of a procedure into its metadata."""
-    metadata = arguments.get("metadata", {})
-    fields = {name: value for name, value in values.items() if value is not None}
+    metadata = sent.get("metadata", {})
+    fields = {"steps": step, "trigger": trigger}
+    fields = {name: value for name, value in fields.items() if value is not None}
     for name, value in fields.items():
         option = f"--{name.removesuffix('s')}"
-        if arguments.get("kind") != "procedure":
+        if sent["kind"] != "procedure":
             raise ParamError(option, value, "belongs to a procedure: add --kind procedure, or leave it out")
         if name in metadata:
             raise ParamError(option, value, f"cannot be combined with metadata {name!r}: leave one out")
-    if fields:
-        arguments["metadata"] = {**metadata, **fields}
+    return {"metadata": {**metadata, **fields}} if fields else {}
 
 
 def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
@@ -124,24 +80,33 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
             yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
 
 
-@command(app)
-def supersede(
-    store: StoreOptions,
-    key: Key,
-    text: Text,
-    options: MemoryOptions,
-    valid_from: Annotated[
-        str | None,
-        Option("--valid-from", metavar="TIME", help=f"When it becomes true; now by default: {TIME}"),
-    ] = None,
-) -> Answer:
-    """Replace a memory with a new version. The old version stays in its history."""
-    changes = options.arguments()
-    start = parse.optional_moment("valid_from", valid_from)
-    content = parse.text_or_stdin(text)
-    with store.open() as memory:
-        record = memory.supersede(key, content, valid_from=start, **changes)
-    return Answer(record, records.memory(record))
+_SESSION = Annotated[str | None, Option("--session", metavar="NAME", help="The conversation it belongs to")]
+plain(
+    app,
+    "remember",
+    stored_lines,
+    send=_with_procedure,
+    content=Text,
+    key="Its key; made from the text by default",
+    session=_SESSION,
+    step=Annotated[
+        list[str] | None,
+        Option("--step", metavar="TEXT", help="A step of a procedure (repeatable, in order)"),
+    ],
+    trigger=Annotated[
+        str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
+    ],
+    explain="Also show the links that were made",
+    help="Store a memory and link it to others.",
+)
+plain(
+    app,
+    "supersede",
+    content=Text,
+    session=_SESSION,
+    valid_from=f"When it becomes true; now by default: {TIME}",
+    help="Replace a memory with a new version. The old version stays in its history.",
+)
 
 
 @command(app)
@@ -161,55 +126,19 @@ def _shown_links(links: Sequence[Link]) -> Iterator[Part]:
         yield line((f"and {len(links) - _LINKS_SHOWN:,} more: priming links", DIM))
 
 
-@command(app, "list")
-def list_(
-    store: StoreOptions,
-    kind: Kinds = None,
-    status: Status = "active",
-    limit: Limit = 100,
-    after: Annotated[
-        str | None, Option("--after", metavar="ID", help="The last id of the previous page")
-    ] = None,
-    matching: Annotated[
-        str | None, Option("--matching", metavar="WORDS", help="Only memories that contain all these words")
-    ] = None,
-    gists: Annotated[
-        bool, Option("--gists", help="Only the summaries that sleep made of several memories")
-    ] = False,
-    explain: Annotated[
-        bool,
-        Option(
-            "--explain",
-            help="Also show version numbers, and when each version was stored, superseded and true",
-        ),
-    ] = False,
+def page_lines(
+    memories: Sequence[MemoryRecord],
     *,
-    then: TimeOptions,
-) -> Answer:
-    """List memories with their worth and scope, oldest first.
-
-    Of another time, or with --explain, each with the times of its version.
-    """
-    times = then.times()
-    with store.open() as memory:
-        page = memory.list(
-            kinds=kind or None,
-            status=None if status == ANY else status,
-            limit=limit,
-            after=after,
-            matching=matching,
-            gists=gists,
-            **times,
-        )
-    with_times = explain or any(time is not None for time in times.values())
-    return Answer(page, page_lines(page, limit, with_times=with_times))
-
-
-def page_lines(memories: Sequence[MemoryRecord], limit: int, *, with_times: bool = False) -> Iterator[Part]:
-    """A page of memories, with the date of each or the times of its version."""
+    limit: int,
+    explain: bool = False,
+    valid_at: str | None = None,
+    known_at: str | None = None,
+) -> Iterator[Part]:
+    """A page of memories, with the date of each or, of another time or explained, the times of its version."""
     if not memories:
         yield line(("no memories", DIM))
         return
+    with_times = explain or valid_at is not None or known_at is not None
     worths = [records.worth(each) for each in memories]
     scopes = [records.scope(each) for each in memories]
     rows = [
@@ -240,34 +169,35 @@ def _times(memory: MemoryRecord, *, with_times: bool) -> tuple[str, ...]:
     return str(memory.version), *map(timestamp, times)
 
 
-@command(app)
-def link(
-    store: StoreOptions,
-    source: Source,
-    target: Target,
-    relation: Annotated[
+plain(
+    app,
+    "list",
+    page_lines,
+    send=lambda sent: {"status": None} if sent["status"] == ANY else {},
+    kinds=Kinds,
+    status=Annotated[
         str,
-        Option("--relation", metavar="NAME", help="Any name", autocompletion=complete(RELATIONS)),
-    ] = "similar-to",
-    weight: Annotated[
-        float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
-    ] = None,
-    suppressing: Annotated[
-        bool | None,
         Option(
-            "--suppressing/--exciting",
-            help="Whether links of this relation take activation away; by default its name decides",
+            "--status",
+            metavar="NAME",
+            help=f"{', '.join(STATUSES)} or {ANY}",
+            autocompletion=complete((*STATUSES, ANY)),
         ),
-    ] = None,
-    reason: Reason = None,
-) -> Answer:
-    """Link two memories. If the link exists, its weight is set."""
-    more: dict[str, Any] = {} if weight is None else {"weight": weight}
-    if suppressing is not None:
-        more["sign"] = TAKES if suppressing else BRINGS
-    with store.open() as memory:
-        new_link = memory.link(source, target, relation, reason=reason, **more)
-    return Answer(new_link, _linked(new_link))
+    ],
+    after=Annotated[str | None, Option("--after", metavar="ID", help="The last id of the previous page")],
+    matching=Annotated[
+        str | None, Option("--matching", metavar="WORDS", help="Only memories that contain all these words")
+    ],
+    gists="Only the summaries that sleep made of several memories",
+    explain="Also show version numbers, and when each version was stored, superseded and true",
+    known_at=KnownThen,
+    help="List memories with their worth and scope, oldest first.\n\n"
+    "Of another time, or with --explain, each with the times of its version.",
+)
+
+
+def _sign(_sent: Mapping[str, Any], *, suppressing: bool | None = None) -> dict[str, int]:
+    return {} if suppressing is None else {"sign": TAKES if suppressing else BRINGS}
 
 
 def _linked(link: Link) -> Iterator[Part]:
@@ -276,7 +206,30 @@ def _linked(link: Link) -> Iterator[Part]:
         yield line((link.message, WARN), indent=2)
 
 
-command(app, "connect", hidden=True)(link)
+for _name in ("link", "connect"):
+    plain(
+        app,
+        "link",
+        _linked,
+        send=_sign,
+        name=_name,
+        hidden=_name == "connect",
+        sign=False,
+        relation=Annotated[
+            str, Option("--relation", metavar="NAME", help="Any name", autocompletion=complete(RELATIONS))
+        ],
+        weight=Annotated[
+            float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
+        ],
+        suppressing=Annotated[
+            bool | None,
+            Option(
+                "--suppressing/--exciting",
+                help="Whether links of this relation take activation away; by default its name decides",
+            ),
+        ],
+        help="Link two memories. If the link exists, its weight is set.",
+    )
 
 
 def _links(links: Sequence[Link], *, by: str | None) -> Iterator[Part]:

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from priming.cli import parse, records
-from priming.cli.command import Answer, command, group
-from priming.cli.options import (
-    ContextOptions,
-    Explain,
-    Kinds,
-    Limit,
-    Session,
-    StoreOptions,
-    TimeOptions,
-    Tokens,
-)
+from priming.cli import records
+from priming.cli.command import group
+from priming.cli.options import KnownThen
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, lines, timestamp
 from priming.cli.parse import complete_terms
 from priming.cli.plain import plain
@@ -30,7 +21,7 @@ from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
-    from priming.types import MemoryRecord
+    from priming.types import Cue, MemoryRecord
 
 MIN_SHARE = 0.05
 """Share of a hit's activation below which a link is not drawn, unless it is on the strongest path."""
@@ -40,82 +31,6 @@ _WHOLE = 240
 
 app = group("Memory")
 GROUPS = (app,)
-
-
-@command(app)
-def recall(
-    store: StoreOptions,
-    text: Annotated[
-        str | None, Argument(metavar="[TEXT]", help="The question; - reads it from stdin")
-    ] = None,
-    kind: Kinds = None,
-    limit: Limit = 10,
-    tokens: Tokens = None,
-    floor: Annotated[
-        float | None,
-        Option("--floor", metavar="X", help="Minimum relevance, 0 to 1; hits below it are left out"),
-    ] = None,
-    session: Session = None,
-    filter: Annotated[
-        str | None,
-        Option("--filter", metavar="JSON", help='Only matching memories: {"tags": {"contains": "db"}}'),
-    ] = None,
-    spread: Annotated[
-        bool, Option("--spread/--no-spread", help="Whether activation spreads along links")
-    ] = True,
-    ablate: Annotated[
-        list[str] | None,
-        Option(
-            "--ablate",
-            metavar="TERM",
-            help="Leave out a term (repeatable; commas join several terms)",
-            autocompletion=complete_terms,
-        ),
-    ] = None,
-    trace: Annotated[
-        bool, Option("--trace", help="Draw how activation spread, and list it after each step")
-    ] = False,
-    plot: Annotated[
-        Path | None, Option("--plot", metavar="FILE", help="Draw the recall as FILE.svg or FILE.png")
-    ] = None,
-    explain: Explain = False,
-    *,
-    then: TimeOptions,
-    superseded: Annotated[
-        bool, Option("--include-superseded", help="Also return superseded versions, marked as such")
-    ] = False,
-    context: ContextOptions,
-) -> Answer:
-    """Recall the memories that matter for a question.
-
-    Prints rank, relevance, key, text and the path that led to each memory.
-    """
-    filters, times = parse.filters(filter), then.times()
-    question, cue = parse.optional_text(text, "text"), context.cue()
-    if plot is not None:
-        from priming.graph import plot as plotting
-
-        plotting.check_picture_path(plot)
-    with store.open() as memory:
-        result = memory.recall(
-            question,
-            cue=cue,
-            kinds=kind or None,
-            limit=limit,
-            tokens=tokens,
-            session=session,
-            floor=floor,
-            filters=filters,
-            valid_at=times["valid_at"],
-            known_at=times["known_at"],
-            include_superseded=superseded,
-            spread=spread,
-            ablate=[term for terms in ablate or () for term in terms.split(",")],
-            trace=trace or plot is not None,
-        )
-    if plot is not None:
-        plotting.write(result, question or " ".join(map(str, cue.context().values())), plot)
-    return Answer(result, shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot))
 
 
 def _task_files(result: TaskFiles, *, explain: bool, tokens: int | None) -> Iterator[Part]:
@@ -134,9 +49,6 @@ def _task_files(result: TaskFiles, *, explain: bool, tokens: int | None) -> Iter
         yield from lines(result.text)
     if explain and result.recorded and result.files:
         yield line((f"recall {result.recall_id}", DIM))
-
-
-plain(app, "files", _task_files, task="What is to be done; - reads it from stdin")
 
 
 def shown(
@@ -168,6 +80,67 @@ def shown(
         yield line(("drawn", OK), f"  to {plot}")
     if explain:
         yield from _summary(result)
+
+
+def _traced(sent: Mapping[str, Any], *, plot: Path | None = None) -> dict[str, Any]:
+    """The terms that are left out, of which commas join several; and a trace, if it is to be drawn."""
+    if plot is not None:
+        from priming.graph.plot import check_picture_path
+
+        check_picture_path(plot)
+    terms = [term for terms in sent.get("ablate", ()) for term in terms.split(",")]
+    return {"ablate": terms, "trace": sent["trace"] or plot is not None}
+
+
+def _recalled(
+    result: Recall,
+    *,
+    text: str | None,
+    cue: Cue | None,
+    tokens: int | None,
+    trace: bool,
+    plot: Path | None,
+    explain: bool,
+) -> Iterator[Part]:
+    """Draw a recall if that is wanted, and show it."""
+    if plot is not None:
+        from priming.graph.plot import write
+
+        write(result, text or ("" if cue is None else " ".join(map(str, cue.context().values()))), plot)
+    return shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot)
+
+
+plain(
+    app,
+    "recall",
+    _recalled,
+    send=_traced,
+    text=Annotated[str | None, Argument(metavar="[TEXT]", help="The question; - reads it from stdin")],
+    floor="Minimum relevance, 0 to 1; hits below it are left out",
+    filters=Annotated[
+        str | None,
+        Option("--filter", metavar="JSON", help='Only matching memories: {"tags": {"contains": "db"}}'),
+    ],
+    known_at=KnownThen,
+    include_superseded="Also return superseded versions, marked as such",
+    spread="Whether activation spreads along links",
+    ablate=Annotated[
+        list[str] | None,
+        Option(
+            "--ablate",
+            metavar="TERM",
+            help="Leave out a term (repeatable; commas join several terms)",
+            autocompletion=complete_terms,
+        ),
+    ],
+    trace="Draw how activation spread, and list it after each step",
+    plot=Annotated[
+        Path | None, Option("--plot", metavar="FILE", help="Draw the recall as FILE.svg or FILE.png")
+    ],
+    help="Recall the memories that matter for a question.\n\n"
+    "Prints rank, relevance, key, text and the path that led to each memory.",
+)
+plain(app, "files", _task_files, task="What is to be done; - reads it from stdin")
 
 
 def _summary(result: Recall) -> Iterator[Part]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -13,7 +13,6 @@ from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
-from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.words import RULES, TRUST
 from priming.text.quotation import label
@@ -41,46 +40,6 @@ GROUPS = (app, packs_app)
 PackFile = Annotated[Path, Argument(metavar="FILE", help="The file of the pack")]
 
 
-@command(app)
-def learn(
-    store: StoreOptions,
-    scope: ScopeOptions,
-    text: Annotated[str | None, Argument(metavar="TEXT", help="What to do; - reads it from stdin")] = None,
-    right: Annotated[str | None, Option("--right", metavar="TEXT", help="The same as TEXT")] = None,
-    wrong: Annotated[str | None, Option("--wrong", metavar="TEXT", help="What was done instead")] = None,
-    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None,
-    priority: Annotated[float, Option("--priority", metavar="X", help="Priority in [0, 10]")] = 0.0,
-    rule: Annotated[
-        str | None,
-        Option(
-            "--rule",
-            metavar="NAME",
-            help=f"{', '.join(RULES)}; derived from the text by default",
-            autocompletion=complete(RULES),
-        ),
-    ] = None,
-    source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
-    trust: Annotated[
-        str,
-        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
-    ] = "user",
-) -> Answer:
-    """Learn a rule from a correction. The context says where it applies; without one, everywhere."""
-    stated = parse.only_text(text, right, "right")
-    with store.open() as memory:
-        learned = memory.learn(
-            stated,
-            wrong=wrong,
-            cue=scope.cue(),
-            tags=tag or (),
-            priority=priority,
-            source=source,
-            trust=trust,
-            rule=rule,
-        )
-    return Answer(learned, learned_lines(learned))
-
-
 def learned_lines(learned: Learned) -> Iterator[Part]:
     """What a correction changed, and why."""
     has_changed = learned.operation is not None
@@ -94,6 +53,28 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
             yield line(
                 (f"─{label(link.relation)}→ {label(link.target)} {records.strength(link)}", DIM), indent=2
             )
+
+
+def _stated(sent: Mapping[str, Any], *, text: str | None = None) -> dict[str, str]:
+    """The text of a rule, which may be typed as an argument or as an option."""
+    return {"right": parse.only_text(text, sent.get("right"), "right")}
+
+
+plain(
+    app,
+    "learn",
+    learned_lines,
+    send=_stated,
+    text=Annotated[str | None, Argument(metavar="TEXT", help="What to do; - reads it from stdin")],
+    right=Annotated[str | None, Option("--right", metavar="TEXT", help="The same as TEXT")],
+    cue=ScopeOptions,
+    tags="A tag",
+    priority="Priority in [0, 10]",
+    rule=f"{', '.join(RULES)}; derived from the text by default",
+    source="Where it comes from",
+    trust=", ".join(TRUST),
+    help="Learn a rule from a correction. The context says where it applies; without one, everywhere.",
+)
 
 
 @command(app)
