@@ -22,7 +22,7 @@ from pathlib import Path
 import common
 import corpus
 from priming import Cue, Memory
-from priming.operations.connection import state_at
+from priming.operations.connection import about
 from priming.operations.local_socket import end_server, socket_path
 
 HOOK = [sys.executable, "-c", "from priming.cli.start import main; main()"]
@@ -90,12 +90,12 @@ def own_server(url: str, database: Path, asked: str) -> Iterator[None]:
     """The server that a session leaves behind."""
     run(url, "session-start", asked)
     deadline = time.monotonic() + 60.0
-    while state_at(socket_path(database), 5.0) is None:
+    while about(socket_path(database), 5.0) is None:
         assert time.monotonic() < deadline, "no server was left behind"
         time.sleep(0.05)
     try:
         yield
-        answer = state_at(socket_path(database), 5.0)
+        answer = about(socket_path(database), 5.0)
         assert answer is not None, "the server has ended"
         assert answer["calls"] >= len(EVENTS), "the server was not called"
     finally:

@@ -37,7 +37,7 @@ ORDER = (
     *("errors", "extensions", "config", "profiles", "core", "types", "serialization", "results"),
     *("text", "llm", "embedding", "storage", "index", "namespace"),
     *("history", "recall", "learning", "remember", "graph", "rules", "sleep", "maintenance"),
-    *("transfer", "verbs", "memory", "operations", "local", "mcp", "cli"),
+    *("transfer", "verbs", "memory", "operations", "mcp", "cli"),
 )
 """Each folder, and each file beside the folders, imports from those before it: imports in functions count too."""
 RANK = {room: rank for rank, room in enumerate(ORDER)}

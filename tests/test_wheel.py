@@ -21,7 +21,7 @@ ROOMS = sorted(
 )
 FOLDERS = ("src", "tests", "docs", "demo", "benchmarks")
 """What a checkout has of the repository: nothing that was built or made beside it, where temporary files may lie."""
-RUN = ("cli", "embedding", "llm", "local", "operations", "verbs")
+RUN = ("cli", "embedding", "llm", "operations", "verbs")
 """The rooms whose tests are run here: where extras and neighbours are missed. The others' tests are collected."""
 TOOLS = ("pytest", "pytest-timeout", "hypothesis")
 """What the tests themselves need."""

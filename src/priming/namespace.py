@@ -12,9 +12,8 @@ from priming.config.caller import present_caller
 from priming.config.ids import uuid7
 from priming.config.params.limits import VECTORS
 from priming.config.profiles import ALL, Profile
-from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
-from priming.config.words import REASONS, TEXT_KINDS
+from priming.config.words import REASONS, TEXT_KINDS, RelationSigns
 from priming.core.arguments.checks import check_key, check_time, check_uuid
 from priming.embedding.protocol import Embedder, token_part
 from priming.errors import Conflict, NotFound, PrimingError, StoreError

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from priming.config.settings import Settings
-    from priming.local.server import LocalServer
+    from priming.operations.local_server import LocalServer
     from priming_agents.agents import Event
     from priming_agents.session import Mark
 

@@ -21,8 +21,8 @@ from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
-    from priming.local.server import LocalServer
     from priming.maintenance.adoption import FolderContent
+    from priming.operations.local_server import LocalServer
     from priming.operations.service import LocalService
     from priming.types import MemoryRecord
 

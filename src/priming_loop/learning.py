@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from priming.config.relations import LEARNED_FROM
 from priming.config.values import dataclass
+from priming.config.words import LEARNED_FROM
 from priming.errors import NotFound, ParamError
 from priming.history.log import operation
 from priming.learning.feedback import VerdictBatch, record_verdicts

@@ -26,9 +26,9 @@ from priming.config.params.services import SERVER, ServerParams
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
-from priming.local.http import json_bytes, reason_header
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON, JSON_LINES
+from priming.operations.local_http import json_bytes, reason_header
 from priming.operations.service import LocalService, reason_of
 from priming.types import Clock, Progress, SystemClock
 from priming.verbs.op import Op

@@ -22,8 +22,8 @@ from priming.config.caller import Caller, calling
 from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
 from priming.errors import NotFound, PrimingError
-from priming.local.http import json_bytes
-from priming.local.server import Cancelled
+from priming.operations.local_http import json_bytes
+from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
 from priming.types import Clock, Progress
 from priming_server import telemetry

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from priming.config import environment
 from priming.errors import Conflict, ParamError, PrimingError
-from priming.local.http import LocalListener, bind_privately, local_listener
+from priming.operations.local_http import LocalListener, bind_privately, local_listener
 from priming.operations.service import LocalService
 from priming_server import telemetry
 from priming_server.access.tokens import Tokens

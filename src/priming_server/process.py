@@ -22,9 +22,9 @@ from uvicorn import Config, Server
 
 from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
-from priming.local.http import LocalListener, create_store
-from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
+from priming.operations.local_http import LocalListener, create_store
+from priming.operations.local_server import CLOSING, LocalServer
 from priming.operations.service import LocalService
 from priming_server import telemetry
 from priming_server.access.tokens import Tokens

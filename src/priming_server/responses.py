@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from priming.core.arguments.measured import parse_json
 from priming.errors import Busy, PrimingError, StoreError, brief
-from priming.local.http import STATUS, json_bytes
 from priming.operations.connection import JSON
+from priming.operations.local_http import STATUS, json_bytes
 from priming.serialization import error_payload, outward_message
 from priming_server import telemetry
 

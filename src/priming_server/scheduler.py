@@ -10,7 +10,7 @@ from threading import Event
 from priming.config.caller import Caller, calling
 from priming.config.params.limits import VECTORS
 from priming.errors import PrimingError
-from priming.local.server import Cancelled
+from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
 from priming.sleep.plan import is_due
 from priming.types import Clock

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from priming import serialization
 from priming.cli import parse
-from priming.config import relations, store_urls
+from priming.config import store_urls, words
 from priming.core import similarity, when
 from priming.core.arguments import checks, globs, measured, normal_forms
 from priming.embedding import weights
@@ -392,7 +392,7 @@ READERS = (
     _reader("similarity", lambda text: similarity.tokens(text), "core.similarity"),
     _reader("hashed vector", lambda text: HashedEmbedder(64).embed([text]), "embedding.protocol"),
     _reader("key of a text", normal_forms.slug, "core.arguments.normal_forms"),
-    _reader("sign of a relation", relations.sign_of_name, "config.relations"),
+    _reader("sign of a relation", words.sign_of_name, "config.words"),
     _reader(
         "URL of a database", lambda text: store_urls.parse_url(f"postgresql://{text}"), "config.store_urls"
     ),

@@ -19,11 +19,11 @@ import pytest
 from priming.config import environment
 from priming.config.params.limits import SOCKET
 from priming.config.settings import load
-from priming.local import server as local_server
-from priming.local.http import local_listener
-from priming.local.server import LocalServer
 from priming.maintenance.adoption import content_of
-from priming.operations.connection import state_at
+from priming.operations import local_server as local_server
+from priming.operations.connection import about
+from priming.operations.local_http import local_listener
+from priming.operations.local_server import LocalServer
 from priming.operations.local_socket import end_server, listens, socket_path
 from priming.operations.service import LocalService
 from priming_agents import client, command
@@ -174,10 +174,10 @@ def test_it_ends_when_what_it_serves_is_gone(project, gone):
 
 
 def test_it_says_how_it_is(running):
-    state = state_at(running.socket, DEADLINE)
+    state = about(running.socket, DEADLINE)
     assert (state["pid"], state["calls"], state["ends_after"]) == (os.getpid(), 0, 600.0)
     running.ask("session-start")
-    assert state_at(running.socket, DEADLINE)["calls"] == 1
+    assert about(running.socket, DEADLINE)["calls"] == 1
 
 
 def test_it_works_in_the_folder_of_the_agent_and_leaves_the_process_where_it_is(running):
@@ -208,7 +208,7 @@ def test_what_is_no_request_does_not_end_it(running):
 def test_asking_about_a_server_makes_nothing(tmp_path):
     path = socket_path(tmp_path / ".priming" / "memory.db")
     assert not listens(path)
-    assert state_at(path, DEADLINE) is None
+    assert about(path, DEADLINE) is None
     assert not end_server(path)
     assert list(tmp_path.iterdir()) == []
 
@@ -251,8 +251,8 @@ class Session:
 
     def state(self):
         """What the server says of itself, as soon as it listens."""
-        until(lambda: state_at(self.socket, DEADLINE))
-        return state_at(self.socket, DEADLINE)
+        until(lambda: about(self.socket, DEADLINE))
+        return about(self.socket, DEADLINE)
 
     def begin(self):
         """A session's first hook; the state of the server that it leaves behind."""
@@ -412,7 +412,7 @@ def test_a_server_that_hangs_is_told_to_end(session, monkeypatch):
     os.kill(pid, signal.SIGSTOP)
     try:
         assert listens(session.socket)
-        assert state_at(session.socket, 0.2) is None
+        assert about(session.socket, 0.2) is None
         assert end_server(session.socket)
     finally:
         os.kill(pid, signal.SIGCONT)

@@ -7,8 +7,8 @@ import pytest
 
 from priming.config.params.limits import SocketParams
 from priming.config.settings import load
-from priming.local.http import create_store, local_listener
-from priming.local.server import LocalServer
+from priming.operations.local_http import create_store, local_listener
+from priming.operations.local_server import LocalServer
 from priming.operations.service import LocalService
 
 DEADLINE = 60.0

@@ -11,7 +11,8 @@ from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError,
 from priming.cli.options import StoreOptions
 from priming.config.params.limits import SocketParams
 from priming.operations.client import Client, RemoteMemory, open_memory, reach
-from priming.operations.connection import ConnectionLost, ServerConnection, greeting_at
+from priming.operations.connection import ConnectionLost, ServerConnection, about
+from priming.operations.local_socket import GREETING_PATH
 from priming.operations.service import LocalService
 
 
@@ -204,9 +205,9 @@ def test_a_server_that_ended_is_done_without_and_one_that_is_back_is_used(remote
 
 
 def test_a_server_says_at_its_socket_what_it_is(server):
-    greeting = greeting_at(Path(server.folder, "memory.db.sock"), 60.0)
+    greeting = about(Path(server.folder, "memory.db.sock"), 60.0, GREETING_PATH)
     assert greeting["database"] == f"{server.folder}/memory.db"
-    assert greeting_at(Path(server.folder, "no.sock"), 60.0) is None
+    assert about(Path(server.folder, "no.sock"), 60.0, GREETING_PATH) is None
 
 
 class DeafConnection(ServerConnection):

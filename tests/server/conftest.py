@@ -19,7 +19,7 @@ from tests.cli.conftest import shell  # noqa: F401
 
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.services import ServerParams
-from priming.local.http import create_store
+from priming.operations.local_http import create_store
 from priming.operations.service import LocalService
 from priming_server.access.tokens import Tokens
 from priming_server.http import create_app

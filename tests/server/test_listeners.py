@@ -8,7 +8,7 @@ import pytest
 
 from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
-from priming.local.http import create_store, local_listener
+from priming.operations.local_http import create_store, local_listener
 from priming.operations.service import LocalService
 from priming_server.listeners import beside_store, listening
 

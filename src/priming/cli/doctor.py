@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from priming import extensions
 from priming.cli.options import StoreOptions
@@ -288,6 +287,7 @@ def _sha256(path: Path) -> str:
 def _server(store: StoreOptions) -> Iterator[Check]:
     """Whether a running server belongs to the user, and has this version and this file."""
     from priming.operations import local_socket as places
+    from priming.operations.connection import about
 
     url = store.location()
     where = places.real(url) or environment.locate(url)
@@ -303,7 +303,7 @@ def _server(store: StoreOptions) -> Iterator[Check]:
         remedy = f"end the server, remove {at}, and start it again: priming serve"
         yield Check("server", FAIL, problem, remedy)
         return
-    greeting = _greeting(at)
+    greeting = about(at, _TIMEOUT, places.GREETING_PATH)
     if greeting is None:
         yield Check(
             "server", WARN, f"{at} exists but does not answer", "start the server again: priming serve"
@@ -318,12 +318,6 @@ def _server(store: StoreOptions) -> Iterator[Check]:
         yield Check("server", WARN, f"a different one is running: {values}", remedy)
     else:
         yield Check("server", OK, f"running, with this version and store, at {at}")
-
-
-def _greeting(at: Path) -> dict[str, Any] | None:
-    from priming.operations.connection import greeting_at
-
-    return greeting_at(at, _TIMEOUT)
 
 
 def _disk(store: StoreOptions) -> Iterator[Check]:

@@ -1,14 +1,23 @@
-"""The fixed words of the interface, and what trust allows.
+"""The fixed words of the interface, what trust allows, and the signs of relations.
 
 They stand apart, so that the command line can name them before it loads more. Below the trust of an ``agent`` a rule
 is quoted data: it neither overrides nor contradicts rules that may instruct, and absorbs no correction of a source
 that may.
+
+The sign of a relation says whether its links bring activation to their targets or take it away. It belongs to the
+relation in a namespace, not to the link. A name that the list of opposition misses brings activation, and the answer
+of the first link says so. No verdict strengthens a link that suppresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from functools import lru_cache
+from types import MappingProxyType
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
@@ -90,6 +99,24 @@ STRUCTURE = frozenset(
 """Relations that say how memories belong together, and not how strongly one brings up the other.
 
 Hebb's rule and the linear fading of World Weaver leave them alone."""
+DEPRECATED, LEARNED_FROM = "deprecated-to", "learned-from"
+SOURCE_OF = "source-of"
+"""The relation of a memory to the entity that sleep made of it and others."""
+CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"
+"""Relations between two facts or rules about one thing: they contradict each other, or both hold."""
+REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
+"""Relations from a memory to its replacement."""
+RANKED = ("overrides", "requires")
+"""Relations that must not form a cycle, which a merge could close."""
+OPPOSING = ("overrides", "conflicts")
+"""Relations by which one behaviour removes another from an answer."""
+UNDIRECTED = ("similar-to", "co-activated")
+"""Relations that are stored once and mean both directions."""
+SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
+"""The built-in relations that take activation away."""
+BRINGS, TAKES = 1, -1
+BUILT_IN = frozenset((*RELATIONS, *STRUCTURE))
+"""The relations that the laws make and read; their signs are fixed."""
 
 REASONS = {
     "remember": "a memory was stored",
@@ -176,3 +203,83 @@ def _rank(trust: str) -> int:
     if trust not in TRUST:
         raise ParamError("trust", trust, f"must be one of {', '.join(TRUST)}")
     return TRUST.index(trust)
+
+
+_WORD = r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+"
+_AFFIRMATION = (
+    r"(?:accord|affirm|agree|alike|appl(?:y|ies)|coexist|coheren|compatib|complian|compl(?:y|ies)|conform|confirm|congru"
+    r"|consisten|correct|corroborat|endors|equa|equivalen|hold|identi|impl(?:y|ies)|like|match|reconcil|related|same"
+    r"|similar|substantiat|support|tenab|true|valid)\w*"
+)
+"""Words of agreement, by their stems."""
+_OPPOSITION = (
+    r"adversar\w*|against|annul\w*|antagoni[sz]\w*|anti|anticorrelat\w*|antidot\w*|antithe\w*|antonym\w*|attack\w*"
+    r"|ban(s|ned|ning)?|cancel\w*|challeng(es|ed|ing)|clash\w*|conflict\w*|contra|contra(dict|indicat|r|st|ven)\w*"
+    r"|counter|counter(s|ed|ing|acts?|acted|acting|argues?|arguments?|evidence|examples?|mand\w*|vail\w*)"
+    r"|critici[sz]\w*|debunk\w*|defeat\w*|den(y|ies|ied|ying|ials?)|differ(s|ed|ing|ent|ents|ence|ences)?"
+    r"|dis(allow|approv|believ|claim|courag|credit|favou?r|own|proof|prov|qualif|put|sent|sua)\w*|dissent\w*|distinct"
+    r"|doubt\w*|enem(y|ies)|exclu(de|ding|sive|sion)\w*|falsehood|falsif\w*|foe|forbid\w*|impossible|inhibit\w*|inimical"
+    r"|invalidat\w*|irreconcil\w*|negat(es?|ed|ing|ions?|ory)|nullif\w*|objected|objection\w*|oppon\w*|oppos\w*|overrul\w*"
+    r"|preclud\w*|prohibit\w*|rebut\w*|refut\w*|reject\w*|repudiat\w*|repugn\w*|retract\w*|revok\w*|rival\w*|suppress\w*"
+    rf"|undercut\w*|undermin\w*|versus|veto\w*|vs|(un|in|dis|non|mis){_AFFIRMATION}"
+)
+"""Words of opposition, among them words of agreement with a prefix that negates them."""
+_PHRASES = r"\b(rul(e|es|ed|ing) out|objects? to|at odds|(struck|strik(e|es|ing)) (down|out))\b"
+"""Opposition in several words."""
+_FAILS = r"\bfail(s|ed|ing)? to\b"
+_CONTRACTED = r"(?i:(?<=[a-z])n['’]t\b)"
+_NEGATION = (
+    r"not|never|neither|nor|lack(s|ed|ing)?|cannot"
+    r"|(do|does|did|is|are|was|were|has|have|had|would|should|could|ca|wo|sha)nt"
+)
+"""Words that negate whatever the name says: not-the-same-as, doesn't-support."""
+_NEGATIVE = r"no|non|without|free|resolv\w*|settl\w*|reconcil(e|es|ed|ing)"
+"""Words that negate only a word of opposition or agreement after them: resolves-conflict-with, no-support-for."""
+
+
+@lru_cache(maxsize=1024)
+def sign_of_name(relation: str) -> int:
+    """The sign of a relation by its name alone: words of opposition suppress, any other name excites.
+
+    A negation reverses what it negates: "not-the-same-as" suppresses, "does-not-contradict" excites.
+
+    >>> [sign_of_name(name) for name in ("contradicts", "isRefutedBy", "does_not_contradict", "reminds-of")]
+    [-1, -1, 1, 1]
+    """
+    if relation in SUPPRESSING:
+        return TAKES
+    if relation in BUILT_IN:
+        return BRINGS
+    words = [word.lower() for word in re.findall(_WORD, re.sub(_CONTRACTED, " not", relation))]
+    text = " ".join(words)
+    opposed = [place for place, word in enumerate(words) if re.fullmatch(_OPPOSITION, word)]
+    judged = [
+        place for place, word in enumerate(words) if place in opposed or re.fullmatch(_AFFIRMATION, word)
+    ]
+    last = len(words) if re.search(_PHRASES, text) else max(judged, default=-1)
+    reversals = int(bool(opposed) or bool(re.search(_PHRASES, text))) + len(re.findall(_FAILS, text))
+    reversals += sum(
+        bool(re.fullmatch(_NEGATION, word) or (place < last and re.fullmatch(_NEGATIVE, word)))
+        for place, word in enumerate(words)
+    )
+    return TAKES if reversals % 2 else BRINGS
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSigns:
+    """The signs of a namespace's relations: stored signs first, then those derived from names."""
+
+    stored: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def sign(self, relation: str) -> int:
+        """1 if its links bring activation, −1 if they take it away."""
+        stored = None if relation in BUILT_IN else self.stored.get(relation)
+        return sign_of_name(relation) if stored is None else stored
+
+    def suppresses(self, relation: str) -> bool:
+        """Whether its links take activation away."""
+        return self.sign(relation) == TAKES
+
+    def suppressing(self, relations: Iterable[str], listed: tuple[str, ...]) -> tuple[str, ...]:
+        """``listed``, the built-in relations that suppress in a profile, and those of ``relations`` that do too."""
+        return (*listed, *(name for name in relations if name not in BUILT_IN and self.suppresses(name)))

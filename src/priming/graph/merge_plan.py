@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY
-from priming.config.relations import LEARNED_FROM, OPPOSING, RANKED, REPLACED, UNDIRECTED
-from priming.config.words import MERGED
+from priming.config.words import LEARNED_FROM, MERGED, OPPOSING, RANKED, REPLACED, UNDIRECTED
 from priming.learning.retention import with_retention
 from priming.namespace import Namespace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, retention_of

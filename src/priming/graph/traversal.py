@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from priming.config.relations import REPLACED
 from priming.config.values import dataclass
+from priming.config.words import REPLACED
 from priming.namespace import Namespace
 from priming.storage.rows import LinkRow
 from priming.types import MemoryRecord

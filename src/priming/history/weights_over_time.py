@@ -8,8 +8,8 @@ from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
-from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
+from priming.config.words import RelationSigns
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
-from priming.config.relations import RelationSigns
+from priming.config.words import RelationSigns
 from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
 from priming.embedding.protocol import Embedder

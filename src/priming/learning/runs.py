@@ -18,8 +18,7 @@ from datetime import datetime, timedelta
 from priming.config.ids import uuid7
 from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
-from priming.config.relations import RelationSigns
-from priming.config.words import BY_VERDICT, STAND_FOR
+from priming.config.words import BY_VERDICT, STAND_FOR, RelationSigns
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError

@@ -12,9 +12,8 @@ from datetime import datetime
 
 from priming.config.params.laws import ForgettingParams, PlasticityParams
 from priming.config.profiles import Profile
-from priming.config.relations import RelationSigns
 from priming.config.values import dataclass
-from priming.config.words import STRUCTURE
+from priming.config.words import STRUCTURE, RelationSigns
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
 from priming.history.movements import WeightMove, links_text, pairs_text

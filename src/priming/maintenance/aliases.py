@@ -11,9 +11,8 @@ from heapq import nlargest
 from itertools import product
 
 from priming.config.params.recall import LINKING
-from priming.config.relations import CONFLICTS
 from priming.config.values import dataclass
-from priming.config.words import TEXT_KINDS, is_trusted_as
+from priming.config.words import CONFLICTS, TEXT_KINDS, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.graph.merge_plan import plan_merge
 from priming.index.document import FACT, is_rule_made, slot_of_record

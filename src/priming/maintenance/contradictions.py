@@ -8,8 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from priming.config.caller import Caller, calling
-from priming.config.relations import CONFLICTS, KEPT_BESIDE
-from priming.config.words import is_trusted_as
+from priming.config.words import CONFLICTS, KEPT_BESIDE, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.errors import Conflict, NotFound
 from priming.index.document import FACT

@@ -11,7 +11,7 @@ from pathlib import Path
 from priming.config.caller import present_caller
 from priming.config.environment import VERSION
 from priming.config.ids import uuid7
-from priming.config.relations import RANKED, REPLACED
+from priming.config.words import RANKED, REPLACED
 from priming.core.arguments.checks import check_path
 from priming.errors import NotFound, ParamError
 from priming.graph.traversal import cycles

@@ -8,8 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from priming.config.caller import present_caller
-from priming.config.relations import LEARNED_FROM, SOURCE_OF
-from priming.config.words import CONSOLIDATED, MERGED, REASONS
+from priming.config.words import CONSOLIDATED, LEARNED_FROM, MERGED, REASONS, SOURCE_OF
 from priming.core.arguments.checks import check_text
 from priming.core.arguments.normal_forms import folded
 from priming.errors import NotFound, ParamError

@@ -14,8 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.relations import DEPRECATED, REPLACED
-from priming.config.words import TEXT_KINDS, instructs, is_trusted_as
+from priming.config.words import DEPRECATED, REPLACED, TEXT_KINDS, instructs, is_trusted_as
 from priming.core.arguments.checks import check_choice, check_fraction, check_name, check_time
 from priming.core.similarity import MERGE, WHEN_SHARE, ComparedBehaviour, likeness
 from priming.errors import Conflict, ParamError

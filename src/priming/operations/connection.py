@@ -113,39 +113,29 @@ class ServerConnection(HTTPConnection):
 
 def connect(path: Path, expected: Mapping[str, str], patience: float) -> ServerConnection | None:
     """A connection to the server at a socket, if it is the user's own and its greeting is the expected one."""
-    connection = _greeted(path, patience)
-    if connection is None:
+    connection, greeting = _greeted(path, patience)
+    if connection is not None and greeting != dict(expected):
+        connection.close()
         return None
-    opened, greeting = connection
-    if greeting == dict(expected):
-        return opened
-    opened.close()
-    return None
+    return connection
 
 
-def greeting_at(path: Path, patience: float) -> dict[str, Any] | None:
-    """The greeting of the server at a socket; None if none answers in time."""
-    connection = _greeted(path, patience)
-    if connection is None:
-        return None
-    connection[0].close()
-    return connection[1] if isinstance(connection[1], dict) else None
+def about(path: Path, patience: float, route: str = local_socket.STATE_PATH) -> dict[str, Any] | None:
+    """Return what the server at a socket says of itself (``LocalServer.state``), or its greeting by that route.
 
-
-def state_at(path: Path, patience: float) -> dict[str, Any] | None:
-    """Return what the server at a socket says of itself (``LocalServer.state``); None if none answers in time."""
-    connection = _greeted(path, patience, local_socket.STATE_PATH)
-    if connection is None:
-        return None
-    connection[0].close()
-    return connection[1] if isinstance(connection[1], dict) and "pid" in connection[1] else None
+    None: none answers in time.
+    """
+    connection, answer = _greeted(path, patience, route)
+    if connection is not None:
+        connection.close()
+    return answer if isinstance(answer, dict) and "error" not in answer else None
 
 
 def _greeted(
     path: Path, patience: float, route: str = local_socket.GREETING_PATH
-) -> tuple[ServerConnection, Any] | None:
+) -> tuple[ServerConnection | None, Any]:
     if not local_socket.is_ours(path):
-        return None
+        return None, None
     connection = ServerConnection(path, patience)
     try:
         connection.connect()
@@ -154,7 +144,7 @@ def _greeted(
         return connection, greeting
     except (OSError, HTTPException, ValueError):
         connection.close()  # no server listens, or it is too busy to answer: the file is used
-        return None
+        return None, None
 
 
 def _lines(response: HTTPResponse) -> Iterator[dict[str, Any]]:

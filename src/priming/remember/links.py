@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
 from priming.config.values import dataclass
+from priming.config.words import BRINGS, BUILT_IN, TAKES, sign_of_name
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_choice,

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.recall import LINKING, LinkParams
-from priming.config.relations import CONFLICTS, KEPT_BESIDE
 from priming.config.values import dataclass
-from priming.config.words import TOUCHES
+from priming.config.words import CONFLICTS, KEPT_BESIDE, TOUCHES
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.embedding.protocol import Embedder

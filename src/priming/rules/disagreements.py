@@ -9,8 +9,8 @@ from datetime import datetime
 from itertools import combinations
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.relations import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
 from priming.config.values import dataclass
+from priming.config.words import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
 from priming.core.when import scope
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft

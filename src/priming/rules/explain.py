@@ -8,9 +8,8 @@ from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.limits import STORE
-from priming.config.relations import REPLACED
 from priming.config.values import dataclass
-from priming.config.words import instructs
+from priming.config.words import REPLACED, instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict

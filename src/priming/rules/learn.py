@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.relations import CONFLICTS, KEPT_BESIDE, LEARNED_FROM
 from priming.config.values import dataclass
-from priming.config.words import KINDS, is_trusted_as
+from priming.config.words import CONFLICTS, KEPT_BESIDE, KINDS, LEARNED_FROM, is_trusted_as
 from priming.core.arguments.arrays import TextVectors
 from priming.core.plasticity import increment
 from priming.core.when import scope

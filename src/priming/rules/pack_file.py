@@ -14,9 +14,8 @@ from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.limits import STORE
-from priming.config.relations import BRINGS, BUILT_IN, RANKED, REPLACED, TAKES, sign_of_name
 from priming.config.values import dataclass
-from priming.config.words import RULES
+from priming.config.words import BRINGS, BUILT_IN, RANKED, REPLACED, RULES, TAKES, sign_of_name
 from priming.core.arguments.checks import (
     PACK_NAME,
     PACK_VERSION,

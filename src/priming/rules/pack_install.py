@@ -12,9 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.config.relations import BRINGS, REPLACED, TAKES
 from priming.config.values import dataclass
-from priming.config.words import TRUST
+from priming.config.words import BRINGS, REPLACED, TAKES, TRUST
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import check_choice, check_path
 from priming.errors import Conflict

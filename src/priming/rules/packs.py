@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from priming.config.relations import BUILT_IN, LEARNED_FROM
 from priming.config.values import dataclass
+from priming.config.words import BUILT_IN, LEARNED_FROM
 from priming.core.arguments.checks import (
     absent_if_empty,
     check_description,

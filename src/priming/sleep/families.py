@@ -10,9 +10,8 @@ from datetime import datetime
 
 from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
-from priming.config.words import SLEEP_SOURCE, least
+from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.remember.drafts import Draft
 from priming.sleep.gist import HAND, Gist, author_of, gist_metadata, rewrite_entity

@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from priming.config.params.limits import SLEEP
-from priming.config.relations import SOURCE_OF
 from priming.config.values import dataclass
-from priming.config.words import STAND_FOR
+from priming.config.words import SOURCE_OF, STAND_FOR
 from priming.core.bitemporal import split
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, identity
 from priming.types import EMPTY, LeftAlone, MemoryRecord, StageCheck

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.limits import SLEEP
-from priming.config.relations import SOURCE_OF
-from priming.config.words import SLEEP_SOURCE, least
+from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.sleep.families import FamilyMember, family_gist, is_family

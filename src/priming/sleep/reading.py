@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.limits import SleepParams
-from priming.config.relations import CONFLICTS, LEARNED_FROM, RANKED, SOURCE_OF
 from priming.config.values import dataclass
-from priming.config.words import KINDS, SLEEP_SOURCE, STRUCTURE
+from priming.config.words import CONFLICTS, KINDS, LEARNED_FROM, RANKED, SLEEP_SOURCE, SOURCE_OF, STRUCTURE
 from priming.graph.merge_plan import MergePlan
 from priming.index.columns import NONE
 from priming.index.topology import SIMILAR

@@ -15,9 +15,8 @@ from typing import Any
 
 from priming.config.params.limits import STORE
 from priming.config.params.recall import RecallParams
-from priming.config.relations import BRINGS, TAKES
 from priming.config.values import dataclass
-from priming.config.words import KINDS, STATUSES, TRUST
+from priming.config.words import BRINGS, KINDS, STATUSES, TAKES, TRUST
 from priming.core.arguments.checks import (
     check_choice,
     check_count,

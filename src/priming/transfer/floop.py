@@ -33,9 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.relations import LEARNED_FROM, UNDIRECTED
 from priming.config.values import dataclass
-from priming.config.words import RULES
+from priming.config.words import LEARNED_FROM, RULES, UNDIRECTED
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item, Tie
 from priming.transfer.reading import (

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 from priming.config.ids import derived
 from priming.config.profiles import FLOOP
-from priming.config.relations import UNDIRECTED
 from priming.config.values import dataclass
-from priming.config.words import STATUSES
+from priming.config.words import STATUSES, UNDIRECTED
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 from priming.namespace import Namespace

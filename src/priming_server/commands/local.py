@@ -10,9 +10,9 @@ from datetime import timedelta
 
 from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
-from priming.local.http import create_store, local_listener
-from priming.local.server import CLOSING, LocalServer
 from priming.operations import local_socket
+from priming.operations.local_http import create_store, local_listener
+from priming.operations.local_server import CLOSING, LocalServer
 from priming.operations.service import LocalService
 from priming_server.ethos.socket import converse
 

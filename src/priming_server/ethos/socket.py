@@ -17,7 +17,7 @@ from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
 from priming.core.arguments.measured import check_messagepack, parse_json
 from priming.errors import ParamError, PrimingError
-from priming.local.server import LOG, Cancelled, LocalServer
+from priming.operations.local_server import LOG, Cancelled, LocalServer
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
 from priming.operations.service import LocalService
 from priming.serialization import full_error_payload

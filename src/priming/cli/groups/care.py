@@ -57,10 +57,10 @@ def _server(store: StoreOptions) -> str | None:
     """Return the server at the socket of the store, in a few words, or None."""
     from priming.config.params.limits import SOCKET
     from priming.operations import local_socket
-    from priming.operations.connection import state_at
+    from priming.operations.connection import about
 
     path = local_socket.of_store(store.location()) if local_socket.available() else None
-    state = None if path is None else state_at(path, SOCKET.knock)
+    state = None if path is None else about(path, SOCKET.knock)
     if state is None:
         return None
     if state["ends_after"] is None:

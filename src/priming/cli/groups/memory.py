@@ -23,8 +23,7 @@ from priming.cli.options import (
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
-from priming.config.relations import BRINGS, CONFLICTS, TAKES
-from priming.config.words import RELATIONS, STATUSES
+from priming.config.words import BRINGS, CONFLICTS, RELATIONS, STATUSES, TAKES
 from priming.errors import ParamError
 from priming.text.quotation import label
 

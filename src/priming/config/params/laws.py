@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from priming.config.values import Checked, dataclass, param
+from priming.config.words import SUPPRESSING
 from priming.errors import ParamError
-
-SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.measured import parse_json
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations import local_socket
-from priming.operations.connection import JSON, state_at
+from priming.operations.connection import JSON, about
 from priming.operations.service import LocalService
 from priming.text.quotation import json_text, visible
 from priming.verbs.op import Op
@@ -205,7 +205,7 @@ def local_listener(
         raise ParamError("socket", str(at), f"must have at most {local_socket.LONGEST} bytes")
     local_socket.prepare(at.parent)
     if takes_over:
-        state = state_at(at, SOCKET.knock)
+        state = about(at, SOCKET.knock)
         if state is not None and state["ends_after"] is not None:
             local_socket.end_server(at)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:

@@ -9,11 +9,11 @@ import pytest
 
 from priming import HashedEmbedder
 from priming.errors import Conflict, NotFound
-from priming.local import server as module
-from priming.local.http import create_store, local_listener
-from priming.local.server import LocalServer
-from priming.operations.connection import connect, greeting_at, state_at
-from priming.operations.local_socket import MESSAGE_BYTES
+from priming.operations import local_server as module
+from priming.operations.connection import about, connect
+from priming.operations.local_http import create_store, local_listener
+from priming.operations.local_server import LocalServer
+from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES
 from priming.operations.service import LocalService
 
 DEADLINE = 30.0
@@ -107,8 +107,8 @@ def test_a_long_call_reports_its_steps_before_its_answer(served):
 
 
 def test_it_says_what_it_is(served):
-    assert greeting_at(served.local.path, DEADLINE) == dict(served.local.greeting)
-    state = state_at(served.local.path, DEADLINE)
+    assert about(served.local.path, DEADLINE, GREETING_PATH) == dict(served.local.greeting)
+    state = about(served.local.path, DEADLINE)
     assert (state["calls"], state["ends_after"]) == (0, None)
     assert (
         json.loads(served.sent(request("GET /health HTTP/1.1")).partition(b"\r\n\r\n")[2])["status"]

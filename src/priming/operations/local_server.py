@@ -23,7 +23,9 @@ from priming.config.environment import USER, VERSION
 from priming.config.params.limits import SOCKET, VECTORS, SocketParams
 from priming.config.params.services import SERVER
 from priming.errors import NotFound, PrimingError
-from priming.local.http import (
+from priming.operations import local_socket
+from priming.operations.connection import JSON_LINES
+from priming.operations.local_http import (
     STATUS,
     BadRequest,
     LocalListener,
@@ -33,8 +35,6 @@ from priming.local.http import (
     read_request,
     response,
 )
-from priming.operations import local_socket
-from priming.operations.connection import JSON_LINES
 from priming.operations.service import LocalService, reason_of
 from priming.serialization import full_error_payload
 from priming.types import Progress

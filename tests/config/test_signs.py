@@ -1,6 +1,6 @@
 import pytest
 
-from priming.config.relations import BUILT_IN, RelationSigns, sign_of_name
+from priming.config.words import BUILT_IN, RelationSigns, sign_of_name
 
 
 @pytest.mark.parametrize(

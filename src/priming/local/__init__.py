@@ -1,1 +1,0 @@
-"""The server at the socket of a store, which the base install can run."""
