@@ -238,7 +238,7 @@ def shortened(step, answer):
         return answer
     if replies.is_short(op):
         operation = {"id": "ID", "changes": [], "message": None}
-        reply = dict(replies.short(op, answer, operation).fields)
+        reply, _ = replies.short(op, answer, operation)
         return {name: value for name, value in reply.items() if name not in ("operation", "message")}
     whole = replies.without_rows(op, answer)
     return without_messages(whole) if op.name in ("log", "why") else whole

@@ -113,15 +113,16 @@ def confirm(question: str) -> bool:
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def choose(question: str, letters: str) -> str:
-    """Ask a person for one of some letters, until it is one; the last of them where the input ends."""
+def choose(question: str, *words: str) -> str:
+    """Ask a person for one of several words, or its letter; return the letter, where the input ends of the last."""
+    letters = {form: word[0] for word in words for form in (word, word[0])}
     while True:
         typer.echo(question, nl=False, err=True)
         answer = sys.stdin.readline()
         if not answer:
-            return letters[-1]
-        if answer.strip().casefold()[:1] in tuple(letters):
-            return answer.strip().casefold()[0]
+            return words[-1][0]
+        if letter := letters.get(answer.strip().casefold()):
+            return letter
 
 
 def draw(parts: Iterable[Part]) -> None:

@@ -20,7 +20,6 @@ from priming.config.settings_files import (
     DEFAULT,
     ENVIRONMENT,
     PROJECT,
-    RETIRED,
     TABLE,
     USER,
     WEIGHTS,
@@ -241,7 +240,7 @@ def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         if name in settings and (value or name == "PRIMING_URL"):
             reading.take(settings[name], value, ENVIRONMENT, name)
-        elif name not in (*settings, *environment.OTHERS, *RETIRED.values()):
+        elif name not in (*settings, *environment.OTHERS):
             from priming.config import constants
 
             near = constants.nearest_variable(name, (*settings, *environment.OTHERS))
@@ -295,8 +294,7 @@ def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any)
     keys = [setting.key for setting in reading.table.values() if setting.section == section]
     source = file.place(section, key)
     if key not in keys:
-        if f"{section}.{key}" not in RETIRED:
-            reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
+        reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
         return
     setting = reading.table[f"{section}.{key}"]
     if setting.name == STORE and isinstance(value, str):

@@ -226,8 +226,6 @@ _SHARE = {"low": 0.0, "high": 1.0}
 
 _OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
 
-RETIRED = {"server.head_seconds": "PRIMING_SERVER_HEAD_SECONDS"}
-"""Settings that decide nothing any more, with their variables: they are no errors where they are set."""
 TABLE: tuple[Setting, ...] = (
     Setting(
         "store", "url", str, None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"

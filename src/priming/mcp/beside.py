@@ -17,6 +17,7 @@ from typing import Any
 
 from priming.config import environment
 from priming.errors import StoreError
+from priming.mcp.messages import METHOD_NOT_FOUND, RequestError, as_bytes, error_message, result_message
 from priming.operations import local_socket
 from priming.verbs.rows import group_names
 
@@ -55,20 +56,16 @@ def silent_answer(line: bytes) -> bytes:
         return b""
     if not isinstance(message, dict) or not isinstance(message.get("id"), (str, int)):
         return b""
-    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-    params = message.get("params")
+    number, params = message["id"], message.get("params")
     if message.get("method") == "initialize" and isinstance(params, dict):
-        answer["result"] = {
-            "protocolVersion": params.get("protocolVersion"),
-            "capabilities": {},
-            "serverInfo": {"name": _NAME, "version": environment.VERSION},
-        }
-    elif message.get("method") == "ping":
-        answer["result"] = {}
-    else:
-        rule = "this server offers nothing: another one of the session has its tools"
-        answer["error"] = {"code": -32601, "message": rule}
-    return json.dumps(answer).encode()
+        version = params.get("protocolVersion")
+        about = {"name": _NAME, "version": environment.VERSION}
+        answer = {"protocolVersion": version, "capabilities": {}, "serverInfo": about}
+        return as_bytes(result_message(number, answer))
+    if message.get("method") == "ping":
+        return as_bytes(result_message(number, {}))
+    rule = "this server offers nothing: another one of the session has its tools"
+    return as_bytes(error_message(number, RequestError(METHOD_NOT_FOUND, rule)))
 
 
 def _place(url: str | None, namespace: str) -> Path | None:

@@ -269,8 +269,8 @@ class _Call:
         logged = None
         if op.answers != "Operation":
             logged = self._call("operation", {"operation_id": operation_id})
-        reply = replies.short(op, answer, logged)
-        return _tool_result(visible(reply.text), visible_value(dict(reply.fields)))
+        fields, text = replies.short(op, answer, logged)
+        return _tool_result(visible(text), visible_value(fields))
 
     def _packed(self, op: Op, request: dict[str, Any]) -> dict[str, Any]:
         """Memories or rules: for programs no more than the text says, unless they ask for the evidence."""

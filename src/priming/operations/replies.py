@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from priming.config.relations import CONFLICTS
-from priming.config.values import dataclass
+from priming.config.words import CONFLICTS
 from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
 from priming.verbs.op import Op
 
@@ -22,21 +21,13 @@ _UNSTORED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A short reply: a few fields of the answer for programs, and lines for the model."""
-
-    fields: Mapping[str, Any]
-    text: str
-
-
 def is_short(op: Op) -> bool:
     """Whether an agent gets a short reply: to an operation that writes, and answers with one thing."""
     return op.writes and not op.long and op.answers in _FIELDS
 
 
-def short(op: Op, answer: Fields, logged: Fields | None) -> Reply:
-    """The short reply to an operation.
+def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any], str]:
+    """The short reply to an operation: a few fields of the answer for programs, and lines for the model.
 
     ``logged`` is the operation as the log has it; None where nothing was written, or the answer is the operation.
     """
@@ -54,7 +45,7 @@ def short(op: Op, answer: Fields, logged: Fields | None) -> Reply:
     elif operation is not None:
         fields["operation"] = operation["id"]
     own_id = None if operation is None else f"operation: {operation['id']}"
-    return Reply(fields, "\n".join(line for line in (*(lines or ["nothing moved"]), own_id) if line))
+    return fields, "\n".join(line for line in (*(lines or ["nothing moved"]), own_id) if line)
 
 
 def short_schema(op: Op, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -237,9 +237,8 @@ def _settled(memory: Memory, limit: int) -> Iterator[Operation]:
         assert each.newer is not None, "a pair has two"
         draw(_reviews([each]))
         older, newer = each.older.key, each.newer.key
-        answer = choose(
-            f"{place} of {len(pairs)}: which holds? [l]ater, [e]arlier, [b]oth, [s]kip, [q]uit: ", "lebsq"
-        )
+        question = f"{place} of {len(pairs)}: which holds? [l]ater, [e]arlier, [b]oth, [s]kip, [q]uit: "
+        answer = choose(question, "later", "earlier", "both", "skip", "quit")
         if answer == "q":
             return
         if answer == "l":

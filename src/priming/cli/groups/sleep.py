@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group, report, respond
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
-from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, names, progress
+from priming.cli.output import DIM, KEY, OK, WARN, Part, choose, count, draw, line, names, progress
 from priming.cli.parse import complete
 from priming.config.words import STAGES
 from priming.errors import AgentError, Busy, ParamError
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""
-_ANSWERS = ("y", "yes", "n", "no", "q", "quit")
 _MAX_SHOWN = 20
 """Items of a stage that are shown; programs get all."""
 
@@ -135,22 +132,12 @@ def _choose(proposal: Proposal) -> list[str]:
     chosen = []
     for item in proposal.items:
         draw(_item(item))
-        answer = _ask()
+        answer = choose("Do it? [y/n/q] ", "yes", "no", "quit")
         if answer == "q":
             break
         if answer == "y":
             chosen.append(item.id)
     return chosen
-
-
-def _ask() -> str:
-    """y, n or q; the end of the input is q, and any other answer repeats the question."""
-    while True:
-        typer.echo("Do it? [y/n/q] ", nl=False, err=True)
-        text = sys.stdin.readline()
-        answer = text.strip().casefold() if text else "q"
-        if answer in _ANSWERS:
-            return answer[0]
 
 
 def _repeat(
