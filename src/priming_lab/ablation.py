@@ -22,7 +22,7 @@ from priming.errors import ParamError
 from priming.learning.metrics import paired_difference
 from priming.learning.replay import DEPTH, RECALLS, SEED, judged_sample
 from priming.namespace import Namespace
-from priming.recall.terms import TERMS, current_terms, write_weights
+from priming.recall.terms import TERMS, write_weights
 from priming.types import Progress
 from priming_lab.results import Ablation, Reweighing, Worth
 from priming_lab.tuning import WEIGHTS, WeightSearch, propose_weights
@@ -104,7 +104,7 @@ def _terms(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Collection) or not names:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
-    chosen = {check_choice("terms", name, TERMS) for name in current_terms(names)}
+    chosen = {check_choice("terms", name, TERMS) for name in names}
     return tuple(name for name in TERMS if name in chosen)
 
 

@@ -83,14 +83,14 @@ def test_shuffled_gold_changes_no_ranking_and_leaves_only_chance(go):
 
 
 def test_each_term_is_switched_off_alone_and_terms_joined_by_commas_together(go):
-    rows = go(ablate=["spread", "bm25,cosine"]).rows
-    assert [row.ablated for row in rows] == [(), ("spread",), ("bm25", "cosine")]
-    assert rows[2].outcome.name == "priming without bm25, cosine"
+    rows = go(ablate=["spread", "words,meaning"]).rows
+    assert [row.ablated for row in rows] == [(), ("spread",), ("words", "meaning")]
+    assert rows[2].outcome.name == "priming without words, meaning"
     assert [a.scores for a in rows[0].outcome.answers] != [a.scores for a in rows[2].outcome.answers]
 
 
 def test_what_a_contestant_has_over_the_first_is_the_difference_of_their_figures(go):
-    first, other = go(crowd(), ablate=["bm25,cosine,pairs"]).rows
+    first, other = go(crowd(), ablate=["words,meaning"]).rows
     for name, apart in other.over_first.items():
         figures = (row.summary.headline.values[name] for row in (other, first))
         assert apart.mean == pytest.approx(next(figures) - next(figures))

@@ -267,7 +267,7 @@ def order(memory, profile, cue=CUE):
 def test_without_verdicts_nothing_is_known_to_be_forgotten(reply, clock, profile):
     clock.at += 300 * DAY
     whole = reply.recall(CUE, profile=profile)
-    less = reply.recall(CUE, profile=profile, ablate=["retention", "base"])
+    less = reply.recall(CUE, profile=profile, ablate=["use"])
     assert whole.hits == less.hits
     assert whole.hits
     shown = {name for hit in whole.hits for name in hit.components}
@@ -277,10 +277,10 @@ def test_without_verdicts_nothing_is_known_to_be_forgotten(reply, clock, profile
 
 def test_a_verdict_on_one_memory_leaves_the_scores_of_the_others(reply, clock):
     reply.remember("Gulls nest upon tall cliffs.", key="gulls")
-    before = components(reply, ablate=["positive_feedback", "negative_feedback"])
+    before = components(reply, ablate=["feedback"])
     reply.feedback(reply.recall("gulls nest").recall_id, used=["gulls"])
     clock.at += 30 * DAY
-    after = components(reply, ablate=["positive_feedback", "negative_feedback"])
+    after = components(reply, ablate=["feedback"])
     for key in ("kestrel", "heron"):
         own = [
             {name: part for name, part in result[key][1].items() if name != "rivals"}
@@ -303,7 +303,7 @@ def test_in_the_default_profile_what_is_nearly_forgotten_yields_to_its_equal(rep
 def test_in_the_default_profile_what_was_used_lately_comes_first(reply, clock):
     judge(reply, used=["heron"])
     clock.at += timedelta(hours=1)
-    assert list(components(reply, ablate=["positive_feedback", "negative_feedback"])) == ["heron", "kestrel"]
+    assert list(components(reply, ablate=["feedback"])) == ["heron", "kestrel"]
 
 
 def test_in_arc_a_memory_loses_half_of_its_recency_in_a_week_and_its_rank_with_it(memory, clock):
@@ -391,13 +391,13 @@ def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url
     for key in ("kestrel", "heron"):
         memory.remember(f"{key} signs the builds", key=key)
     memory.forget("heron")
-    before = memory.recall(CUE, ablate=["positive_feedback", "negative_feedback"]).hits
+    before = memory.recall(CUE, ablate=["feedback"]).hits
     memory.restore("heron")
     memory.feedback(memory.recall(CUE).recall_id, used=["heron"])
     memory.forget("heron")
-    answer = memory.recall(CUE, ablate=["positive_feedback", "negative_feedback"]).hits
+    answer = memory.recall(CUE, ablate=["feedback"]).hits
     assert answer == before
-    assert open_memory(url).recall(CUE, ablate=["positive_feedback", "negative_feedback"]).hits == answer
+    assert open_memory(url).recall(CUE, ablate=["feedback"]).hits == answer
     memory.restore("heron")
     clock.at += DAY
     assert "use" in memory.recall(CUE).hits[0].components

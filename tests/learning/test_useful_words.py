@@ -50,7 +50,7 @@ def test_a_memory_is_found_by_words_that_only_a_judged_cue_has(store):
     assert result(store) == []
     teach(store, used=["pool"])
     assert result(store) == ["pool"]
-    assert result(store, ablate=["useful", "base"]) == []
+    assert result(store, ablate=["feedback", "use"]) == []
 
 
 def test_undo_takes_the_words_back_and_redo_gives_them_again(store):

@@ -1,4 +1,4 @@
-"""The terms of recall: those that were merged keep their names as aliases, and those that are gone have no effect."""
+"""The terms of recall, and the weights of a namespace: those of terms that are gone have no effect."""
 
 from dataclasses import fields, replace
 
@@ -7,8 +7,6 @@ import pytest
 from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
 from priming.recall.terms import (
-    RETIRED_TERMS,
-    TERM_ALIASES,
     TERMS,
     weighted_profile,
     with_weights,
@@ -23,24 +21,6 @@ def test_the_recipe_has_twenty_terms_and_at_most_two_numbers_for_each():
     assert len(numbers) <= 40
 
 
-def test_every_alias_names_a_term_and_is_none():
-    assert set(TERM_ALIASES.values()) <= set(TERMS)
-    assert set(TERM_ALIASES) & {*TERMS, *RETIRED_TERMS, *RecallParams.__dataclass_fields__} == set()
-
-
-@pytest.mark.parametrize(("alias", "term"), TERM_ALIASES.items())
-def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
-    for n, text in enumerate(["Ada met Grace in Oslo in 1843.", "So kind of you!", "Ada met Alan."]):
-        memory.remember(text, session="s", key=f"k{n}")
-    memory.feedback(memory.recall("whom did Ada meet?", floor=0).recall_id, used=["k0"], not_relevant=["k1"])
-    by_alias, by_term = (memory.recall("whom did Ada meet?", ablate=name) for name in (alias, [term]))
-    assert [(hit.score, hit.components) for hit in by_alias.hits] == [
-        (hit.score, hit.components) for hit in by_term.hits
-    ]
-    assert all(term not in hit.components for hit in by_alias.hits)
-    assert [worth.term for worth in memory.ablate([alias], propose=False).terms] == [term]
-
-
 def test_an_unknown_term_is_named_as_it_was_given(memory):
     memory.remember("Ada wrote the first program.")
     with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of words, .*information"):
@@ -51,18 +31,6 @@ def store_early_weights(memory, weights):
     """Write weights as an early version stored them."""
     with memory.writing() as now:
         memory.write("ablate", now, [RowChange(None, WeightsRow("priming", weights))])
-
-
-@pytest.mark.parametrize("gone", ["time", ["length", "time"], ["idf", "prior"]])
-def test_a_term_that_is_gone_may_be_ablated_without_effect(memory, gone):
-    memory.remember("We painted the walls last week.")
-    (whole,) = memory.recall("when did we paint the walls").hits
-    (same,) = memory.recall("when did we paint the walls", ablate=gone).hits
-    assert same.components == whole.components
-    assert memory.ablate(gone, propose=False).terms == ()
-    with pytest.raises(ParamError, match="must be one of") as caught:
-        memory.recall("when", ablate=["luck"])
-    assert "length" not in str(caught.value)
 
 
 def test_stored_weights_of_terms_that_are_gone_have_no_effect(memory):

@@ -93,7 +93,7 @@ SCRIPT = [
     ("sleep", {"dry_run": True}, ["sleep", "--dry-run"]),
     ("sleep", {"stages": ["dreaming"]}, ["sleep", "dreaming"]),
     ("reembed", {}, None),
-    ("ablate", {"terms": ["bm25", "date"]}, ["ablate", "bm25", "date"]),
+    ("ablate", {"terms": ["words", "date"]}, ["ablate", "words", "date"]),
     ("ablate", {"terms": ["luck"]}, ["ablate", "luck"]),
     ("loop_store", {"trigger": "short", "resolution": "x"}, None),
     (

@@ -47,7 +47,7 @@ from priming.recall.evidence import Evidence
 from priming.recall.files import files_of, rank_files
 from priming.recall.formatting import HEADER, packables, packed_text, passages_of, shortfall
 from priming.recall.ranking import Ranked, RankingQuery, bar
-from priming.recall.terms import check_terms, weighted_profile
+from priming.recall.terms import TERMS, weighted_profile
 from priming.results import Hit, Omitted, Recall
 from priming.storage import filters as filtering
 from priming.types import Cue, MemoryRecord
@@ -131,7 +131,7 @@ def recall(
         session=check_name("session", session),
         condition=None if absent_if_empty(filters) is None else filtering.parse(filters),
         spread=bool(spread),
-        ablate=check_terms(ablate),
+        ablate=frozenset(check_choices("ablate", ablate, TERMS)),
         trace=bool(trace),
         floor=None if floor is None else check_floor(floor, chosen, memory),
         moment=moment(valid_at, known_at, superseded=include_superseded),

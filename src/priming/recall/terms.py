@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
-from priming.core.arguments.checks import check_choices
 from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
@@ -22,40 +21,9 @@ TERMS = (
 )
 """The terms that ``ablate`` can switch off."""
 
-TERM_ALIASES: Mapping[str, str] = {
-    "bm25": "words",
-    "cosine": "meaning",
-    **dict.fromkeys(("conversation", "window", "gist"), "session"),
-    **dict.fromkeys(("question", "statement"), "asks"),
-    **dict.fromkeys(("specificity", "details", "novelty", "news"), "information"),
-    "answer": "answered",
-    **dict.fromkeys(("positive_feedback", "negative_feedback", "proved", "refused", "useful"), "feedback"),
-    **dict.fromkeys(("retention", "base"), "use"),
-    "titled": "names",
-    **dict.fromkeys(("bridge", "coverage", "repeated", "covered"), "rest"),
-}
-"""The terms that are part of another by now: to ablate one is to ablate that."""
-
-RETIRED_TERMS = ("idf", "length", "prior", "time", "pairs")
-"""Terms that recall no longer has: they may still be ablated, without effect."""
-
 KIND = "ablate"
 NAMES = tuple(field.name for field in fields(RecallParams) if field.type == "float")
 """The parameters that a namespace can set: the numbers of the recipe. Unknown names have no effect."""
-
-
-def current_terms(names: Collection[Any]) -> list[Any]:
-    """The present names of terms, without those that recall no longer has; other values are returned unchanged."""
-    texts = [name for name in names if name not in RETIRED_TERMS]
-    return [TERM_ALIASES.get(name, name) if isinstance(name, str) else name for name in texts]
-
-
-def check_terms(names: Any) -> frozenset[str]:
-    """The present names of the terms to leave out, without those that recall no longer has."""
-    texts = (names,) if isinstance(names, str) else names
-    if isinstance(texts, Collection) and texts:
-        texts = current_terms(texts)
-    return frozenset(check_choices("ablate", texts, TERMS))
 
 
 def current_weights(weights: Mapping[str, float]) -> dict[str, float]:

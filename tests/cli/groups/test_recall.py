@@ -63,7 +63,7 @@ def test_recall_takes_what_may_come_up_from_its_options(two):
     assert len(keys("--limit", "1")) == 1
     assert keys("--filter", '{"recorded_at": {"gte": "2999-01-01"}}') == []
     assert len(keys("--filter", '{"recorded_at": {"lt": "2999-01-01"}}')) == 3
-    for ablated in (("--ablate", "window", "--ablate", "session"), ("--ablate", "window,session")):
+    for ablated in (("--ablate", "near", "--ablate", "session"), ("--ablate", "near,session")):
         assert CACHE_KEY not in keys("--no-spread", *ablated, "--limit", "2")
 
 
