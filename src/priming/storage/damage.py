@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from priming.errors import Corrupt, PrimingError
 from priming.results import Finding
-from priming.storage.protocol import REMEDY, DamagedRow, Store
+from priming.storage.protocol import REMEDY, DamagedRow, Store, Walked
 
 RULE = "damaged-row"
 REIMPORT = "export the namespace and import it into a new store"
@@ -79,25 +79,9 @@ class NamespaceLock:
     ) -> None:
         try:
             if isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
-                self._raise_named(error)
+                _raise_named(self._store, self._namespace, error)
         finally:
             self.release()
-
-    def _raise_named(self, error: Exception) -> None:
-        """Raise ``Corrupt`` for an error if the check of the database finds damage."""
-        try:
-            findings = self._store.check(self._namespace)
-        except PrimingError:
-            return
-        rows = [
-            f"{finding.subject}: {finding.detail.removeprefix(f'{DETAIL}: ')}"
-            for finding in findings
-            if finding.rule == RULE
-        ]
-        damaged = rows or [finding.detail for finding in findings if finding.rule == INTEGRITY]
-        remedies = [finding.remedy for finding in findings if finding.rule in {RULE, INTEGRITY}]
-        if damaged:
-            raise corrupt(f'the namespace "{self._namespace}"', damaged, remedies) from error
 
 
 def naming_damage(cls: type[S]) -> type[S]:
@@ -120,7 +104,7 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 yield from method(store, *arguments, **named)
             except (*UNREADABLE, Corrupt) as error:
-                _raise_named(store, arguments, error)
+                _raise_named(store, _namespace_of(arguments), error)
 
         return generate
 
@@ -129,23 +113,32 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(store, *arguments, **named)
         except (*UNREADABLE, Corrupt) as error:
-            _raise_named(store, arguments, error)
+            _raise_named(store, _namespace_of(arguments), error)
 
     return call
 
 
-def _raise_named(store: Any, arguments: Sequence[Any], error: Exception) -> None:
-    """Raise ``Corrupt`` with the names of the damaged rows: those of the namespace of the call, or of all."""
+def _namespace_of(arguments: Sequence[Any]) -> str | None:
+    """The namespace of a call: its first argument, or that of its first argument."""
+    subject = arguments[0] if arguments else None
+    return subject if isinstance(subject, str) else getattr(subject, "namespace", None)
+
+
+def _raise_named(store: Any, namespace: str | None, error: Exception) -> None:
+    """Raise ``Corrupt`` with the names of damaged rows, those of the namespace first, else with its damaged pages."""
     is_ours = isinstance(error, PrimingError) and not isinstance(error, Corrupt)
     if is_ours or getattr(error, "names_rows", False):
         raise error
-    subject = arguments[0] if arguments else None
-    namespace = subject if isinstance(subject, str) else getattr(subject, "namespace", None)
     try:
-        damaged = (store.walk(namespace).damaged if namespace else ()) or store.walk(None).damaged
+        walked = store.walk(namespace) if namespace else Walked()
+        rows = walked.damaged or store.walk(None).damaged
+        damaged = [(f"{row.name}: {row.reason}", row.remedy) for row in rows]
+        if namespace and not damaged:
+            findings = store.check(namespace, walked=walked)
+            damaged = [(each.detail, each.remedy) for each in findings if each.rule == INTEGRITY]
     except PrimingError:
         raise error from None
     if not damaged:
         raise error
-    named = [f"{read.name}: {read.reason}" for read in damaged]
-    raise corrupt(store.place.name, named, [read.remedy for read in damaged]) from error
+    names, remedies = zip(*damaged, strict=True)
+    raise corrupt(store.place.name, names, remedies) from error
