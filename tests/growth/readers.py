@@ -528,7 +528,7 @@ OF_OUR_OWN = {
     "priming.llm.agents": "the command that its user chose",
     "priming.llm.endpoint": "answers of the model that its user chose",
     "priming_loop.run": "quotes for a shell",
-    "priming.mcp.beside": "announcements of its own servers",
+    "priming.mcp.stdio": "announcements of its own servers",
     "priming.mcp.tools": "its own file",
     "priming.maintenance.contradictions": "quotes for a shell",
     "priming.operations.connection": "answers of its own server",

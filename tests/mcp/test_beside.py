@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from priming.config import environment
-from priming.mcp.beside import side_by_side, silent_answer
+from priming.mcp.stdio import side_by_side, silent_answer
 
 URL = "sqlite:////stores/tea.db"
 

@@ -89,10 +89,11 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
 
 def _database(store: StoreOptions) -> Iterator[Check]:
     """Whether a store in PostgreSQL can be used, and keeps namespaces apart; and the findings of ``validate``."""
-    from priming.storage.opening import database_check
+    from priming.storage.opening import open_store
 
     try:
-        detail, unsafe = database_check(environment.locate(store.location()))
+        with closing(open_store(environment.locate(store.location()))) as opened:
+            detail, unsafe = opened.description()
     except PrimingError as error:
         yield Check("store", FAIL, str(error), "check the URL, and that the server is running")
         return
@@ -139,7 +140,6 @@ def path_of(store: StoreOptions) -> Path | None:
 
 
 _MIN_PYTHON = (3, 11)
-_MIB = 1 << 20
 _LOW, _FULL = 1024 * _MIB, 100 * _MIB
 """Free space on the store's disk that is low, and too low."""
 _EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
@@ -343,14 +343,9 @@ def _clock(store: StoreOptions) -> Iterator[Check]:
     if now < _EARLIEST:
         yield Check("clock", FAIL, detail, "set the machine's clock: times of memories come from it")
         return
-    latest = _latest(path) if path is not None and path.exists() else None
-    if latest is not None and latest > now + _AHEAD:
+    latest = now if path is None or not path.exists() else datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    if latest > now + _AHEAD:
         detail = f"{detail}, but the store was written at {latest:%Y-%m-%d %H:%M} UTC"
         yield Check("clock", WARN, detail, "set the machine's clock: later writes must have later times")
     else:
         yield Check("clock", OK, detail)
-
-
-def _latest(path: Path) -> datetime | None:
-    """When the store was last written, by its file."""
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from priming.config import private_files
@@ -72,15 +73,8 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
         trust: how far its author is trusted; below ``agent`` its behaviours are shown as data, never as rules.
 
     """
-    with private_files.temporary_folder() as folder:
-        path = Path(folder, "pack.json")
-        path.write_text(pack, "utf-8")
-        try:
-            return memory.pack_install(path, trust=trust)
-        except ParamError as error:  # the caller has no file
-            raise ParamError.of(
-                [violation.replace(str(path), "pack") for violation in error.violations]
-            ) from None
+    with _file("pack.json", "pack", pack) as path:
+        return memory.pack_install(path, trust=trust)
 
 
 def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
@@ -98,12 +92,19 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
         lines: what ``export_lines`` answered, or the text of an exported file.
 
     """
+    with _file("export.jsonl", "lines", lines) as path:
+        return memory.import_(path, progress=progress)
+
+
+@contextmanager
+def _file(name: str, argument: str, text: str) -> Iterator[Path]:
+    """A file of a text that was sent; errors name the argument, since the caller has no file."""
     with private_files.temporary_folder() as folder:
-        path = Path(folder, "export.jsonl")
-        path.write_text(lines, "utf-8")
+        path = Path(folder, name)
+        path.write_text(text, "utf-8")
         try:
-            return memory.import_(path, progress=progress)
-        except ParamError as error:  # the caller has no file
+            yield path
+        except ParamError as error:
             raise ParamError.of(
-                [violation.replace(str(path), "lines") for violation in error.violations]
+                [violation.replace(str(path), argument) for violation in error.violations]
             ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import Protocol, cast
 
 from priming.config.store_urls import Location
@@ -43,9 +42,3 @@ def open_store(location: Location) -> OpenedStore:
             raise MissingExtra("postgres", "a store in PostgreSQL") from error
         return cast("OpenedStore", opened(location))
     raise MissingExtra("postgres", "a store in PostgreSQL")
-
-
-def database_check(location: Location) -> tuple[str, list[tuple[str, str]]]:
-    """What a database is and holds, in words; and what is unsafe about it, with the remedies."""
-    with closing(open_store(location)) as store:
-        return store.description()

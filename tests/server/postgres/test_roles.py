@@ -12,7 +12,7 @@ from tests.storage.making import NOW
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.environment import locate
 from priming.errors import StoreError
-from priming.storage.opening import database_check
+from priming.storage.opening import open_store
 from priming_server.access.tokens import Tokens
 
 from .server import OWNER, as_role, as_superuser, empty
@@ -100,7 +100,8 @@ def test_only_a_member_of_the_owner_reads_the_whole_store(granted, postgres, tmp
 @pytest.mark.slow
 def test_what_is_unsafe_about_a_database_is_said_with_its_remedy(granted, postgres):
     def unsafe(url: str) -> dict[str, str]:
-        return dict(database_check(locate(url))[1])
+        with closing(open_store(locate(url))) as store:
+            return dict(store.description()[1])
 
     # The tests' own server does not write to disk: nobody cuts its power.
     assert unsafe(granted) == {

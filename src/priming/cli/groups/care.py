@@ -346,7 +346,7 @@ def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:
 @command(server_app)
 def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
-    from priming.mcp import beside, stdio
+    from priming.mcp import stdio
 
     if store.as_json:
         raise ParamError(
@@ -354,14 +354,13 @@ def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
         )
     settings = store.settings()
     groups, namespace = chosen_tools(tools, settings), str(settings["store.namespace"])
-    with beside.side_by_side(store.location(), namespace, groups) as offers:
-        stdio.run(
-            service=store.service,
-            namespace=namespace,
-            groups=groups,
-            agent=AgentOptions().load,
-            offers=offers,
-        )
+    stdio.run(
+        service=store.service,
+        namespace=namespace,
+        groups=groups,
+        agent=AgentOptions().load,
+        url=store.location(),
+    )
     return Answer(None, ())
 
 

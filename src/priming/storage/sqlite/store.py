@@ -129,37 +129,39 @@ _CONTENTS = (
     ("sessions of the loop, whose gates are commands", "loop_sessions"),
 )
 _RESTORE = "restore the file from a backup"
+
+
+def _dangling(rule: str, table: str, subject: str, detail: str, *ends: str) -> StoreRule:
+    """The rule that the memories exist whose numbers rows of a table have."""
+    exists = "EXISTS (SELECT 1 FROM memories WHERE namespace = t.namespace AND number = t.{})"
+    missing = " OR ".join(f"NOT {exists.format(end)}" for end in ends)
+    sql = f"SELECT {subject} FROM {table} t WHERE t.namespace = :namespace AND ({missing})"
+    return rule, sql, detail, REIMPORT
+
+
 _RULES: tuple[StoreRule, ...] = (
-    (
+    _dangling(
         "dangling-link",
-        "SELECT l.source || ' → ' || l.target FROM links l WHERE l.namespace = :namespace AND (NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.source) OR NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.target))",
+        "links",
+        "t.source || ' → ' || t.target",
         "the link leads to or from a memory that does not exist",
-        REIMPORT,
+        *("source", "target"),
     ),
-    (
+    _dangling(
         "dangling-verdict",
-        "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
+        "verdicts",
+        "t.memory || ' ' || t.verdict",
         "the verdict is on a memory that does not exist",
-        REIMPORT,
+        "memory",
     ),
-    (
+    _dangling(
         "dangling-pair",
-        "SELECT p.source || ' + ' || p.target FROM pairs p WHERE p.namespace = :namespace AND (NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
+        "pairs",
+        "t.source || ' + ' || t.target",
         "the pair names a memory that does not exist",
-        REIMPORT,
+        *("source", "target"),
     ),
-    (
-        "no-memory",
-        "SELECT v.number FROM versions v WHERE v.namespace = :namespace AND NOT EXISTS"
-        " (SELECT 1 FROM memories WHERE namespace = v.namespace AND number = v.memory)",
-        "the version belongs to no memory",
-        REIMPORT,
-    ),
+    _dangling("no-memory", "versions", "t.number", "the version belongs to no memory", "memory"),
     (
         "stale-text-index",
         "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
