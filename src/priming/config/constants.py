@@ -22,7 +22,7 @@ from priming.config.params.recall import (
 )
 from priming.config.profiles import ALL, Profile
 from priming.config.settings_files import DEFAULT, WEIGHTS, Resolved, Setting, nearest
-from priming.config.values import dataclass, rule_of
+from priming.config.values import dataclass, fits, rule_of
 from priming.errors import ParamError
 
 ROOT = "profiles"
@@ -237,16 +237,8 @@ def _converted(value: Any, constant: Constant) -> Any:
     """The value as the type of the field and its range allow it, else ``_WRONG``."""
     if constant.about.get("optional") and value == "none":
         return None
-    convert = _CONVERTERS[constant.type.removesuffix(" | None")]
-    converted = convert(value)
-    about = constant.about
-    if about.get("choices"):
-        return converted if converted in about["choices"] else _WRONG
-    if isinstance(converted, (int, float)) and not isinstance(converted, bool):
-        low, high = about.get("low"), about.get("high")
-        outside = (low is not None and converted < low) or (high is not None and converted > high)
-        return _WRONG if outside else converted
-    return converted
+    converted = _CONVERTERS[constant.type.removesuffix(" | None")](value)
+    return converted if converted is not _WRONG and fits(converted, constant.about) else _WRONG
 
 
 def _number(value: Any) -> Any:

@@ -7,13 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from importlib import import_module
-from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 from priming.config import adoption, environment, private_files
 from priming.config.store_urls import place_of
-from priming.config.values import dataclass, rule_of
+from priming.config.values import dataclass, fits, rule_of
 from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
 
@@ -125,11 +124,7 @@ def checked(setting: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
     if isinstance(value, str):
         return value, _text_rule(setting, value)
     value = setting.kind(value)
-    about = setting.range
-    low, high = about.get("low"), about.get("high")
-    outside = (low is not None and value < low) or (high is not None and value > high)
-    outside = outside or value >= about.get("below", inf)
-    return value, f"must be {rule_of(about)}" if outside or not isfinite(value) else ""
+    return value, "" if fits(value, setting.range) else f"must be {rule_of(setting.range)}"
 
 
 def _text_rule(setting: Setting, value: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from priming.errors import ParamError, violation
 
-__all__ = ["Checked", "dataclass", "param", "rule_of"]
+__all__ = ["Checked", "dataclass", "fits", "param", "rule_of"]
 
 
 class _Method:
@@ -209,17 +209,21 @@ def rule_of(about: Mapping[str, Any]) -> str:
     return rule + " or none" if about.get("optional") else rule
 
 
-def _broken(value: Any, about: Mapping[str, Any]) -> bool:
+def fits(value: Any, about: Mapping[str, Any]) -> bool:
+    """Whether a value is within the range of a parameter; a list or a table, which has none, is."""
     if value is None:
-        return not about["optional"]
-    if about["choices"]:
-        return value not in about["choices"]
-    if about["low"] is None and about["high"] is None:
-        return False
-    if not isinstance(value, Real) or math.isnan(value):
+        return bool(about.get("optional"))
+    if about.get("choices"):
+        return value in about["choices"]
+    low, high, below = about.get("low"), about.get("high"), about.get("below")
+    if low is None and high is None:
         return True
-    return (about["low"] is not None and value < about["low"]) or (
-        about["high"] is not None and value > about["high"]
+    if not isinstance(value, Real) or math.isnan(value):
+        return False
+    return not (
+        (low is not None and value < low)
+        or (high is not None and value > high)
+        or (below is not None and value >= below)
     )
 
 
@@ -238,7 +242,7 @@ class Checked:
             whole = f.type == "int" or f.type == "int | None"
             if whole and value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
                 broken.append(violation(f.name, value, "must be a whole number"))
-            elif _broken(value, about):
+            elif not fits(value, about):
                 broken.append(violation(f.name, value, f"must be {rule_of(about)}"))
         if broken:
             raise ParamError.of(broken)
