@@ -207,21 +207,6 @@ def test_a_file_that_a_merged_branch_still_touched_after_its_removal_is_gone(wor
     assert [file.path for file in memory.files("first, on the side").files] == ["b"]
 
 
-def test_a_history_stored_with_its_files_as_text_gets_their_links(work, memory):
-    names = [work.commit(f"step {i}", ["a.py", "b.py"]) for i in range(2)]
-    for file in ("a.py", "b.py"):
-        memory.remember(
-            file, kind="entity", key=f"file:{file}", source="rules", metadata={"form": "file"}, trust="tool"
-        )
-    for i, name in enumerate(names):
-        memory.remember(f"step {i}\n\nin `a.py`, `b.py`", key=f"commit:{name[:12]}", session="work day")
-    work.commit("step 2", ["a.py"])
-    assert run(memory, "git", work.folder).stored == 1
-    assert len(memory.links(relation="touches")) == 5
-    assert [link.weight for link in memory.links(relation="co-changed")] == [2 / 3]
-    assert run(memory, "git", work.folder).links == 0
-
-
 def test_a_merge_is_kept_and_changes_no_file_itself(work):
     work.commit("base", ["a.py"])
     work.git("switch", "--quiet", "--create", "side")

@@ -12,7 +12,6 @@ from typing import Any
 from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
-from priming.index.topology import MENTIONS
 from priming.recall.entities import file_key
 from priming.transfer.git_log import Commit, Repository, history, open_repository, read_message, removals
 from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
@@ -58,10 +57,6 @@ def read(path: Path, *, until: str | None = None, stored: Stored = NOTHING) -> I
     for commit in history(repository, new) if new else ():
         yield _episode(commit, repository)
         counts.add_commit(commit)
-    unlinked = _without_links(hashes, present - files.keys(), stored)
-    for commit in history(repository, unlinked) if unlinked else ():
-        yield from _touches(commit)
-        counts.add_commit(commit)
     yield from counts.ties()
     yield from _removed(repository, hashes, counts, stored)
 
@@ -77,15 +72,6 @@ def _files_of_commits(stored: Stored, commits: set[str]) -> dict[str, list[str]]
         if source in commits:
             files.setdefault(source, []).append(target)
     return files
-
-
-def _without_links(hashes: Sequence[str], keys: set[str], stored: Stored) -> list[str]:
-    """The commits that an earlier version stored with their files as text only: they mention them."""
-    first = file_key("")
-    named = (
-        {source for source, target in stored.links(MENTIONS) if target.startswith(first)} if keys else set()
-    )
-    return [name for name in hashes if _commit_key(name) in keys & named]
 
 
 def _path(file: str) -> str:
@@ -123,12 +109,6 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
             "files": _files(commit),
         }
     )
-
-
-def _touches(commit: Commit) -> Iterator[Tie]:
-    """The links to the files of a commit that is stored already."""
-    for file in _files(commit):
-        yield Tie(_commit_key(commit.hash), file_key(file), TOUCHES, PLASTICITY.start, fresh=True)
 
 
 def _removed(
