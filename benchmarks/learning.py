@@ -30,12 +30,13 @@ from rich.table import Table
 
 from common import RESULTS, given, machine, of_sets, versions
 from priming.embedding.registry import named
-from priming.learning.metrics import PairedDifference, paired_difference, recall_at, reciprocal_rank
+from priming.learning.replay import reciprocal_rank
 from priming.memory import Memory
 from priming.results import Recall
 from priming_lab import sets
 from priming_lab.contestants import Shelf
 from priming_lab.genre import load_genre
+from priming_lab.metrics import PairedDifference, paired_difference, recall_at
 from priming_lab.sets import BenchItem, BenchPart, BenchQuery
 
 HITS = 20

@@ -25,12 +25,13 @@ from rich.table import Table
 
 from common import RESULTS, given, machine, of_sets, versions
 from priming.embedding.registry import named
-from priming.learning.metrics import paired_difference, recall_at, reciprocal_rank
+from priming.learning.replay import reciprocal_rank
 from priming.memory import Memory
 from priming.transfer.reading import label as key_of
 from priming.types import FixedClock
 from priming_lab import sets
 from priming_lab.genre import load_genre
+from priming_lab.metrics import paired_difference, recall_at
 from priming_lab.sets import BenchItem, BenchQuery, BenchSet
 
 HITS, K = 20, 10

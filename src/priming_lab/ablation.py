@@ -1,12 +1,13 @@
 """ablate: measures the worth of each term of recall on judged recalls, and proposes better weights.
 
-Judged recalls are replayed without each term in turn; the difference in average precision is its worth. ``replay``
-repeats a recall, ``tuning`` searches for weights, and ``metrics`` holds the measures.
+Judged recalls are replayed without each term in turn; the difference in average precision is its worth.
+``priming.learning.replay`` repeats a recall, ``tuning`` searches for weights, and ``metrics`` holds the measures. The
+same question asked ten times is one piece of evidence: the unit is a group of like cues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +20,14 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_choice, check_count
 from priming.errors import ParamError
-from priming.learning.metrics import paired_difference
-from priming.learning.replay import DEPTH, RECALLS, SEED, judged_sample
+from priming.index.cue_feedback import weighted_jaccard
+from priming.learning.replay import DEPTH, RECALLS, SEED, JudgedSample, judged_sample
 from priming.namespace import Namespace
+from priming.recall.evidence import Evidence
 from priming.recall.terms import TERMS, write_weights
+from priming.text.tokens import terms as terms_of
 from priming.types import Progress
+from priming_lab.metrics import average_precision, paired_difference
 from priming_lab.results import Ablation, Reweighing, Worth
 from priming_lab.tuning import WEIGHTS, WeightSearch, propose_weights
 
@@ -111,21 +115,23 @@ def _terms(value: Any) -> tuple[str, ...]:
 def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
     """Replay the judged recalls without each term; only ``apply`` with a certain gain writes."""
     sample = judged_sample(memory, query.profile, query.limit)
-    sample.tick = _progress_counter(query, len(sample.replay.cases))
+    rarity = Evidence(sample.replay.working, memory.embedder, "", sample.now, sample.at).rarity
+    tick = _progress_counter(query, len(sample.replay.cases))
+    judged = JudgedCues(sample, cue_groups(sample, rarity), tick)
     result = Ablation(
         at=sample.at,
         namespace=memory.namespace,
         profile=query.profile.name,
         measure=MEASURE,
         recalls=len(sample.replay.cases),
-        cues=len(sample.groups),
+        cues=len(judged.groups),
         left_out=sample.left_out,
         quality=None,
     )
-    if not sample.groups:
+    if not judged.groups:
         return replace(result, reason=_too_few(0))
-    base = sample.quality(sample.now)
-    without = {term: sample.quality(sample.now, (term,)) for term in query.terms}
+    base = judged.quality(sample.now)
+    without = {term: judged.quality(sample.now, (term,)) for term in query.terms}
     result = replace(
         result,
         quality=float(base.mean()),
@@ -133,15 +139,63 @@ def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
     )
     if not query.propose:
         return result
-    if len(sample.groups) < LEAST:
-        return replace(result, reason=_too_few(len(sample.groups)))
-    offer = propose_weights(WeightSearch(query.profile.recall, sample.now, sample.quality))
+    if len(judged.groups) < LEAST:
+        return replace(result, reason=_too_few(len(judged.groups)))
+    offer = propose_weights(WeightSearch(query.profile.recall, sample.now, judged.quality))
     if offer is None:
         return replace(result, reason="no other weights serve the judged cues better")
     result = replace(result, proposal=offer)
     if not (query.apply and offer.stands):
         return result
     return replace(result, operation=_apply(memory, query.profile, offer))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCues:
+    """Judged recalls in groups of like cues, by their positions; ``tick`` is called after each replay."""
+
+    sample: JudgedSample
+    groups: Sequence[Sequence[int]]
+    tick: Callable[[], None]
+
+    def quality(self, params: RecallParams, off: Collection[str] = ()) -> Floats:
+        """The mean average precision of each group, with the weights ``params`` and without the terms ``off``."""
+        replay = self.sample.replay
+        precisions = np.zeros(len(replay.cases))
+        for i in replay.in_order():
+            case = replay.cases[i]
+            precisions[i] = average_precision(case.judged.relevant, replay.ranking(case, params, off))
+            self.tick()
+        return np.array([precisions[list(group)].mean() for group in self.groups])
+
+
+def cue_groups(sample: JudgedSample, rarity: Callable[[str], float]) -> list[list[int]]:
+    """The positions of the recalls in groups of like cues, by single linkage at the likeness ``same_cue``.
+
+    The likeness of two cues is the Jaccard index of their terms, weighted by ``rarity``.
+    """
+    judged_cues = [case.judged.trace.cue for case in sample.replay.cases]
+    cues = [frozenset(terms_of(str(cue.get("text", "")))) for cue in judged_cues]
+    recalls_of: dict[str, list[int]] = {}
+    root = list(range(len(cues)))
+    for i, cue in enumerate(cues):
+        for j in sorted({other for term in cue for other in recalls_of.get(term, ())}):
+            same = cue == cues[j] or weighted_jaccard(cue, cues[j], rarity) >= sample.now.same_cue
+            if _find_root(root, i) != _find_root(root, j) and same:
+                root[_find_root(root, i)] = _find_root(root, j)
+        for term in cue:
+            recalls_of.setdefault(term, []).append(i)
+    groups: dict[Any, list[int]] = {}
+    for i, judged_cue in enumerate(judged_cues):
+        context = tuple(sorted((name, str(value)) for name, value in judged_cue.items()))
+        groups.setdefault(_find_root(root, i) if cues[i] else context, []).append(i)
+    return list(groups.values())
+
+
+def _find_root(root: list[int], i: int) -> int:
+    while root[i] != i:
+        i = root[i]
+    return i
 
 
 def _too_few(cues: int) -> str:

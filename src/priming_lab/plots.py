@@ -11,7 +11,7 @@ from typing import Any
 
 from priming.config.values import Checked, dataclass, param
 from priming.errors import MissingExtra, StoreError
-from priming.learning.metrics import recall_at
+from priming_lab.metrics import recall_at
 from priming_lab.run import Benchmark, Row
 from priming_lab.scoring import headline
 

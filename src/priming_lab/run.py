@@ -14,9 +14,9 @@ import numpy as np
 from priming.config.values import dataclass
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import BenchError, ParamError
-from priming.learning.metrics import PairedDifference, paired_difference
 from priming_lab import scoring
 from priming_lab.contestants import BENCH, BenchParams, Contestant, Plain, Priming, Shelf
+from priming_lab.metrics import PairedDifference, paired_difference
 from priming_lab.rivals import Rival
 from priming_lab.scoring import ScoredAnswer, Summary, columns, headline, score_answer, summary
 from priming_lab.sets import BenchPart, BenchSet

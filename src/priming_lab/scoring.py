@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from priming.config.values import dataclass
 from priming.core.pack import estimate_tokens
 from priming.errors import BenchError
-from priming.learning.metrics import auc, ndcg_at, percentiles, recall_at, reciprocal_rank
+from priming.learning.replay import reciprocal_rank
 from priming.recall.formatting import format_full
 from priming.types import MemoryRecord
 from priming_lab.contestants import SearchResult
+from priming_lab.metrics import auc, ndcg_at, percentiles, recall_at
 from priming_lab.sets import BenchItem, BenchPart, BenchQuery, BenchSet
 
 MRR, NDCG = "MRR", "nDCG@10"

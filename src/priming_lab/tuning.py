@@ -13,9 +13,9 @@ import numpy as np
 from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import ParamError
-from priming.learning.metrics import paired_difference
 from priming.learning.replay import SEED
 from priming.recall.terms import NAMES, TERMS, with_weights
+from priming_lab.metrics import paired_difference
 from priming_lab.results import Reweighing
 
 _FOLDS = 5

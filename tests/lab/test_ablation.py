@@ -12,10 +12,10 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.recall import RecallParams
 from priming.errors import Conflict, ParamError
-from priming.learning.metrics import average_precision
 from priming.recall.terms import TERMS, write_weights
 from priming_lab import tuning
 from priming_lab.ablation import LEAST
+from priming_lab.metrics import average_precision
 from priming_lab.tuning import MARGIN, WEIGHTS, WeightSearch, propose_weights
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

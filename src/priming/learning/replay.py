@@ -3,12 +3,16 @@
 A recall is replayed with what had been learned by its time, never with a verdict on itself: otherwise every
 term that learns would look good, above all one that memorised. Texts, names and links are those of today, as
 the weights are for today's use. The working set is built once and moved along the log.
+
+Unjudged memories count as not relevant: a measure that ignores them would call a recall perfect whose only judged
+memory came tenth.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
@@ -20,13 +24,12 @@ from numpy.typing import NDArray
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder
+from priming.errors import ParamError
 from priming.history.log import newest_first
+from priming.index.cue_feedback import SIGN
 from priming.index.working_set import WorkingSet
 from priming.learning.coactivation import RELATION
-from priming.learning.judged_recalls import JudgedRecall, cue_groups, judged_recalls
-from priming.learning.metrics import average_precision
 from priming.namespace import Namespace
 from priming.recall.candidates import (
     RecallQuery,
@@ -39,9 +42,80 @@ from priming.recall.designs import rank
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.terms import weighted_profile
-from priming.storage.protocol import Logged
+from priming.storage.protocol import Logged, Trace
+from priming.storage.questions import recall_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
+
+EXPIRED, OTHER_PROFILE, DELETED, NOT_RELEVANT = (
+    "no longer kept",
+    "by another profile",
+    "relevant memories are gone",
+    "nothing was relevant",
+)
+"""The reasons for not replaying a judged recall."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRecall:
+    """A recall with verdicts.
+
+    ``relevant`` are the ids of the memories with more verdicts for than against, ``first`` is the operation of the
+    first verdict.
+    """
+
+    trace: Trace
+    relevant: frozenset[str]
+    first: str
+
+
+def judged_recalls(
+    memory: Namespace, profile: str, working: WorkingSet, limit: int
+) -> tuple[list[JudgedRecall], Mapping[str, int]]:
+    """The latest ``limit`` judged recalls by a profile, oldest first, and the number of the others by reason."""
+    rows: dict[str, list[VerdictRow]] = {}
+    for row in memory.store.rows(memory.namespace, VerdictRow):
+        if row.recall:
+            rows.setdefault(row.recall, []).append(row)
+    recalls, left_out = list[JudgedRecall](), Counter[str]()
+    for recall_id, verdicts in rows.items():
+        trace = recall_of(memory.store, memory.namespace, recall_id)
+        relevant = relevant_ids(verdicts)
+        present = {
+            memory_id
+            for memory_id in relevant
+            if memory_id in working.row_of and working.alive[working.row_of[memory_id]]
+        }
+        why = _reason_left_out(trace, profile, relevant, present)
+        if why is not None:
+            left_out[why] += 1
+        elif trace is not None:
+            recalls.append(JudgedRecall(trace, frozenset(present), verdicts[0].operation))
+    recalls.sort(key=lambda recall: (recall.trace.at, recall.trace.recall_id))
+    if len(recalls) > limit:
+        left_out[f"before the latest {limit:,}"] = len(recalls) - limit
+    return recalls[-limit:], dict(sorted(left_out.items()))
+
+
+def relevant_ids(verdicts: Iterable[VerdictRow]) -> set[str]:
+    """The memories with more verdicts for than against."""
+    balance = Counter[str]()
+    for row in verdicts:
+        balance[row.id] += SIGN[row.verdict]
+    return {memory_id for memory_id, balanced in balance.items() if balanced > 0}
+
+
+def _reason_left_out(
+    trace: Trace | None, profile: str, relevant: Collection[str], present: Collection[str]
+) -> str | None:
+    if trace is None:
+        return EXPIRED
+    if trace.profile != profile:
+        return OTHER_PROFILE
+    if not relevant:
+        return NOT_RELEVANT
+    return None if present else DELETED
+
 
 RECALLS = 200
 """The judged recalls that are replayed, the latest first."""
@@ -155,22 +229,23 @@ class Replay:
         self._shares_evidence = arrays * len(cases) <= _CARRIED
 
     @property
-    def is_mostly_learned(self) -> bool:
-        """Whether more than half of the steps are learned at present."""
-        return self._learned.is_mostly_learned
+    def working(self) -> WorkingSet:
+        """The working set over which recalls are replayed."""
+        return self._learned.working
 
-    def precision(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> float:
-        """The average precision of a recall's hits with the weights ``params`` and without the terms ``off``."""
-        return average_precision(case.judged.relevant, self.ranking(case, params, off))
+    def in_order(self) -> list[int]:
+        """The places of the cases in order along the log: each replay then moves the learned state but little."""
+        places = sorted(range(len(self.cases)), key=lambda i: self.cases[i].learned)
+        return places[::-1] if self._learned.is_mostly_learned else places
 
     def ranking(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> list[str]:
-        """The ids of the hits of the same, best first."""
+        """The ids of a recall's hits, best first, with the weights ``params`` and without the terms ``off``."""
         self._learned.move_to(case.learned)
         evidence = self._evidence(case, params, off)
         query = replace(case.query, profile=replace(self._profile, recall=params))
         if no_result_reason(evidence, case.eligible, case.pool, query) is not None:
             return []
-        working = self._learned.working
+        working = self.working
         ranked = rank(
             RankingQuery(
                 working,
@@ -241,27 +316,14 @@ def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
     return RecallQuery(cue_text(text, cue), cue, profile, limit=DEPTH, context=context)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class JudgedSample:
-    """The judged recalls of a namespace, ready to be replayed; ``groups`` are the positions of like cues."""
+    """The judged recalls of a namespace, ready to be replayed, and the recipe in force."""
 
     at: datetime
     now: RecallParams
     replay: Replay
-    groups: Sequence[Sequence[int]]
     left_out: Mapping[str, int]
-    tick: Callable[[], None] = lambda: None
-
-    def quality(self, params: RecallParams, off: Collection[str] = ()) -> Floats:
-        """The mean average precision of each group, with the weights ``params`` and without the terms ``off``."""
-        precisions = np.zeros(len(self.replay.cases))
-        # In order along the log, so that each replay moves the learned state as little as possible.
-        places = [i for group in self.groups for i in group]
-        places.sort(key=lambda i: self.replay.cases[i].learned, reverse=self.replay.is_mostly_learned)
-        for i in places:
-            precisions[i] = self.replay.precision(self.replay.cases[i], params, off)
-            self.tick()
-        return np.array([precisions[list(group)].mean() for group in self.groups])
 
 
 def judged_sample(memory: Namespace, profile: Profile, limit: int) -> JudgedSample:
@@ -275,6 +337,36 @@ def judged_sample(memory: Namespace, profile: Profile, limit: int) -> JudgedSamp
         cases = replay_cases(memory, profile, working, recalls, steps_known)
         params = weighted_profile(memory, profile).recall
     replay = Replay(memory.embedder, profile, LearnedState(working, steps), cases)
-    rarity = Evidence(working, memory.embedder, "", params, now).rarity
-    groups = cue_groups(recalls, params.same_cue, rarity)
-    return JudgedSample(now, params, replay, groups, left_out)
+    return JudgedSample(now, params, replay, left_out)
+
+
+def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
+    """Compute 1 / rank of the first gold item, ranks counted from 1; 0 if there is none.
+
+    Parameters
+    ----------
+    gold : the relevant items; not empty.
+    ranked : the items returned, best first.
+
+    Returns
+    -------
+    A number in [0, 1]. Its mean over questions is the MRR.
+
+    Raises
+    ------
+    ParamError : no gold.
+
+    Examples
+    --------
+    >>> reciprocal_rank({"b"}, ["c", "a", "d", "b"])
+    0.25
+    """
+    relevant = check_gold(gold)
+    return next((1.0 / place for place, key in enumerate(ranked, 1) if key in relevant), 0.0)
+
+
+def check_gold(gold: Collection[str]) -> frozenset[str]:
+    """Return the relevant items of a question, each once; ``ParamError`` if there are none."""
+    if not gold:
+        raise ParamError("gold", list(gold), "must not be empty: such a question cannot be scored")
+    return frozenset(gold)

@@ -13,8 +13,7 @@ from priming.core.arguments.checks import check_text
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import AUTO, is_auto, named, reaches_out
 from priming.errors import NotFound, ParamError
-from priming.learning.metrics import reciprocal_rank
-from priming.learning.replay import RECALLS, JudgedSample, judged_sample
+from priming.learning.replay import RECALLS, JudgedSample, judged_sample, reciprocal_rank
 from priming.namespace import Namespace
 from priming.remember.vectors import embed_missing
 from priming.storage.protocol import Logged, Store
@@ -198,12 +197,8 @@ def compare_embedders(memory: Namespace, new: Embedder) -> EmbedderComparison | 
 
 def _reciprocal_ranks(sample: JudgedSample) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The reciprocal rank of each judged recall, by its id."""
-    replay = sample.replay
-    cases = sorted(replay.cases, key=lambda case: case.learned, reverse=replay.is_mostly_learned)
-    by_recall = {
-        case.judged.trace.recall_id: reciprocal_rank(
-            case.judged.relevant, replay.ranking(case, sample.now, ())
-        )
-        for case in cases
-    }
+    replay, by_recall = sample.replay, dict[str, float]()
+    for case in map(replay.cases.__getitem__, replay.in_order()):
+        ranked = replay.ranking(case, sample.now)
+        by_recall[case.judged.trace.recall_id] = reciprocal_rank(case.judged.relevant, ranked)
     return np.array([by_recall[recall_id] for recall_id in sorted(by_recall)])

@@ -10,7 +10,8 @@ from sklearn.metrics import ndcg_score, roc_auc_score
 
 from priming import ParamError
 from priming.config.params.limits import MetricParams
-from priming.learning.metrics import auc, ndcg_at, paired_difference, percentiles, recall_at, reciprocal_rank
+from priming.learning.replay import reciprocal_rank
+from priming_lab.metrics import auc, ndcg_at, paired_difference, percentiles, recall_at
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
 

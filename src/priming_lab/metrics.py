@@ -1,4 +1,7 @@
-"""Measures of a ranking and their confidence: recall, nDCG, reciprocal rank, average precision, AUC, intervals."""
+"""Measures of a ranking and their confidence: recall, nDCG, average precision, AUC, intervals.
+
+The reciprocal rank, by which embedders are compared, is in ``priming.learning.replay``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from priming.config.params.limits import METRICS, MetricParams
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
+from priming.learning.replay import check_gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +50,10 @@ def recall_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
     >>> recall_at({"a", "b"}, ["c", "a", "d", "b"], 2)
     0.5
     """
-    relevant = _gold(gold)
+    relevant = check_gold(gold)
     if k < 1:
         raise ParamError("k", k, "must be ≥ 1")
     return len(relevant.intersection(ranked[:k])) / len(relevant)
-
-
-def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
-    """Compute 1 / rank of the first gold item, ranks counted from 1; 0 if there is none.
-
-    Parameters
-    ----------
-    gold : the relevant items; not empty.
-    ranked : the items returned, best first.
-
-    Returns
-    -------
-    A number in [0, 1]. Its mean over questions is the MRR.
-
-    Raises
-    ------
-    ParamError : no gold.
-
-    Examples
-    --------
-    >>> reciprocal_rank({"b"}, ["c", "a", "d", "b"])
-    0.25
-    """
-    relevant = _gold(gold)
-    return next((1.0 / place for place, key in enumerate(ranked, 1) if key in relevant), 0.0)
 
 
 def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
@@ -102,7 +81,7 @@ def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
     >>> average_precision({"a", "b"}, ["a", "c", "b"])
     0.8333333333333333
     """
-    relevant = _gold(gold)
+    relevant = check_gold(gold)
     places = [place for place, key in enumerate(ranked, 1) if key in relevant]
     return sum(hits / place for hits, place in enumerate(places, 1)) / len(relevant)
 
@@ -133,7 +112,7 @@ def ndcg_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
     >>> ndcg_at({"a"}, ["c", "x", "a"], 10)
     0.5
     """
-    relevant = _gold(gold)
+    relevant = check_gold(gold)
     if k < 1:
         raise ParamError("k", k, "must be ≥ 1")
     first = {key: place for place, key in reversed(list(enumerate(ranked[:k], 1)))}
@@ -244,12 +223,6 @@ def percentiles(values: ArrayLike, shares: Sequence[float]) -> tuple[float, ...]
         raise ParamError("shares", list(shares), "must be in [0, 1]")
     at = np.asarray(shares, np.float64) * (len(ordered) - 1)
     return tuple(float(value) for value in np.interp(at, np.arange(len(ordered)), ordered))
-
-
-def _gold(gold: Collection[str]) -> frozenset[str]:
-    if not gold:
-        raise ParamError("gold", list(gold), "must not be empty: such a question cannot be scored")
-    return frozenset(gold)
 
 
 def _scores(name: str, values: ArrayLike) -> Floats:
