@@ -64,10 +64,8 @@ def main() -> None:
     ]
     what, before = f"growth of a pruned spread, {sizes[0]:,} → {sizes[-1]:,}", by_size[sizes[0]]["numpy"]
     rows.append(Row(what, largest["numpy"], before, 2, f"{sizes[0]:,} nodes", growth=True))
-    recorded = largest["numpy, recorded"]
-    rows.append(Row("recording paths", recorded, largest["numpy"], 1.15, "unrecorded", growth=True))
     what = "… and walking ten of them back, numpy"
-    rows.append(Row(what, largest["numpy, ten paths"], largest["numpy"], None, "unrecorded", growth=True))
+    rows.append(Row(what, largest["numpy, ten paths"], largest["numpy"], None, "without", growth=True))
     rows += full(20_000 if options.quick else 100_000, 10 if options.quick else 30)
     show("Spreading activation", rows)
     print(
@@ -108,7 +106,6 @@ def pruned(graph: Graph, inputs: Sequence[Anchors], *, dicts: bool) -> dict[str,
     """Median milliseconds of each engine."""
     cases: dict[str, Callable[[Anchors], Any]] = {
         "numpy": lambda anchors: spread(graph, anchors, PRUNED),
-        "numpy, recorded": lambda anchors: spread(graph, anchors, PRUNED, record_flow=True),
         "numpy, ten paths": partial(ten_paths, graph),
     }
     if dicts:
@@ -120,8 +117,7 @@ def pruned(graph: Graph, inputs: Sequence[Anchors], *, dicts: bool) -> dict[str,
 
 
 def ten_paths(graph: Graph, anchors: Anchors) -> None:
-    found = spread(graph, anchors, PRUNED, record_flow=True)
-    assert found.flow is not None
+    found = spread(graph, anchors, PRUNED)
     strongest_paths(found.flow, found.rows[ANCHORS : 2 * ANCHORS].tolist())
 
 
@@ -129,8 +125,7 @@ def lists_of(graph: Graph, inputs: Sequence[Anchors]) -> Lists:
     """The lists of all rows that the spreads from ``inputs`` emit from."""
     emit: set[int] = set()
     for anchors in inputs:
-        flow = spread(graph, anchors, PRUNED, record_flow=True).flow
-        assert flow is not None
+        flow = spread(graph, anchors, PRUNED).flow
         for step in range(flow.steps):
             emit.update(row for row, value in flow.values(step).items() if value >= PRUNED.epsilon)
     lists: Lists = {}

@@ -24,7 +24,7 @@ def flow_of(n, links, anchors, **changes):
     filled = [(*link, "similar-to") if len(link) == 3 else link for link in links]
     source, target, weight, relation = zip(*filled, strict=True) if filled else ((),) * 4
     graph = Graph.from_links(n, list(source), list(target), list(weight), relation=relation)
-    return spread(graph, anchors, dataclasses.replace(PLAIN, **changes), record_flow=True).flow
+    return spread(graph, anchors, dataclasses.replace(PLAIN, **changes)).flow
 
 
 def test_credit_follows_the_routes_in_proportion_to_what_they_brought():

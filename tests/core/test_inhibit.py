@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.inhibit import inhibit, squash
+from priming.core.spread import inhibit, squash
 from priming.errors import ParamError
 
 activations = st.lists(st.floats(0, 10), max_size=40)

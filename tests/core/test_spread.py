@@ -318,7 +318,7 @@ def test_distance_counts_links_and_not_the_steps_that_a_node_took_to_wake():
 
 def test_no_anchors_give_nothing():
     for anchors in ({}, {0: 0.0}, ([], [])):
-        ended = spread(links(2, (0, 1, 0.5)), anchors, PRIMING, record_flow=True)
+        ended = spread(links(2, (0, 1, 0.5)), anchors, PRIMING)
         assert ended.rows.tolist() == ended.values.tolist() == ended.distance.tolist() == []
         assert ended.flow.into(1) == ()
 
@@ -528,10 +528,10 @@ def test_it_equals_the_slow_reference_for_every_knob(some_links, anchors, params
 
 @given(LINKS, ANCHORS, PARAMS, GATE, st.randoms(use_true_random=False))
 def test_the_order_of_links_and_anchors_changes_no_bit(some_links, anchors, params, gate, random):
-    item = spread(links(ROWS, *some_links), anchors, params, gate=gate, record_flow=True)
+    item = spread(links(ROWS, *some_links), anchors, params, gate=gate)
     shuffled = random.sample(some_links, len(some_links))
     mixed = dict(random.sample(list(anchors.items()), len(anchors)))
-    other = spread(links(ROWS, *shuffled), mixed, params, gate=gate, record_flow=True)
+    other = spread(links(ROWS, *shuffled), mixed, params, gate=gate)
     for field in ("rows", "values", "distance", "origin"):
         assert np.array_equal(getattr(item, field), getattr(other, field))
     for row in range(ROWS):
@@ -665,13 +665,9 @@ def test_where_nothing_is_taken_or_cut_each_part_is_what_that_anchor_brings_alon
 # ── flow ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_without_asking_no_flow_is_kept():
-    assert spread(links(2, (0, 1, 0.5)), {0: 1.0}, PRIMING).flow is None
-
-
 def test_flow_tells_what_came_into_a_row_link_by_link_and_step_by_step():
     graph = links(3, (0, 1, 0.5, "next"), (1, 2, 0.5, "requires"), (0, 2, 0.25, "next"))
-    flow = spread(graph, {0: 1.0}, plain(steps=2, retention=1.0), record_flow=True).flow
+    flow = spread(graph, {0: 1.0}, plain(steps=2, retention=1.0)).flow
     assert list(flow.into(2)) == [
         (0, 2, "next", 1, 0.25),
         (0, 2, "next", 2, 0.25),
@@ -683,7 +679,7 @@ def test_flow_tells_what_came_into_a_row_link_by_link_and_step_by_step():
 
 
 def test_flow_runs_as_the_energy_moved_and_remembers_how_the_link_is_stored():
-    flow = spread(links(2, (1, 0, 0.5, "next")), {0: 1.0}, plain(direction="both"), record_flow=True).flow
+    flow = spread(links(2, (1, 0, 0.5, "next")), {0: 1.0}, plain(direction="both")).flow
     (arrival,) = flow.into(1)
     assert arrival == (0, 1, "next", 1, 0.5)
     assert not arrival.forward
@@ -692,14 +688,14 @@ def test_flow_runs_as_the_energy_moved_and_remembers_how_the_link_is_stored():
 
 def test_suppression_does_not_count_as_arrival():
     graph = links(2, (0, 1, 0.5, "conflicts"))
-    flow = spread(graph, {0: 1.0, 1: 1.0}, plain(), record_flow=True).flow
+    flow = spread(graph, {0: 1.0, 1: 1.0}, plain()).flow
     assert flow.into(0) == flow.into(1) == ()
 
 
 @given(LINKS, ANCHORS, PARAMS, GATE)
 def test_flow_accounts_for_every_value_step_by_step(some_links, anchors, params, gate):
     params = dataclasses.replace(params, suppressing=(), max_nodes=None)
-    flow = spread(links(ROWS, *some_links), anchors, params, gate=gate, record_flow=True).flow
+    flow = spread(links(ROWS, *some_links), anchors, params, gate=gate).flow
     assert flow.steps == params.steps
     for row in range(ROWS):
         into = flow.into(row)
@@ -713,7 +709,7 @@ def test_flow_accounts_for_every_value_step_by_step(some_links, anchors, params,
 
 
 def test_flow_of_a_row_outside_the_graph_is_refused():
-    flow = spread(links(2, (0, 1, 0.5)), {0: 1.0}, PRIMING, record_flow=True).flow
+    flow = spread(links(2, (0, 1, 0.5)), {0: 1.0}, PRIMING).flow
     with pytest.raises(ParamError, match=r"^row = 2: must be a row in \[0, 2\)$"):
         flow.into(2)
 

@@ -6,9 +6,8 @@ from priming import Cue
 from priming.config.params.laws import PLASTICITY
 from priming.config.profiles import get
 from priming.core.graph import Graph
-from priming.core.inhibit import squash
 from priming.core.plasticity import birth_weight, co_activation_pairs, oja
-from priming.core.spread import spread
+from priming.core.spread import spread, squash
 from priming.recall import traces
 from priming.storage.rows import PairRow
 

@@ -12,8 +12,8 @@ from priming import Cue, FixedClock, Memory
 from priming.config import profiles
 from priming.core import score
 from priming.core.base_level import base_level_score, optimized
-from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled
+from priming.core.spread import inhibit, squash
 from priming.recall.evidence import Evidence
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

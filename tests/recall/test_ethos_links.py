@@ -80,7 +80,6 @@ def test_credit_goes_to_links_that_were_read_alone():
         Graph.from_links(4, source, target, weight),
         {0: 1.0},
         replace(ETHOS.spread, max_links=2),
-        record_flow=True,
     )
     assert activation.flow is not None
     rest = routes(activation.flow, [1, 2, 3])

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from priming.config.params.laws import BASE_LEVEL, SCORE
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.arguments.checks import check_number
-from priming.core.inhibit import squash
+from priming.core.spread import squash
 from priming.errors import ParamError
 
 _SILENT = -10.0

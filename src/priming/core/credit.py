@@ -69,7 +69,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     >>> params = SpreadParams(
     ...     steps=2, gain=1.0, retention=1.0, restart=0.0, normalise="none", direction="out"
     ... )
-    >>> flow = spread(graph, {0: 1.0, 2: 1.0}, params, record_flow=True).flow
+    >>> flow = spread(graph, {0: 1.0, 2: 1.0}, params).flow
     >>> {(u, v): round(share, 3) for (u, v, _), share in credit(flow, 3).items()}
     {(2, 3): 0.667, (0, 1): 0.333, (1, 3): 0.333}
 
@@ -126,7 +126,7 @@ def path_credit(
     >>> from priming.config.params.laws import SpreadParams
     >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(3, [0, 0], [1, 2], [0.5, 0.5])
-    >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=3), record_flow=True).flow
+    >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=3)).flow
     >>> list(credit(flow, 1)), list(path_credit(flow, 1))
     ([(0, 1, 'similar-to'), (0, 2, 'similar-to')], [(0, 1, 'similar-to')])
 

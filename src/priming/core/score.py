@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from priming.config.params.laws import SCORE
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, floats, like
-from priming.core.inhibit import squash
+from priming.core.spread import squash
 from priming.errors import ParamError
 
 _SPECIFICITY = (0.3, 0.4, 0.6, 0.8, 0.9, 1.0)

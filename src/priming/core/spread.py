@@ -1,4 +1,4 @@
-"""The one spreading kernel: activation flows along links in synchronous steps.
+"""The one spreading kernel: activation flows along links in synchronous steps; then the spread nodes compete.
 
 One step reads only the activations a at its start; a node u emits only if a(u) ≥ epsilon:
 
@@ -28,18 +28,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.config.params.laws import SpreadParams
+from priming.config.params.laws import INHIBIT, SQUASH, SpreadParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.arguments.arrays import Bools, Floats, Ints, floats, like
+from priming.core.arguments.checks import check_number, check_whole
 from priming.core.graph import Adjacency, in_order, rows_of
 from priming.core.kernel.flow import Arrival, Emission, Flow, Walk
 from priming.errors import ParamError
 
-__all__ = ["Activation", "Arrival", "Flow", "SpreadParams", "spread"]
+__all__ = ["Activation", "Arrival", "Flow", "SpreadParams", "inhibit", "spread", "squash"]
 
 Anchors = Mapping[int, float] | tuple[ArrayLike, ArrayLike]
 
@@ -57,7 +59,6 @@ def spread(
     params: SpreadParams,
     *,
     gate: ArrayLike | None = None,
-    record_flow: bool = False,
     apart: Ints | None = None,
 ) -> Activation:
     """Spread activation from ``anchors`` over ``graph`` (the equation is in the docstring of this module).
@@ -69,7 +70,6 @@ def spread(
     params : every constant of the equation, with its range.
     gate : factor ≥ 0 of each row, shape (n,), on the weight of every positive link into that row, in e and
         in the norms.
-    record_flow : keep what every step started from, so that ``Activation.flow`` can report what each link carried.
     apart : rows of anchors whose activation is also told apart from that of all others (``Activation.apart``);
         only where arrivals add up. What is taken from a node is taken from all that came to it in proportion.
 
@@ -108,9 +108,8 @@ def spread(
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(params.steps):
             a, columns = _step(walk, reached, a, start, columns, own)
-            if record_flow:
-                history.append(a)
-    flow = Flow(walk, reached.rows, tuple(history)) if record_flow else None
+            history.append(a)
+    flow = Flow(walk, reached.rows, tuple(history))
     return _activation(reached, finite(a, params), flow, columns)
 
 
@@ -125,17 +124,10 @@ class Activation:
     """Hops from the anchor that reached the row first; 0 = it is one."""
     origin: Ints
     """Row of that anchor; of several in one step, the one whose link contributed most, then the lowest row."""
-    flow: Flow | None = None
-    """What each link carried, if recorded."""
+    flow: Flow
+    """What each link carried."""
     apart: Floats | None = None
     """The part of each value that came from each anchor told apart, shape (rows, anchors told apart)."""
-
-    @classmethod
-    def of(
-        cls, rows: Ints, values: Floats, marks: Ints, flow: Flow | None, apart: Floats | None = None
-    ) -> Activation:
-        """Read distance and origin from the marks."""
-        return cls(rows, values, marks & ((1 << HOPS) - 1), marks >> HOPS, flow, apart)
 
 
 def finite(a: Floats, params: SpreadParams) -> Floats:
@@ -150,12 +142,12 @@ def marks_of(anchors: Ints) -> Ints:
     return anchors << HOPS
 
 
-def _activation(reached: _ReachedRows, a: Floats, flow: Flow | None, columns: Floats | None) -> Activation:
+def _activation(reached: _ReachedRows, a: Floats, flow: Flow, columns: Floats | None) -> Activation:
     live = np.flatnonzero(a > 0)
     live = live[in_order(reached.rows[live])]
     live = live[strongest_first(a[live])]
-    apart = None if columns is None else columns[live]
-    return Activation.of(reached.rows[live], a[live], reached.marks[live], flow, apart)
+    apart, marks = None if columns is None else columns[live], reached.marks[live]
+    return Activation(reached.rows[live], a[live], marks & ((1 << HOPS) - 1), marks >> HOPS, flow, apart)
 
 
 def strongest_first(values: Floats) -> Ints:
@@ -301,3 +293,102 @@ def anchors_of(anchors: Anchors, n: int) -> tuple[Ints, Floats]:
         raise ParamError("anchors", int(rows[twice[0]]), "must name each row once")
     live = values > 0
     return (rows, values) if live.all() else (rows[live], values[live])
+
+
+POOLS = ("mean", "sum")
+
+
+def inhibit(
+    values: ArrayLike,
+    *,
+    beta: float = INHIBIT.beta,
+    winners: int = INHIBIT.winners,
+    pool: str = INHIBIT.pool,
+) -> Any:
+    """Suppress all but the strongest activations.
+
+    The M = ``winners`` largest values stay as they are; every other value a becomes
+
+        mean:  max(0, a − β · (mean(winners) − a))
+        sum:   max(0, a − β · Σ_k max(0, a_k − a))        over the winners k
+
+    Parameters
+    ----------
+    values : activations ≥ 0, shape (n,).
+    beta : strength of the suppression, ≥ 0.
+    winners : how many values win, ≥ 1. Ties are broken by position, the earlier one wins.
+    pool : ``"mean"`` or ``"sum"``.
+
+    Returns
+    -------
+    A new array of shape (n,); a copy of ``values`` where n ≤ ``winners``.
+
+    Raises
+    ------
+    ParamError : a value, ``beta``, ``winners`` or ``pool`` outside its range.
+
+    Notes
+    -----
+    ``sum`` is the paper's rule [1]_. ``mean`` divides it by M, so that β means the same whatever M is.
+    Winners do not suppress each other, as they do in the paper. The seed's "inhibition threshold" is
+    the M-th largest value: there is no other one.
+
+    References
+    ----------
+    .. [1] SYNAPSE: episodic-semantic memory by spreading activation (2026), arXiv 2601.02744.
+
+    Examples
+    --------
+    >>> inhibit([0.8, 0.6, 0.4, 0.2], winners=2).round(3).tolist()
+    [0.8, 0.6, 0.355, 0.125]
+    """
+    values = floats("values", values, low=0.0)
+    beta = check_number("beta", beta, low=0.0)
+    winners = check_whole("winners", winners, low=1)
+    if pool not in POOLS:
+        raise ParamError("pool", pool, f"must be one of {', '.join(POOLS)}")
+    if values.ndim > 1:
+        raise ParamError("values", values.shape, "must have one dimension")
+    result = values.copy()
+    if values.size <= winners:
+        return like(result)
+    order = np.argsort(-values, kind="stable")
+    top, losers = values[order[:winners]], order[winners:]
+    # No winner is below a loser, so Σ_k max(0, a_k − a) = M · (mean − a); max() only catches rounding.
+    gap = np.maximum(0.0, top.mean() - values[losers])
+    pressure = gap if pool == "mean" else gap * winners
+    result[losers] = np.maximum(0.0, values[losers] - beta * pressure)
+    return result
+
+
+def squash(x: ArrayLike, *, gain: ArrayLike = SQUASH.gain, centre: ArrayLike = SQUASH.centre) -> Any:
+    """Map activations to (0, 1) by a logistic curve.
+
+        σ(x) = 1 / (1 + e^(−gain · (x − centre)))
+
+    Parameters
+    ----------
+    x : any finite numbers.
+    gain : steepness, ≥ 0. floop 10, SYNAPSE 5, World Weaver 1.
+    centre : the x that maps to one half. floop .3, SYNAPSE .5, World Weaver 0.
+
+    Returns
+    -------
+    Values in [0, 1] of the broadcast shape; the ends are reached only by rounding.
+
+    Raises
+    ------
+    ParamError : an argument that is not finite, or a negative ``gain``.
+
+    Examples
+    --------
+    >>> squash(0.3)
+    0.5
+    >>> round(squash(0.0), 3)
+    0.047
+    """
+    x = floats("x", x)
+    gain = floats("gain", gain, low=0.0)
+    centre = floats("centre", centre)
+    with np.errstate(over="ignore"):
+        return like(np.exp(-np.logaddexp(0.0, -gain * (x - centre))))

@@ -21,10 +21,9 @@ from priming.core.base_level import (
     total_activation,
 )
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
-from priming.core.inhibit import inhibit, squash
 from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
-from priming.core.spread import Activation, spread
+from priming.core.spread import Activation, inhibit, spread, squash
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
 from priming.recall.ranking import Ranked, RankingQuery, best_hits, rank_by_probability
@@ -84,7 +83,7 @@ def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation,
     steps = query.spread_params()
     if not query.spreading or "spread" in query.ablate:
         steps = replace(steps, steps=0)
-    activation = spread(graph, anchors, steps, record_flow=True)
+    activation = spread(graph, anchors, steps)
     active = np.sort(activation.rows)
     edges = graph.edges(active, both=steps.max_links is not None)
     if steps.max_links is not None:

@@ -265,7 +265,7 @@ def rank_files(query: RankingQuery, files: FileIndex) -> Ranked:
     parts = [_Part(memory, files.rows[file], weight, TOUCHES)]
     if query.spreading and "spread" not in query.ablate:
         parts += _between_files(working, files)
-    activation = spread(_graph(working.rows, parts), (rows, start), _STEPS, record_flow=True)
+    activation = spread(_graph(working.rows, parts), (rows, start), _STEPS)
     place = np.searchsorted(files.rows, activation.rows)
     place[place == len(files.rows)] = 0
     is_file = files.rows[place] == activation.rows

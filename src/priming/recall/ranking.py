@@ -245,7 +245,7 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     best = able[np.lexsort((able, -scored.odds[able]))[:ANCHORS]]
     rows = working.row[scored.documents[best]]
     amounts, apart = shares(scored.odds[best], p.temperature), rows[:APART]
-    activation = spread(query.graph(), (rows, amounts), query.spread_params(), record_flow=True, apart=apart)
+    activation = spread(query.graph(), (rows, amounts), query.spread_params(), apart=apart)
     assert activation.apart is not None, "it was asked for"
     reached, documents = activation.rows, working.document[activation.rows]
     texts = documents != NONE

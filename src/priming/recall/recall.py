@@ -344,7 +344,7 @@ def _to_hits(
 
 def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
     """The activation of every row after each step, by key."""
-    if ranked.activation is None or ranked.activation.flow is None:
+    if ranked.activation is None:
         return ()
     flow = ranked.activation.flow
     steps = [flow.values(step) for step in range(flow.steps + 1)]

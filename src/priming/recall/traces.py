@@ -104,7 +104,7 @@ def stored_trace(
     ``reasons`` are the conditions that matched, by row: then those rows are the seeds, and no others.
     """
     hits, activation = ranked.rows.tolist(), ranked.activation
-    if activation is None or activation.flow is None:
+    if activation is None:
         return StoredTrace(tuple(working.ids[row] for row in hits), _no_routes(len(hits)))
     history = activation.flow.by_row()
     levels = {

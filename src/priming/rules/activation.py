@@ -19,8 +19,7 @@ from priming.config.profiles import FLOOP, Profile
 from priming.config.values import dataclass
 from priming.config.words import KINDS, instructs
 from priming.core.arguments.arrays import Floats
-from priming.core.inhibit import inhibit, squash
-from priming.core.spread import Activation, spread
+from priming.core.spread import Activation, inhibit, spread, squash
 from priming.index.columns import NONE
 from priming.index.weighted_graph import signed, weighted_graph
 from priming.index.working_set import WorkingSet
@@ -92,7 +91,6 @@ def activate(
             seeds,
             signed(memory.profiles[FLOOP.name].spread, working),
             gate=np.where(barred, 0.0, 1.0),
-            record_flow=True,
         )
         eligible = behaviors & ~barred
         rows = np.array([row for row in activation.rows.tolist() if eligible[row]], np.int64)

@@ -39,7 +39,7 @@ def flows(draw):
     source, target, weight, relation = zip(*links, strict=True) if links else ((),) * 4
     graph = Graph.from_links(n, list(source), list(target), list(weight), relation=list(relation))
     gate = draw(st.none() | st.lists(st.sampled_from([0.0, 0.1, 1.0]), min_size=n, max_size=n))
-    return spread(graph, anchors, params, gate=gate, record_flow=True).flow
+    return spread(graph, anchors, params, gate=gate).flow
 
 
 def credited(rest, row, **floor):
@@ -87,7 +87,7 @@ def star(leaves):
     graph = Graph.from_links(leaves + 1, list(range(1, leaves + 1)), [0] * leaves, [1.0] * leaves)
     anchors = dict.fromkeys(range(1, leaves + 1), 1.0)
     params = dataclasses.replace(SUM, steps=1, direction="out", retention=0.0, restart=0.0)
-    return spread(graph, anchors, params, record_flow=True).flow
+    return spread(graph, anchors, params).flow
 
 
 def test_links_that_hardly_brought_anything_are_not_kept_unless_they_are_asked_for():
@@ -102,7 +102,7 @@ def test_links_that_hardly_brought_anything_are_not_kept_unless_they_are_asked_f
 def test_what_neither_emitted_nor_is_asked_for_is_not_kept():
     graph = Graph.from_links(4, [0, 0, 1], [1, 2, 3], [1.0, 1.0, 1.0])
     params = dataclasses.replace(SUM, steps=1, direction="out")
-    rest = routes(spread(graph, {0: 1.0}, params, record_flow=True).flow, [2, 3])
+    rest = routes(spread(graph, {0: 1.0}, params).flow, [2, 3])
     assert rest.rows.tolist() == [0, 2]
     assert rest.locals().get(3) is None
     assert rest.rows.dtype == np.int64

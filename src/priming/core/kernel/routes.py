@@ -144,7 +144,7 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     >>> from priming.core.graph import Graph
     >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
-    >>> kept = routes(spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow, [2])
+    >>> kept = routes(spread(graph, {0: 1.0}, SpreadParams(steps=2)).flow, [2])
     >>> sorted(credit(kept, kept.locals()[2]))
     [(0, 1, 'similar-to'), (1, 2, 'similar-to')]
 
