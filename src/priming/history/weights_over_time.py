@@ -13,7 +13,7 @@ from priming.config.words import RelationSigns
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
-from priming.history.log import newest_first, rows_at
+from priming.history.log import PastRows, newest_first, rows_at
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
@@ -23,7 +23,6 @@ LEARNT = ("similar-to", "co-activated")
 """Relations whose weight measures how closely two memories are related."""
 BINS = 10
 _MOST_TIMES = 1_000
-_Links = dict[RowIdentity, LinkRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +94,6 @@ def past(memory: Namespace, at: datetime) -> PastLinks:
 def links_at(memory: Namespace, at: datetime) -> list[LinkRow]:
     """The link rows as they were at ``at``, ordered by source, target and relation."""
     return past(memory, at).links
-
-
-def _present(memory: Namespace) -> _Links:
-    return {identity(link): link for link in memory.store.rows(memory.namespace, LinkRow)}
-
-
-def _step_back(links: _Links, logged: Logged) -> None:
-    """Reverse what an operation did to links."""
-    for change in logged.rows:
-        if isinstance(change.before, LinkRow):
-            links[identity(change.before)] = change.before
-        elif isinstance(change.after, LinkRow):
-            links.pop(identity(change.after), None)
 
 
 def events(
@@ -232,13 +218,15 @@ def _distributions(
     memory: Namespace, moments: Sequence[datetime], relation: str | None
 ) -> Iterator[Strengths]:
     """Yield the distribution at each of the moments, latest first."""
-    links, log = _present(memory), newest_first(memory)
+    present, past_rows = memory.store.rows(memory.namespace, LinkRow), PastRows()
+    log = newest_first(memory)
     logged = next(log, None)
     for moment in moments:
         while logged is not None and logged.at > moment:
-            _step_back(links, logged)
+            past_rows.step_back(logged)
             logged = next(log, None)
-        weights = [link.weight for link in links.values() if relation in (None, link.relation)]
+        links = past_rows.of(LinkRow, present).values()
+        weights = [link.weight for link in links if relation in (None, link.relation)]
         yield distribution(moment, weights)
 
 

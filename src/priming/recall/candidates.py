@@ -16,7 +16,7 @@ from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS
 from priming.core.arguments.checks import check_number, check_text
 from priming.errors import ParamError
-from priming.history.moments import Moment, naming_versions
+from priming.history.as_of import Moment, naming_versions
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.evidence import Evidence

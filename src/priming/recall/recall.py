@@ -26,7 +26,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
-from priming.history.moments import describe_moment, moment, past_room
+from priming.history.as_of import describe_moment, moment, past_room
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces

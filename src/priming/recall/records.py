@@ -10,7 +10,7 @@ from priming.config.words import KINDS, SLEEP_SOURCE, STATUSES, TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_text
 from priming.errors import ParamError
 from priming.history import as_of
-from priming.history.moments import moment
+from priming.history.as_of import moment
 from priming.namespace import Namespace
 from priming.recall.relevance import quiet_rules
 from priming.storage.protocol import ShownRow
