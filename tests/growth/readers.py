@@ -17,7 +17,7 @@ from priming import serialization
 from priming.cli import parse
 from priming.config import store_urls, words
 from priming.core import similarity, when
-from priming.core.arguments import checks, globs, measured, normal_forms
+from priming.core.arguments import checks, measured, normal_forms
 from priming.embedding import weights
 from priming.embedding.protocol import HashedEmbedder
 from priming.embedding.weights import packaged
@@ -349,26 +349,28 @@ READERS = (
     _reader(
         "glob",
         lambda text: when.evaluate({"file": text}, {"file": "/home/me/project/src/priming/core/when.py"}),
-        "core.arguments.globs",
+        "core.arguments.normal_forms",
     ),
     _reader(
         "path of a glob",
         lambda text: when.evaluate({"file": "**/a*/**/*b/{a,b}/*.py"}, {"file": text}),
-        "core.arguments.globs",
+        "core.arguments.normal_forms",
     ),
     _reader(
-        "glob of itself", lambda text: when.evaluate({"file": text}, {"file": text}), "core.arguments.globs"
+        "glob of itself",
+        lambda text: when.evaluate({"file": text}, {"file": text}),
+        "core.arguments.normal_forms",
     ),
     _reader(
         "globs of a condition",
         lambda text: when.findings({"file": _values(text)}, {"file": _values(text[:4_000])}),
-        "core.arguments.globs",
-        cached=(globs.Globs,),
+        "core.arguments.normal_forms",
+        cached=(normal_forms.Globs,),
     ),
     _reader(
         "paths of globs",
         lambda text: when.findings({"file": ["**/*" + "/**/*a" * 80] * 100}, {"file": _values(text)}),
-        "core.arguments.globs",
+        "core.arguments.normal_forms",
     ),
     _reader(
         "texts of a cue",
@@ -471,8 +473,8 @@ READERS = (
     ),
     _reader(
         "size of MessagePack",
-        lambda text: measured.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
-        "core.arguments.measured",
+        lambda text: ethos.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
+        "priming_server.ethos.socket",
     ),
     _reader("command of a task", verification.needs_shell, "priming_loop.verification"),
     _reader("objective", session.plain_objective, "priming_loop.session"),
@@ -525,8 +527,7 @@ OF_OUR_OWN = {
     "priming_agents.teaching": "a queue of its own",
     "priming.index.snapshot": "snapshots of its own",
     "priming.llm.protocol": "schemas of its own",
-    "priming.llm.agents": "the command that its user chose",
-    "priming.llm.endpoint": "answers of the model that its user chose",
+    "priming.llm.agents": "the command, or answers of the model, that its user chose",
     "priming_loop.run": "quotes for a shell",
     "priming.mcp.stdio": "announcements of its own servers",
     "priming.mcp.tools": "its own file",

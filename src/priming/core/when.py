@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from priming.core.arguments.globs import Globs, backwards
-from priming.core.arguments.normal_forms import caseless
+from priming.core.arguments.normal_forms import Globs, backwards, caseless
 from priming.errors import ParamError
 
 _PATHS = ("file",)

@@ -15,7 +15,7 @@ from typing import Any
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
-from priming.core.arguments.measured import check_messagepack, parse_json
+from priming.core.arguments.measured import parse_json, too_deep, too_many
 from priming.errors import ParamError, PrimingError
 from priming.operations.local_server import LOG, Cancelled, LocalServer
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES
@@ -149,6 +149,73 @@ def _as_json(frame: bytes) -> bytes:
     except (ValueError, TypeError) as error:
         reason = str(error) or type(error).__name__
         raise ParamError("message", frame[:80], f"{_RULE} ({reason})") from None
+
+
+def check_messagepack(name: str, frame: bytes, *, depth: int, values: int) -> None:
+    r"""Raise ``ParamError`` for a MessagePack frame beyond the limits, whether it holds its values or announces them.
+
+    >>> check_messagepack("message", b"\x93\x01\x90\xa1a", depth=2, values=4)
+    >>> check_messagepack("message", b"\xdd\xff\xff\xff\xff", depth=2, values=4)
+    Traceback (most recent call last):
+    ...
+    priming.errors.ParamError: message = '…': must hold at most 4 values: send less at a time
+    """
+    at = count = announced = 0
+    missing: list[int] = []
+    """How many values each container that is open still lacks."""
+    while at < len(frame):
+        while missing and not missing[-1]:
+            missing.pop()
+        if missing:
+            missing[-1] -= 1
+            announced -= 1
+        count += 1
+        members, at = _next_value(frame, at)
+        announced += members
+        if count + announced > values:
+            raise too_many(name, values)
+        if members:
+            missing.append(members)
+            if len(missing) > depth:
+                raise too_deep(name, depth)
+
+
+def _next_value(frame: bytes, at: int) -> tuple[int, int]:
+    """How many values the value at a place has in it, and where the next begins."""
+    mark = frame[at]
+    at += 1
+    if mark <= 0x7F or mark >= 0xE0:
+        return 0, at
+    if mark <= 0x8F:
+        return 2 * (mark & 15), at
+    if mark <= 0x9F:
+        return mark & 15, at
+    if mark <= 0xBF:
+        return 0, at + (mark & 31)
+    width = _LENGTHS.get(mark)
+    if width is None:
+        return 0, at + _SIZES.get(mark, 0)
+    length = int.from_bytes(frame[at : at + width], "big")
+    at += width
+    if mark in _ARRAYS:
+        return length, at
+    if mark in _MAPS:
+        return 2 * length, at
+    return 0, at + length + (mark in _EXTENSIONS)
+
+
+_ARRAYS, _MAPS, _EXTENSIONS = (0xDC, 0xDD), (0xDE, 0xDF), (0xC7, 0xC8, 0xC9)
+_LENGTHS = {
+    **dict.fromkeys((0xC4, 0xC7, 0xD9), 1),
+    **dict.fromkeys((0xC5, 0xC8, 0xDA, *_ARRAYS[:1], *_MAPS[:1]), 2),
+    **dict.fromkeys((0xC6, 0xC9, 0xDB, *_ARRAYS[1:], *_MAPS[1:]), 4),
+}
+"""Bytes of the length that follows a mark."""
+_SIZES = {
+    **dict(zip(range(0xCA, 0xD4), (4, 8, 1, 2, 4, 8, 1, 2, 4, 8), strict=True)),
+    **dict(zip(range(0xD4, 0xD9), (2, 3, 5, 9, 17), strict=True)),
+}
+"""Bytes that follow a mark of a number or an extension of fixed size."""
 
 
 def envelope(data: Any = None, error: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.arguments.globs import Globs, backwards
+from priming.core.arguments.normal_forms import Globs, backwards
 from priming.core.when import findings
 
 parts = st.sampled_from(

@@ -2,12 +2,11 @@
 
 import json
 
-import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.arguments.measured import check_json, check_messagepack
+from priming.core.arguments.measured import check_json
 from priming.errors import ParamError
 
 PLAIN = (
@@ -30,12 +29,6 @@ def members(value):
     return len(inner) + sum(map(members, inner))
 
 
-def depth(value):
-    if not isinstance(value, (dict, list)):
-        return 0
-    return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
-
-
 def passes(check, *arguments, **limits):
     try:
         check(*arguments, **limits)
@@ -52,39 +45,6 @@ def test_json_passes_exactly_with_as_many_values_as_it_has(value, ascii_only):
     assert number == 0 or not passes(check_json, "body", text, number - 1)
 
 
-@given(VALUES)
-def test_messagepack_passes_exactly_at_its_depth(value):
-    frame = msgpack.packb(value)
-    limit = depth(value)
-    assert passes(check_messagepack, "message", frame, depth=max(limit, 1), values=1_000)
-    nested = msgpack.packb([value]) if value else msgpack.packb([[1]])
-    assert not passes(check_messagepack, "message", nested, depth=0, values=1_000)
-
-
-@given(VALUES)
-def test_messagepack_counts_names_and_values(value):
-    packed = [value]
-
-    def count(item):
-        if isinstance(item, dict):
-            return 1 + sum(1 + count(inner) for inner in item.values())
-        return 1 + sum(map(count, item)) if isinstance(item, list) else 1
-
-    frame, number = msgpack.packb(packed), count(packed)
-    assert passes(check_messagepack, "message", frame, depth=100, values=number)
-    assert not passes(check_messagepack, "message", frame, depth=100, values=number - 1)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [b"x" * 300, msgpack.ExtType(1, b"y" * 300), msgpack.ExtType(2, b"1234"), -1.5, 2**63, "z" * 70_000],
-)
-def test_values_of_every_length_are_stepped_over(value):
-    frame = msgpack.packb([value, [1, 2, 3]])
-    assert passes(check_messagepack, "message", frame, depth=2, values=6)
-    assert not passes(check_messagepack, "message", frame, depth=2, values=5)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -96,8 +56,3 @@ def test_values_of_every_length_are_stepped_over(value):
 def test_what_stands_in_quotes_does_not_count(text):
     assert json.loads(text)
     assert passes(check_json, "body", text, 10)
-
-
-def test_a_frame_that_announces_what_it_does_not_hold_is_refused():
-    nested = b"\xdd\x00\x0f\x00\x00" * 90
-    assert not passes(check_messagepack, "message", nested, depth=100, values=1 << 20)
