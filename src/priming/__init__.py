@@ -43,7 +43,7 @@ _HOMES = {
     "Memory": "priming.memory",
     "HashedEmbedder": "priming.embedding.protocol",
     "CommandAgent": "priming.llm.agents",
-    "EndpointAgent": "priming.llm.endpoint",
+    "EndpointAgent": "priming.llm.agents",
     "ScriptedAgent": "priming.llm.protocol",
     "Cue": "priming.types",
     "FixedClock": "priming.types",

@@ -16,12 +16,11 @@ from typing import Protocol
 
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
-from priming.llm.agents import DeadlineExceeded
-from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt, text_field, validated_answer
+from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
-from priming_loop.environment import Turn
+from priming_loop.environment import DeadlineExceeded, Turn, text_field, validated_answer
 from priming_loop.learning import learn_from_task
 from priming_loop.planning import is_rooted
 from priming_loop.session import (

@@ -1,15 +1,20 @@
-"""What a run needs: a memory, an agent, a person who may be present, a verifier, and the time that is left."""
+"""What a run needs: a memory, an agent, a person who may be present, a verifier, and the time that is left.
+
+The agent is asked again until its answer makes sense, and gets no more time than is left.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from priming.config.values import dataclass
-from priming.llm.agents import DeadlineAgent
-from priming.llm.protocol import Agent
+from priming.errors import AgentError, ParamError
+from priming.llm.agents import CommandAgent, EndpointAgent
+from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
 from priming_loop.session import Session, Wait
 from priming_loop.session_store import LOOP, LoopParams, Sessions
@@ -17,6 +22,86 @@ from priming_loop.verification import Verifier, verify
 
 SECONDS = 60.0
 """Seconds in a minute."""
+
+
+T = TypeVar("T")
+
+
+def with_timeout(agent: Agent, seconds: float) -> Agent:
+    """The agent with a timeout for each answer; an agent of another class keeps its own."""
+    if not isinstance(agent, (CommandAgent, EndpointAgent)):
+        return agent
+    return replace(agent, params=replace(agent.params, timeout=seconds))
+
+
+class DeadlineExceeded(Exception):
+    """The time for a piece of work is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineAgent:
+    """An agent with a deadline: each answer, repairs included, gets no more time than is left."""
+
+    agent: Agent
+    deadline: float
+    monotonic: Callable[[], float]
+
+    def answer(self, prompt: str, schema: Schema) -> Answer:
+        """Ask the agent; ``DeadlineExceeded`` if it has not answered in the time that is left."""
+        left = self.deadline - self.monotonic()
+        if left <= 0:
+            raise DeadlineExceeded
+        (agent, timeout), began = self._limited(left), self.monotonic()
+        try:
+            return agent.answer(prompt, schema)
+        except AgentError:
+            # An agent that was cut short is not at fault.
+            if self.monotonic() - began >= timeout:
+                raise DeadlineExceeded from None
+            raise
+
+    def _limited(self, left: float) -> tuple[Agent, float]:
+        """The agent with its timeout reduced to the time left if that is less, and that timeout."""
+        agent = self.agent
+        if not isinstance(agent, (CommandAgent, EndpointAgent)):
+            return agent, math.inf
+        share = left / (1 + agent.params.repairs)
+        if agent.params.timeout <= share:
+            return agent, math.inf
+        return with_timeout(agent, share), share
+
+
+def validated_answer(
+    agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T], repairs: int
+) -> T:
+    """The parsed answer of an agent; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
+
+    Raises:
+        AgentError: the agent gives no answer, or none that makes sense.
+
+    """
+    question, problem = prompt, ""
+    for _ in range(1 + repairs):
+        try:
+            return parse(agent.answer(question, schema))
+        except ParamError as error:
+            problem = str(error)
+            question = with_problem(prompt, problem)
+    raise AgentError(
+        f"the agent's answer makes no sense, asked {1 + repairs} times: {problem};"
+        " see what it answers, or take another agent"
+    )
+
+
+def text_field(name: str, value: str | None, most: int) -> str | None:
+    """A text of an answer, None if it is blank; ``ParamError`` if it is too long or contains NUL."""
+    if value is None or not value.strip():
+        return None
+    if "\x00" in value:
+        raise ParamError(name, value, "must not contain the NUL character")
+    if len(value) > most:
+        raise ParamError(name, value, f"has {len(value):,} characters, at most {most:,}: shorten the text")
+    return value.strip()
 
 
 class Person(Protocol):

@@ -10,10 +10,11 @@ from typing import Any
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
 from priming.errors import ParamError
-from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt, text_field, validated_answer
+from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.environment import text_field, validated_answer
 from priming_loop.session import (
     DELIVERED,
     Impasse,

@@ -10,12 +10,11 @@ from pathlib import Path
 from priming.config.values import dataclass
 from priming.core.metacognition import assess
 from priming.errors import Conflict, NotFound, ParamError
-from priming.llm.agents import with_timeout
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.types import Progress
 from priming_loop.context import gather
-from priming_loop.environment import SECONDS, LoopEnvironment
+from priming_loop.environment import SECONDS, LoopEnvironment, with_timeout
 from priming_loop.planning import plan
 from priming_loop.session import (
     DELIVERED,

@@ -12,11 +12,10 @@ from functools import partial
 from operator import add
 
 from priming.errors import AgentError, ParamError
-from priming.llm.agents import DeadlineExceeded
 from priming.recall.recall import recall
 from priming_loop.acting import AgentDriver, advance, destructive_reason, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
-from priming_loop.environment import LoopEnvironment, Turn
+from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
 from priming_loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
 from priming_loop.planning import plan, proven_plan
 from priming_loop.session import (

@@ -16,7 +16,7 @@ from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamEr
 from priming.config.params.services import EmbedderParams
 from priming.embedding.endpoint import EndpointEmbedder
 from priming.embedding.protocol import Embedder, TokenEmbedder
-from priming.llm import endpoint
+from priming.llm import agents
 
 pytestmark = pytest.mark.extra  # openai's
 
@@ -267,7 +267,7 @@ def test_what_can_be_no_endpoint_is_refused(url, model, options):
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr(endpoint, "LIBRARY", "no_such_package")
+    monkeypatch.setattr(agents, "LIBRARY", "no_such_package")
     with pytest.raises(MissingExtra, match=r"pip install 'priming\[openai\]'"):
         EndpointEmbedder("http://localhost:8080/v1", "m")
 

@@ -1,10 +1,10 @@
-"""Agents from settings, and agents with limited time."""
+"""Agents from settings."""
 
 import pytest
 
-from priming import AgentError, CommandAgent, EndpointAgent, ParamError, ScriptedAgent
+from priming import CommandAgent, EndpointAgent, ParamError
 from priming.config.environment import AgentSettings
-from priming.llm.agents import DeadlineAgent, DeadlineExceeded, check_agent, open_agent, with_timeout
+from priming.llm.agents import check_agent, open_agent
 
 
 def test_settings_that_name_none_mean_none():
@@ -36,28 +36,3 @@ def test_what_names_nothing_is_refused(settings):
 def test_an_agent_has_a_method_that_answers(value):
     with pytest.raises(ParamError, match="must have a method answer"):
         check_agent(value)
-
-
-def test_a_timeout_is_that_of_each_answer():
-    assert with_timeout(CommandAgent("claude -p"), 7.0).params.timeout == 7.0
-    own = ScriptedAgent([])
-    assert with_timeout(own, 7.0) is own
-
-
-def test_an_agent_is_asked_before_its_deadline_only():
-    agent = DeadlineAgent(ScriptedAgent([{"n": 1}, {"n": 2}]), 10.0, lambda: 9.0)
-    assert agent.answer("?", {}) == {"n": 1}
-    with pytest.raises(DeadlineExceeded):
-        DeadlineAgent(agent.agent, 10.0, lambda: 10.0).answer("?", {})
-
-
-def test_an_agent_that_fails_before_its_deadline_is_at_fault():
-    with pytest.raises(AgentError, match="no answers left"):
-        DeadlineAgent(ScriptedAgent([]), 10.0, lambda: 9.0).answer("?", {})
-
-
-def test_an_agent_that_was_cut_short_by_its_deadline_is_not_at_fault():
-    times = iter([0.0, 0.0, 10.0])
-    agent = DeadlineAgent(CommandAgent("no-such-program-at-all"), 10.0, lambda: next(times))
-    with pytest.raises(DeadlineExceeded):
-        agent.answer("?", {})

@@ -13,7 +13,7 @@ import pytest
 
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
 from priming.config.params.services import AgentParams
-from priming.llm.endpoint import parse_model
+from priming.llm.agents import parse_model
 from priming.llm.protocol import Agent
 
 pytestmark = pytest.mark.extra  # openai's

@@ -18,7 +18,7 @@ from priming.config.params.services import EMBEDDER, EmbedderParams
 from priming.config.values import dataclass
 from priming.embedding.protocol import Vectors, check_texts
 from priming.errors import EmbedderError, ParamError
-from priming.llm.endpoint import JsonEndpoint, check_endpoint
+from priming.llm.agents import JsonEndpoint, check_endpoint
 
 VARIABLE = "PRIMING_EMBEDDER_KEY"
 PROBE = "a"

@@ -1,26 +1,213 @@
-"""Agents from settings, agents with limited time, and the agent that is a command."""
+"""Agents from settings: a command, or a model behind an endpoint.
+
+An endpoint, of an embedder too, is OpenAI-compatible: ``POST {url}/chat/completions`` with the schema of the answer.
+It needs the extra ``openai``. Redirects are not followed, so that a key is sent to its endpoint only.
+"""
 
 from __future__ import annotations
 
-import math
+import json
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable
-from dataclasses import field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from importlib.util import find_spec
 from threading import Thread
-from time import monotonic
-from typing import IO, Any
+from time import monotonic, sleep
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from priming.config import environment
 from priming.config.environment import AgentSettings
-from priming.config.params.services import AGENT, AgentParams
+from priming.config.params.services import AGENT, AgentParams, EmbedderParams
 from priming.config.values import dataclass
-from priming.errors import AgentError, ParamError, shown
-from priming.llm.endpoint import EndpointAgent, parse_model
+from priming.errors import AgentError, MissingExtra, ParamError, PrimingError, shown
 from priming.llm.protocol import Agent, Answer, Schema, request_answer
+
+if TYPE_CHECKING:
+    from httpx2 import Client, Response
+
+EXTRA, LIBRARY = "openai", "httpx2"
+_DONE = 200
+_BUSY, _BROKEN = 429, 500
+"""Too many requests, and the first of the server errors: both may pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonEndpoint:
+    """An endpoint, and the error to raise if it gives no answer. ``variable`` is the name of the key's variable."""
+
+    url: str
+    path: str
+    key: str | None = field(repr=False)
+    variable: str
+    params: AgentParams | EmbedderParams
+    wait: Callable[[float], None] = field(repr=False)
+    error: Callable[[str], PrimingError] = field(repr=False)
+
+    def post(self, client: Client, body: Any) -> str:
+        """The text of the answer; a request that the endpoint could not serve is sent again, within the timeout."""
+        deadline = monotonic() + self.params.timeout
+        for attempt in range(self.params.retries + 1):
+            status, headers, text = self._sent(client, body, deadline)
+            if status != _BUSY and status < _BROKEN:
+                break
+            pause = self._pause(attempt, headers.get("retry-after"))
+            if attempt == self.params.retries or monotonic() + pause > deadline:
+                break
+            self.wait(pause)
+        if status != _DONE:
+            raise self.error(
+                f"answered with status {status}: {self.excerpt(text)};"
+                f" see that URL, name and {self.variable} are right, or try again later"
+            )
+        return text
+
+    def excerpt(self, text: str) -> str:
+        """An answer for an error message: shortened, and without the key."""
+        return shown(text.replace(self.key, "…") if self.key else text, self.params.repeated)
+
+    def _pause(self, attempt: int, retry_after: str | None) -> float:
+        """The pause that the endpoint requests, or else one that doubles each time; at most the longest pause."""
+        own = self.params.pause * 2.0**attempt
+        requested = float(retry_after) if retry_after is not None and retry_after.isdecimal() else own
+        return min(requested, self.params.longest_pause)
+
+    def _sent(self, client: Client, body: Any, deadline: float) -> tuple[int, Mapping[str, str], str]:
+        """One request: status, headers and text."""
+        from httpx2 import HTTPError, InvalidURL, Timeout
+
+        url = f"{self.url.rstrip('/')}/{self.path}"
+        headers = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
+        left = max(0.0, deadline - monotonic())
+        timeout = Timeout(left, connect=min(self.params.connect, left))
+        try:
+            with client.stream("POST", url, json=body, headers=headers, timeout=timeout) as reply:
+                return reply.status_code, reply.headers, self._read(reply, deadline)
+        except (HTTPError, InvalidURL) as error:
+            what = str(error) or type(error).__name__
+            raise self.error(f"gave no answer: {what}; see that it runs and that the URL is right") from None
+
+    def _read(self, reply: Response, deadline: float) -> str:
+        """The text of a reply that is neither too long nor too late."""
+        content = bytearray()
+        for part in reply.iter_bytes():
+            content += part
+            if len(content) > self.params.output:
+                raise self.error(f"answered with more than {self.params.output:,} bytes: ask another model")
+            if monotonic() > deadline:
+                raise self.error(f"gave no answer within {self.params.timeout:g} s: ask a faster one")
+        return content.decode("utf-8", "replace")
+
+
+def check_endpoint(url: object, model: object, key: str | None, path: str, example: str, what: str) -> None:
+    """Refuse an invalid URL, model name or key; ``MissingExtra`` if the extra is not installed."""
+    if not is_url(url):
+        raise ParamError("url", url, f"must be an address before /{path}, such as {example}")
+    if not isinstance(model, str) or not model.strip():
+        raise ParamError("model", model, "must name a model that the endpoint has")
+    if key is not None and not (key.isascii() and key.isprintable() and key.strip()):
+        raise ParamError("key", "…", "must be printable ASCII characters on one line")
+    if find_spec(LIBRARY) is None:
+        raise MissingExtra(EXTRA, what)
+
+
+def is_url(url: object) -> bool:
+    """Whether a text is the URL of an endpoint: without query, fragment and password, so that a path can follow."""
+    if not isinstance(url, str) or not url.isprintable():
+        return False
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    is_bare = not (parts.query or parts.fragment or parts.username)
+    return is_whole and is_bare and parts.scheme in ("http", "https")
+
+
+_EXAMPLE = "http://localhost:8080/v1"
+_PATH = "chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointAgent:
+    """Asks a model by its name. ``key`` is sent to this endpoint only: redirects are not followed.
+
+    The request names the schema of the answer, but not as strict: few endpoints support every keyword, and every
+    answer is checked here. ``wait`` is called with the seconds before a request is sent again.
+    """
+
+    url: str
+    model: str
+    key: str | None = field(default=None, repr=False)
+    params: AgentParams = AGENT
+    wait: Callable[[float], None] = field(default=sleep, repr=False)
+
+    def __post_init__(self) -> None:
+        check_endpoint(self.url, self.model, self.key, _PATH, _EXAMPLE, "an agent behind an endpoint")
+
+    def answer(self, prompt: str, schema: Schema) -> Answer:
+        """Ask the model, again if its answer is malformed; ``AgentError`` says why there is no answer."""
+        from httpx2 import Client
+
+        with Client() as client:
+            return request_answer(
+                lambda text: self._reply(client, text, schema), prompt, schema, self._name, self.params
+            )
+
+    @property
+    def _name(self) -> str:
+        return f"the model {self.model!r} at {self.url}"
+
+    def _reply(self, client: Client, prompt: str, schema: Schema) -> str:
+        """The text of the model's reply to a prompt."""
+        body = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": dict(schema)},
+            },
+        }
+        endpoint = JsonEndpoint(
+            self.url, _PATH, self.key, "PRIMING_AGENT_KEY", self.params, self.wait, self._error
+        )
+        return self._content(endpoint, endpoint.post(client, body))
+
+    def _content(self, endpoint: JsonEndpoint, text: str) -> str:
+        """The content of a chat completion."""
+        try:
+            choice = json.loads(text)["choices"][0]
+            message = choice["message"]
+            content = message.get("content")
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise self._error(
+                f"did not answer with a chat completion: {endpoint.excerpt(text)};"
+                f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
+            ) from None
+        if not isinstance(content, str):
+            why = message.get("refusal") or choice.get("finish_reason")
+            raise self._error(f"said nothing ({shown(why, self.params.repeated)}): ask another model")
+        return content
+
+    def _error(self, what: str) -> AgentError:
+        return AgentError(f"{self._name} {what}")
+
+
+def parse_model(text: str) -> tuple[str, str]:
+    """The URL and the name of a model written as ``URL,NAME``.
+
+    >>> parse_model("http://localhost:8080/v1,qwen3")
+    ('http://localhost:8080/v1', 'qwen3')
+    """
+    url, _, name = text.rpartition(",")
+    if not (is_url(url) and name.strip()):
+        raise ParamError("model", text, f"must be URL,NAME, such as {_EXAMPLE},qwen3")
+    return url, name.strip()
+
 
 _CHUNK = 1 << 16
 
@@ -163,47 +350,3 @@ def check_agent(value: Any) -> Agent | None:
         raise ParamError("agent", value, "must have a method answer, such as CommandAgent('claude -p')")
     agent: Agent | None = value
     return agent
-
-
-def with_timeout(agent: Agent, seconds: float) -> Agent:
-    """The agent with a timeout for each answer; an agent of another class keeps its own."""
-    if not isinstance(agent, (CommandAgent, EndpointAgent)):
-        return agent
-    return replace(agent, params=replace(agent.params, timeout=seconds))
-
-
-class DeadlineExceeded(Exception):
-    """The time for a piece of work is over."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineAgent:
-    """An agent with a deadline: each answer, repairs included, gets no more time than is left."""
-
-    agent: Agent
-    deadline: float
-    monotonic: Callable[[], float]
-
-    def answer(self, prompt: str, schema: Schema) -> Answer:
-        """Ask the agent; ``DeadlineExceeded`` if it has not answered in the time that is left."""
-        left = self.deadline - self.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded
-        (agent, timeout), began = self._limited(left), self.monotonic()
-        try:
-            return agent.answer(prompt, schema)
-        except AgentError:
-            # An agent that was cut short is not at fault.
-            if self.monotonic() - began >= timeout:
-                raise DeadlineExceeded from None
-            raise
-
-    def _limited(self, left: float) -> tuple[Agent, float]:
-        """The agent with its timeout reduced to the time left if that is less, and that timeout."""
-        agent = self.agent
-        if not isinstance(agent, (CommandAgent, EndpointAgent)):
-            return agent, math.inf
-        share = left / (1 + agent.params.repairs)
-        if agent.params.timeout <= share:
-            return agent, math.inf
-        return with_timeout(agent, share), share

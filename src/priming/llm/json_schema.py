@@ -21,18 +21,7 @@ TYPES: Mapping[str, Callable[[Any], bool]] = {
     "integer": lambda value: _is_number(value) and value == int(value),
 }
 DESCRIBING = frozenset(
-    (
-        "$schema",
-        "$id",
-        "$comment",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-    )
+    "$schema $id $comment title description default examples deprecated readOnly writeOnly".split()  # noqa: SIM905
 )
 _PLAIN_NAME = re.compile(r"^[a-zA-Z][a-zA-Z0-9_]*$")
 

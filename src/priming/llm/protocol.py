@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from priming.config.params.services import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
@@ -71,7 +71,6 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{visible(text)}\n{fence}"
 
 
-T = TypeVar("T")
 REPAIR = """\
 Your last answer to this could not be used: {problem}.
 Answer once more, with one JSON object that fits the schema at the end, and nothing else.
@@ -95,39 +94,6 @@ def request_answer(
         f" it said {shown(text, params.repeated)}; its answer must be one JSON object that fits the schema"
         " in the prompt: see what it prints, or take another agent"
     )
-
-
-def validated_answer(
-    agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T], repairs: int
-) -> T:
-    """The parsed answer of an agent; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
-
-    Raises:
-        AgentError: the agent gives no answer, or none that makes sense.
-
-    """
-    question, problem = prompt, ""
-    for _ in range(1 + repairs):
-        try:
-            return parse(agent.answer(question, schema))
-        except ParamError as error:
-            problem = str(error)
-            question = with_problem(prompt, problem)
-    raise AgentError(
-        f"the agent's answer makes no sense, asked {1 + repairs} times: {problem};"
-        " see what it answers, or take another agent"
-    )
-
-
-def text_field(name: str, value: str | None, most: int) -> str | None:
-    """A text of an answer, None if it is blank; ``ParamError`` if it is too long or contains NUL."""
-    if value is None or not value.strip():
-        return None
-    if "\x00" in value:
-        raise ParamError(name, value, "must not contain the NUL character")
-    if len(value) > most:
-        raise ParamError(name, value, f"has {len(value):,} characters, at most {most:,}: shorten the text")
-    return value.strip()
 
 
 def with_problem(prompt: str, problem: str) -> str:

@@ -265,7 +265,7 @@ def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
 
 def _agent(options: AgentOptions, timeout: float) -> Agent:
     """The agent, with a time limit for an answer."""
-    from priming.llm.agents import with_timeout
+    from priming_loop.environment import with_timeout
 
     agent = options.load()
     if agent is None:
