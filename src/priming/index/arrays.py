@@ -17,29 +17,15 @@ from priming.core.arguments.arrays import Bools, Floats, Ints, TextVectors
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder, token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
-from priming.index.conversation_context import ConversationContext, Conversations
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, bare_terms, is_rare_word, slot_of_title, stretches_of
 from priming.index.lexicon import Lexicon
 from priming.index.nearest import SAMPLE, NearestIndex, PassageColumn, evenly, trust_in
-from priming.index.topology import Topology
+from priming.index.topology import ConversationContext, Conversations, Topology
 from priming.index.vocabulary import Vocabulary, WaitingVectors
 from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
-_DERIVED = (
-    "conversation_context",
-    "waiting",
-    "order",
-    "main_language",
-    "day_first",
-    "eligible",
-    "pool",
-    "able",
-    "trust",
-    "_titled",
-)
-"""What is cached until a memory is added or removed, or gets its vectors."""
 
 
 class NamespaceArrays:
@@ -395,3 +381,7 @@ class NamespaceArrays:
             self.title_count[self.title[number]] -= 1
             self.title_spoken[self.title[number]] -= self.spoken[number]
         self.conversations.remove(number)
+
+
+_DERIVED = tuple(name for name, value in vars(NamespaceArrays).items() if isinstance(value, cached_property))
+"""What is cached until a memory is added or removed, or gets its vectors."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.limits import PASSAGES, PassageParams
+from priming.config.params.limits import PASSAGES
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import TextVectors, distinct
 from priming.core.arguments.normal_forms import is_made_from
@@ -29,12 +29,12 @@ _WORD_LETTERS = 64
 _LETTERS = re.compile(rf"\S{{1,{_WORD_LETTERS}}}\s*")
 
 
-def is_long(text: str, params: PassageParams = PASSAGES) -> bool:
+def is_long(text: str) -> bool:
     """Whether a text is longer than what a model of sentences reads whole."""
-    return _bytes(text) > params.whole
+    return _bytes(text) > PASSAGES.whole
 
 
-def passage_ends(text: str, params: PassageParams = PASSAGES) -> tuple[int, ...]:
+def passage_ends(text: str) -> tuple[int, ...]:
     """Where each passage of a long text ends: after a sentence or line, in a longer one after a word.
 
     A text that a model of sentences reads whole has no passages. A heading stands with what follows it. Sizes are
@@ -42,22 +42,22 @@ def passage_ends(text: str, params: PassageParams = PASSAGES) -> tuple[int, ...]
 
     >>> passage_ends("It rained. We stayed in.")
     ()
-    >>> passage_ends("It rained all day. " * 100, PassageParams(least=300, most=600))[:2]
-    (588, 1177)
+    >>> passage_ends("It rained all day. " * 1000)[:2]
+    (398, 797)
     """
-    if not is_long(text, params):
+    if not is_long(text):
         return ()
     ends, size = list[int](), 0
     start = before = here = 0
-    for end in _places(text, params.most):
+    for end in _places(text, PASSAGES.most):
         step = _bytes(text[here:end])
-        if size and (size + step > params.most or (size >= params.least and text[here - 1] == "\n")):
+        if size and (size + step > PASSAGES.most or (size >= PASSAGES.least and text[here - 1] == "\n")):
             is_line = before > start and text[before - 1] == text[here - 1] == "\n"
             is_heading = is_line and not _ENDS_SENTENCE.search(text[before:here])
             ends.append(before if is_heading else here)
             start, size = ends[-1], _bytes(text[ends[-1] : here])
         before, here, size = here, end, size + step
-    if size < params.least:
+    if size < PASSAGES.least:
         ends.pop()
     return (*ends, len(text)) if ends else ()
 

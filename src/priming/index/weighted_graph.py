@@ -19,14 +19,7 @@ from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
-from priming.index.topology import (
-    FOLLOWING,
-    NAMING,
-    SIMILAR,
-    CompressedLinks,
-    WeightedLinks,
-    stretches,
-)
+from priming.index.topology import FOLLOWING, NAMING, SIMILAR, CompressedLinks, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 
 SHARED = 2
@@ -72,15 +65,13 @@ class WeightedGraph:
             self._all_links[both] = self._topology.weight_cache.get(
                 constants, lambda: CompressedLinks.of(self.n, self._links(np.arange(self.n), both=both))
             )
-        links = self._all_links[both]
-        if links is not None:
-            return self._with_ages(links.take(rows))
-        if both not in self._visited:
-            self._visited[both] = VisitedLinks(self.n)
-        return self._visited[both].edges(rows, lambda fresh: self._with_ages(self._links(fresh, both=both)))
-
-    def _with_ages(self, links: WeightedLinks) -> Edges:
-        hours = self._hours(links.link)
+        compressed = self._all_links[both]
+        if compressed is not None:
+            links = compressed.take(rows)
+        else:
+            visited = self._visited.setdefault(both, VisitedLinks(self.n))
+            links = visited.take(rows, lambda fresh: self._links(fresh, both=both))
+        hours = np.maximum(0.0, (self._now - self._topology.activated.values[links.link]) / 3600.0)
         return Edges(links.owner, links.neighbour, links.weight, links.relation, hours, links.forward)
 
     def _links(self, rows: NDArray[np.int64], *, both: bool) -> WeightedLinks:
@@ -138,9 +129,6 @@ class WeightedGraph:
         carries = (df >= SHARED) & (df <= most) & ~self._working.is_common_compound(target, most)
         return np.asarray(np.where(carries, factor, 0.0))
 
-    def _hours(self, link: Ints) -> Floats:
-        return np.asarray(np.maximum(0.0, (self._now - self._topology.activated.values[link]) / 3600.0))
-
 
 class VisitedLinks:
     """The links that were read so far, by row: the steps of a spread visit the same rows again and again."""
@@ -149,46 +137,27 @@ class VisitedLinks:
         self._place = np.zeros(n, np.int64)
         """One more than a row's position among the visited rows; 0 for other rows."""
         self._first = self._count = np.zeros(0, np.int64)
-        self._links: Edges | None = None
+        self._links: WeightedLinks | None = None
 
-    def edges(self, rows: Ints, read: Callable[[Ints], Edges]) -> Edges:
+    def take(self, rows: Ints, read: Callable[[Ints], WeightedLinks]) -> WeightedLinks:
         """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
         fresh = rows[self._place[rows] == 0]
         if self._links is None or fresh.size:
-            edges = self._add(fresh, read(fresh))
+            links = self._add(fresh, read(fresh))
             if fresh.size == rows.size:
-                return edges
+                return links
         assert self._links is not None, "links were added"
         at = self._place[rows] - 1
-        owner, links = stretches(self._first[at], self._count[at])
-        visited = self._links
-        return Edges(
-            owner,
-            visited.neighbour[links],
-            visited.weight[links],
-            visited.relation[links],
-            visited.hours[links],
-            visited.forward[links],
-        )
+        owner, numbers = stretches(self._first[at], self._count[at])
+        return WeightedLinks._make((owner, *(column[numbers] for column in self._links[1:])))
 
-    def _add(self, rows: Ints, edges: Edges) -> Edges:
+    def _add(self, rows: Ints, links: WeightedLinks) -> WeightedLinks:
         visited = self._links
-        count = np.bincount(edges.owner, minlength=rows.size)
-        first = 0 if visited is None else visited.owner.size
+        count = np.bincount(links.owner, minlength=rows.size)
+        first = 0 if visited is None else visited.link.size
         self._place[rows] = np.arange(1, rows.size + 1) + self._count.size
         self._first = np.concatenate([self._first, first + np.cumsum(count) - count])
         self._count = np.concatenate([self._count, count])
-        self._links = edges if visited is None else _concatenated(visited, edges)
-        return edges
-
-
-def _concatenated(a: Edges, b: Edges) -> Edges:
-    """The links of both. The owners are positions in two different requests, so they are not used."""
-    return Edges(
-        np.concatenate([a.owner, b.owner]),
-        np.concatenate([a.neighbour, b.neighbour]),
-        np.concatenate([a.weight, b.weight]),
-        np.concatenate([a.relation, b.relation]),
-        np.concatenate([a.hours, b.hours]),
-        np.concatenate([a.forward, b.forward]),
-    )
+        pairs = None if visited is None else zip(visited, links, strict=True)
+        self._links = links if pairs is None else WeightedLinks._make(map(np.concatenate, pairs))
+        return links

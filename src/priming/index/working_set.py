@@ -35,6 +35,8 @@ from priming.types import MemoryRecord, Retention, Use
 IMPORT, RESTORE = "import", "restore-backup"
 """The operations after which everything is read again."""
 
+_BATCH = 1000
+"""How many memories are read at once."""
 _LOOK = 50
 """How many memories at either end of those that wait are looked at for vectors."""
 
@@ -129,7 +131,10 @@ class WorkingSet(NamespaceArrays):
         if sum(sum(by_status.values()) for by_status in counted.values()) > len(records):
             for memory in self._store.rows(self.namespace, MemoryRow):
                 self.reserved_rows[memory.id] = self._new_row(memory.id)
-        self._add_records(list(records.values()))
+        whole = list(records.values())
+        for first in range(0, len(whole), _BATCH):
+            for document in self._read(whole[first : first + _BATCH]):
+                self.add(document)
         for verdict in self._store.rows(self.namespace, VerdictRow):
             self.cue_feedback.put(verdict)
         links = self._store.rows(self.namespace, LinkRow)
@@ -143,17 +148,6 @@ class WorkingSet(NamespaceArrays):
             np.array([link.given for _, _, link in linked], np.bool_),
             np.array([_activated(link) for _, _, link in linked], np.float64),
         )
-
-    def _add_records(self, records: Sequence[MemoryRecord], batch: int = 1000) -> None:
-        for first in range(0, len(records), batch):
-            rows = records[first : first + batch]
-            ids = None if len(records) > batch else [row.id for row in rows]
-            stored = stored_vectors(self._store, self.namespace, self.embedder.generation, ids)
-            if first == 0:
-                vectors = {key: unpacked(blob) for key, blob in stored}
-            chosen = [vectors.get((row.id, row.version)) for row in rows]
-            for document in describe(rows, chosen, self.embedder):
-                self.add(document)
 
     def _note_boundaries(self, interval: MemoryRecord | VersionRow, now: datetime) -> None:
         """Record when the validity of a memory changes next."""
