@@ -16,7 +16,7 @@ from priming.core.metacognition import Assessment
 from priming.core.score import arc, effectiveness
 from priming.core.when import evaluate
 from priming.errors import NotFound
-from priming.graph.traversal import neighbors
+from priming.graph.selection import neighbors
 from priming.llm.protocol import fenced
 from priming.namespace import Namespace
 from priming.recall.recall import recall

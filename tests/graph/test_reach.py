@@ -1,6 +1,6 @@
 """What strong links lead to."""
 
-from priming.graph.traversal import neighbors
+from priming.graph.selection import neighbors
 
 
 def remember_all(memory, *texts):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.graph.traversal import cycles
+from priming.core.graph import cycles
 
 NODES = "abcdefg"
 links = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=25)

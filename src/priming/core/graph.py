@@ -6,12 +6,13 @@ from compressed sparse rows that are built once; a store may answer from somethi
 Each row's stretch of a ``Graph`` lists the links that leave the row, then those that enter it, so that
 walking both ways reads one stretch of memory and not two. Within each part the links are in one canonical
 order (other end, relation, weight, age), so that sums do not depend on the order in which the links were
-given, to the last bit.
+given, to the last bit. ``cycles`` finds the circles of links that must not form any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -281,3 +282,67 @@ def in_order(keys: Ints, *, digits: int = ROW_DIGITS) -> Ints:
         part = (keys >> (16 * digit)).astype(np.uint16)
         order = order[np.argsort(part[order], kind="stable")]
     return order
+
+
+Successors = Mapping[str, Sequence[str]]
+
+
+def cycles(links: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """The shortest cycle through the first node of each strongly connected component (Kosaraju's algorithm).
+
+    A cycle does not repeat its first node. The cost is linear in the links. A link from a node to itself is no cycle.
+
+    >>> cycles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
+    [('b', 'c')]
+    """
+    successors: dict[str, list[str]] = {}
+    predecessors: dict[str, list[str]] = {}
+    for source, target in sorted(set(links)):
+        if source != target:
+            successors.setdefault(source, []).append(target)
+            predecessors.setdefault(target, []).append(source)
+    components = _components(successors, predecessors)
+    return [_shortest_cycle(min(nodes), nodes, successors) for nodes in components if len(nodes) > 1]
+
+
+def _components(successors: Successors, predecessors: Successors) -> list[set[str]]:
+    """The strongly connected components: searches along predecessors, from the nodes in reverse postorder."""
+    visited: set[str] = set()
+    order = [node for start in successors for node in _postorder(start, successors, visited)]
+    visited = set()
+    components = [set(_postorder(start, predecessors, visited)) for start in reversed(order)]
+    return [nodes for nodes in components if nodes]
+
+
+def _postorder(start: str, successors: Successors, visited: set[str]) -> list[str]:
+    """The nodes that a depth-first search from ``start`` visits newly, each after all its successors."""
+    if start in visited:
+        return []
+    visited.add(start)
+    order, stack = [], [(start, iter(successors.get(start, ())))]
+    while stack:
+        node, remaining = stack[-1]
+        successor = next((candidate for candidate in remaining if candidate not in visited), None)
+        if successor is None:
+            order.append(node)
+            stack.pop()
+        else:
+            visited.add(successor)
+            stack.append((successor, iter(successors.get(successor, ()))))
+    return order
+
+
+def _shortest_cycle(start: str, nodes: set[str], successors: Successors) -> tuple[str, ...]:
+    """The shortest path from ``start`` back to itself among ``nodes``, by a breadth-first search."""
+    came_from: dict[str, str] = {}
+    waiting = deque([start])
+    while start not in came_from:
+        node = waiting.popleft()
+        for successor in successors[node]:
+            if successor in nodes and successor not in came_from:
+                came_from[successor] = node
+                waiting.append(successor)
+    path = [came_from[start]]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))

@@ -13,8 +13,8 @@ from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.config.words import RANKED, REPLACED
 from priming.core.arguments.checks import check_path
+from priming.core.graph import cycles
 from priming.errors import NotFound, ParamError
-from priming.graph.traversal import cycles
 from priming.index.working_set import RESTORE
 from priming.namespace import Namespace
 from priming.recall.terms import current_weights

@@ -17,7 +17,14 @@ from priming.config.params.laws import SCORE
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.config.words import RULES, TRUST, least
-from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
+from priming.core.arguments.checks import (
+    check_choice,
+    check_fraction,
+    check_name,
+    check_predicates,
+    check_tags,
+    check_text,
+)
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
@@ -46,7 +53,7 @@ def check_lesson(
         wrong=wrong,
         when={} if cue is None else _conditions(cue),
         tags=check_tags(tags),
-        priority=_check_priority(priority),
+        priority=check_fraction("priority", priority, SCORE.priority_max),
         source=check_name("source", source),
         trust=check_choice("trust", trust, TRUST),
         rule=rule_kind_of(right) if rule is None else check_choice("rule", rule, RULES),
@@ -92,12 +99,6 @@ def described(when: Mapping[str, Any]) -> str:
         for name, value in when.items()
     )
     return f"where {', '.join(parts)}" if when else "everywhere"
-
-
-def _check_priority(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
-        raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")
-    return float(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from priming.core.arguments.checks import (
     check_tags,
     check_text,
 )
+from priming.core.graph import cycles
 from priming.errors import MOST_VIOLATIONS, Conflict, ParamError, SchemaTooNew, StoreError
-from priming.graph.traversal import cycles
 from priming.storage.rows import LinkIdentity
 from priming.types import EMPTY
 
@@ -312,12 +312,6 @@ def _check_format_version(value: Any) -> int:
     return int(value)
 
 
-def _check_priority(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
-        raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")
-    return float(value)
-
-
 def check_relation(value: Any) -> str:
     """A relation that a pack may contain, checked."""
     relation = _check_required("relation", value)
@@ -359,7 +353,7 @@ _RULE: dict[str, tuple[Check, bool]] = {
     "tags": (check_tags, False),
     "rule": (partial(check_choice, "rule", choices=RULES), False),
     "importance": (partial(check_fraction, "importance"), False),
-    "priority": (_check_priority, False),
+    "priority": (partial(check_fraction, "priority", high=SCORE.priority_max), False),
     "confidence": (partial(check_fraction, "confidence"), False),
 }
 _LINK: dict[str, tuple[Check, bool]] = {

@@ -8,7 +8,7 @@ from priming.config.params.laws import SCORE
 from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
-from priming.graph.traversal import neighbors
+from priming.graph.selection import neighbors
 from priming.learning import feedback
 from priming.namespace import Namespace
 from priming.recall.recall import recall

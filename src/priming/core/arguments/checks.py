@@ -119,10 +119,10 @@ def check_number(name: str, value: Any, *, low: float = -math.inf, high: float =
     return number
 
 
-def check_fraction(name: str, value: Any) -> float:
-    """A number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ParamError(name, value, f"must be {interval(0, 1)}")
+def check_fraction(name: str, value: Any, high: float = 1.0) -> float:
+    """A number in [0, ``high``]."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= high:
+        raise ParamError(name, value, f"must be {interval(0, high)}")
     return float(value)
 
 
