@@ -9,12 +9,10 @@ from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY
 from priming.config.words import LEARNED_FROM, MERGED, OPPOSING, RANKED, REPLACED, UNDIRECTED
-from priming.learning.retention import with_retention
+from priming.learning.coactivation import link_identity
+from priming.learning.verdict_effect import with_retention
 from priming.namespace import Namespace
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, retention_of
-
-LinkKey = tuple[str, str, str]
-"""Source, target and relation of a link."""
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange, retention_of
 
 
 class MergePlan:
@@ -29,10 +27,10 @@ class MergePlan:
     ) -> None:
         self.memories = {row.id: row for row in memories}
         self.left_out = 0
-        self.unvouched: set[LinkKey] = set()
-        self._links = {_link_key(link): link for link in links}
+        self.unvouched: set[LinkIdentity] = set()
+        self._links = {link_identity(link): link for link in links}
         self._memories_before, self._links_before = dict(self.memories), dict(self._links)
-        self._touching: dict[str, set[LinkKey]] = defaultdict(set)
+        self._touching: dict[str, set[LinkIdentity]] = defaultdict(set)
         self._targets: dict[tuple[str, str], set[str]] = defaultdict(set)
         for link in ranked:
             self._targets[link.relation, link.source].add(link.target)
@@ -54,7 +52,7 @@ class MergePlan:
         self.memories[into] = result
         moving = [self._links[key] for key in sorted(self._touching[merged])]
         if not vouched:
-            self.unvouched |= {_link_key(link) for link in moving if link.relation in OPPOSING}
+            self.unvouched |= {link_identity(link) for link in moving if link.relation in OPPOSING}
             moving = [link for link in moving if link.relation not in OPPOSING]
         for link in moving:
             if link.source != merged or link.relation not in (LEARNED_FROM, *REPLACED):
@@ -95,20 +93,20 @@ class MergePlan:
 
     def _existing(self, link: LinkRow) -> LinkRow | None:
         """The link with the same ends and relation; an undirected one may be stored in either direction."""
-        existing = self._links.get(_link_key(link))
+        existing = self._links.get(link_identity(link))
         if existing is None and link.relation in UNDIRECTED:
             return self._links.get((link.target, link.source, link.relation))
         return existing
 
     def _put(self, link: LinkRow) -> None:
-        key = _link_key(link)
+        key = link_identity(link)
         self._links[key] = link
         for end in key[:2]:
             self._touching[end].add(key)
         self._targets[link.relation, link.source].add(link.target)
 
     def _drop(self, link: LinkRow) -> None:
-        key = _link_key(link)
+        key = link_identity(link)
         del self._links[key]
         for end in key[:2]:
             self._touching[end].discard(key)
@@ -156,10 +154,6 @@ def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
 def _stability(row: MemoryRow) -> tuple[float, float]:
     """The order of retention: the memory of the larger stability is retained better."""
     return row.stability or 0.0, row.endurance
-
-
-def _link_key(link: LinkRow) -> LinkKey:
-    return link.source, link.target, link.relation
 
 
 def _moved(link: LinkRow, merged: str, into: str) -> LinkRow:

@@ -2,13 +2,13 @@
 
 Links change their weight in three places, each of which writes one operation:
 
-- here: a verdict is credited to the links of the path that led to the memory (``credit.credit_path``), or to the
-  links between memories that proved useful together (``credit.VerdictEffect``);
+- here: a verdict is credited to the links of the path that led to the memory (``credit_path``), or to the
+  links between memories that proved useful together (``VerdictEffect``);
 - ``coactivation``: useful recalls link memories that were active together, and move such links by Oja's rule.
   It is called from here and from ``runs``, and adds its changes to their operation;
 - ``runs``: the output of a run moves the links among all memories that the run was shown, by the automatic step.
 
-Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.stages.decay`` lets links
+Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.decay`` lets links
 fade or removes them, by the profile too; no other code learns the weight of a link.
 """
 
@@ -27,15 +27,16 @@ from priming.errors import ParamError
 from priming.history.log import check_recalled_in, check_session
 from priming.history.movements import memory_text
 from priming.learning.coactivation import POSITIVE
-from priming.learning.retention import REVIEW_RATINGS, with_use
 from priming.learning.runs import settle_by_output, settled_text
 from priming.learning.verdict_effect import (
+    REVIEW_RATINGS,
     Credited,
     EffectLine,
     VerdictEffect,
     check_recalled,
     credit_path,
     profile_of,
+    with_use,
 )
 from priming.namespace import Namespace
 from priming.recall import traces

@@ -23,7 +23,6 @@ from priming.core.forgetting import (
 from priming.core.plasticity import nudge
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.retention import with_use
 from priming.learning.runs import DONE, settle_by_output, settled_text
 from priming.learning.verdict_effect import (
     Credited,
@@ -32,6 +31,7 @@ from priming.learning.verdict_effect import (
     check_recalled,
     credit_path,
     profile_of,
+    with_use,
 )
 from priming.namespace import Namespace
 from priming.recall import traces

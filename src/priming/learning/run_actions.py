@@ -1,14 +1,15 @@
-"""The actions of an agent in a run, by the log, and which of the memories that it was shown they followed."""
+"""Runs as they are shown; the actions of an agent in a run, by the log, and which memories they followed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import combinations
 
 from priming.config.values import dataclass
 from priming.history.log import newest_first
+from priming.learning.coactivation import link_identity
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow, VersionRow
@@ -23,6 +24,22 @@ _WORDS = 2
 """Number of a memory's distinctive words that a text must use to follow it; all of them if it has fewer."""
 _FOLLOWED_RELATIONS = ("similar-to",)
 """Relations made by rule between texts on the same subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of work: recalls under its ``session`` belong to it, and ``shown`` are the keys that they returned.
+
+    ``settled`` is "used" or "unused" once the use of its output has been reported, else None.
+    """
+
+    id: str
+    session: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    settled: str | None = None
+    shown: tuple[str, ...] = ()
+    operation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +119,9 @@ def _action(logged: Logged) -> RunAction:
     hand = [change for change in logged.rows if isinstance(change.after, LinkRow) and change.after.given]
     if logged.kind != "link":
         hand = [change for change in hand if change.before is None]
-    links = [_identity(change) for change in hand if change.before is None]
+    links = [link_identity(c.row) for c in hand if c.before is None and isinstance(c.row, LinkRow)]
     ends = {end for change in hand for end in change.ends}
     return RunAction(frozenset(written), frozenset(written - created), frozenset(links), frozenset(ends))
-
-
-def _identity(change: RowChange) -> LinkIdentity:
-    row = change.row
-    assert isinstance(row, LinkRow), "the change of a link"
-    return row.source, row.target, row.relation
 
 
 def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> set[str]:
@@ -176,9 +187,7 @@ def followed_links(
     connected = {end for pair in pairs for end in pair}
     for memory_id in set(follows) - connected:
         pairs |= {_pair(*hop) for hop in ways.get(memory_id, ())} & between.keys()
-    return {
-        (link.source, link.target, link.relation): link for pair in sorted(pairs) for link in between[pair]
-    }
+    return {link_identity(link): link for pair in sorted(pairs) for link in between[pair]}
 
 
 def _pair(a: str, b: str) -> MemoryPair:

@@ -26,8 +26,7 @@ from priming.history.log import newest_first
 from priming.history.movements import links_text, moves_of
 from priming.history.undo import undo
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
-from priming.learning.results import Run
-from priming.learning.run_actions import followed, followed_links, run_actions
+from priming.learning.run_actions import Run, followed, followed_links, run_actions
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace

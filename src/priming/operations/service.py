@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
     from priming.history.weights_over_time import StrengthEvent
-    from priming.learning.results import Run
+    from priming.learning.run_actions import Run
     from priming.memory import Memory
     from priming.rules.results import Pack
     from priming.types import Clock, MemoryRecord

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.learning.results import Verdict
 from priming.results import Step
 from priming.types import EMPTY, Link, MemoryRecord, Operation
 
@@ -48,6 +47,20 @@ class Predicate:
     wanted: Any
     present: Any
     finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One verdict on one memory; ``cue`` is that of the recall, ``recall_id`` is None without a recall."""
+
+    key: str
+    verdict: str
+    at: datetime
+    tier: str
+    operation: str
+    recall_id: str | None = None
+    session: str | None = None
+    cue: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)

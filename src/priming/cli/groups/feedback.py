@@ -17,7 +17,7 @@ from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 
 if TYPE_CHECKING:
-    from priming.learning.results import Run
+    from priming.learning.run_actions import Run
     from priming.rules.results import LinkHistory, Predicate, Why
 
 Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
