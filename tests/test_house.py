@@ -146,9 +146,9 @@ def test_only_what_works_on_an_open_namespace_touches_the_storage():
     assert outside <= {"cli/doctor.py"}
 
 
-def test_only_rules_sleep_the_loop_and_the_command_line_talk_to_a_language_model():
+def test_only_care_sleep_the_loop_and_the_command_line_talk_to_a_language_model():
     rooms = {folder for folder, file in importing("llm") if file != "embedding/endpoint.py"}
-    assert rooms <= {"llm", "rules", "sleep", "cli"}
+    assert rooms <= {"llm", "maintenance", "sleep", "cli"}
 
 
 @pytest.mark.parametrize("file", files(), ids=name)

@@ -1,4 +1,8 @@
-"""Contradictions: facts that give one subject different values, rules that disagree, and how to settle them."""
+"""Contradictions: facts that give one subject different values, rules that disagree, and how to settle them.
+
+An agent may judge two rules whose words leave open what the later changes; its answer is data, checked against a
+schema.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,29 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import get_args
 
 from priming.config.caller import Caller, calling
+from priming.config.settings import Settings
+from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KEPT_BESIDE, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.errors import Conflict, NotFound
 from priming.index.document import FACT
+from priming.llm.agents import open_agent
+from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.maintenance.replacing import deprecate, merge
 from priming.namespace import Namespace
 from priming.recall.entities import under_other_names
 from priming.recall.relevance import done_instead, quiet_rules
 from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
-from priming.rules.judge import RuleJudge
 from priming.rules.placement import is_unclear
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
 from priming.text.quotation import quote_text
-from priming.text.statements.judge import Judgement, judge
+from priming.text.statements.judge import Judgement, JudgementKind, judge
 from priming.text.statements.reader import as_told
 from priming.types import MemoryRecord, Operation
 
@@ -237,3 +245,34 @@ def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
 
 def _stated_at(record: MemoryRecord) -> datetime | None:
     return record.occurred_at or record.recorded_at
+
+
+PACKAGE, PHASE = "priming.maintenance", "change"
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "change": {"enum": list(get_args(JudgementKind))},
+        "reason": {"type": "string", "minLength": 1, "maxLength": 200},
+    },
+    "required": ["change", "reason"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleJudge:
+    """Asks an agent what the later of two rules does to the earlier."""
+
+    agent: Agent
+
+    def __call__(self, earlier: str, later: str) -> Judgement:
+        """Return its judgement; ``AgentError`` if it gives no valid answer."""
+        places = {"earlier": fenced(quote_text(earlier)), "later": fenced(quote_text(later))}
+        answer = self.agent.answer(prompt(PACKAGE, PHASE, places, SCHEMA), SCHEMA)
+        return Judgement(answer["change"], f"{' '.join(str(answer['reason']).split())} (says the agent)")
+
+
+def users_judge(settings: Settings) -> RuleJudge | None:
+    """Return what asks the agent that the user's settings name; None if they name none."""
+    agent = open_agent(settings.agent())
+    return None if agent is None else RuleJudge(agent)

@@ -188,8 +188,7 @@ class LocalService:
 
     def settle(self) -> None:
         """Let the user's agent, if there is one, decide on rules that are unclear, where something changed."""
-        from priming.maintenance.contradictions import settle
-        from priming.rules.judge import users_judge
+        from priming.maintenance.contradictions import settle, users_judge
 
         judge = None if self.settings is None else users_judge(self.settings)
         if judge is None:

@@ -82,8 +82,7 @@ def sleep(
 
 def _settle(store: StoreOptions, memory: Memory, agent: Agent | None) -> None:
     """Let the agent decide on rules that are unclear, and say what it did; its failure stops no night."""
-    from priming.maintenance.contradictions import settle
-    from priming.rules.judge import RuleJudge
+    from priming.maintenance.contradictions import RuleJudge, settle
 
     try:
         for operation in () if agent is None else settle(memory, RuleJudge(agent), set()):

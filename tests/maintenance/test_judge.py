@@ -4,8 +4,7 @@ import pytest
 
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
-from priming.maintenance.contradictions import settle
-from priming.rules.judge import RuleJudge
+from priming.maintenance.contradictions import RuleJudge, settle
 
 ARGO, FLUX = "Ask argonaut about deploys", "Ask fluxion about deploys"
 
