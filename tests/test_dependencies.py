@@ -17,13 +17,13 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OWN = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
 PARTS = {
-    "priming/sleep/clustering.py": "sleep",
+    "priming/sleep/deep.py": "sleep",
     "priming_server/postgres/": "postgres",
     "priming_server/fleet/cluster.py": "fleet",
     "priming_server/": "server",
     "priming/embedding/onnx.py": "fastembed",
     "priming/embedding/endpoint.py": "openai",
-    "priming/llm/endpoint.py": "openai",
+    "priming/llm/agents.py": "openai",
     "priming/graph/plot.py": "plot",
     "priming_lab/plots.py": "lab",
 }

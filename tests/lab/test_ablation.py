@@ -466,7 +466,9 @@ def test_progress_counts_the_replays(memory, clock):
     for i in range(2):
         judge(memory, clock, " ".join(words(i)), f"told-{i}", cue=Cue(task=f"t{i}"))
     seen = []
-    memory.ablate(["words", "meaning"], propose=False, progress=lambda done, total: seen.append((done, total)))
+    memory.ablate(
+        ["words", "meaning"], propose=False, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(done, 6) for done in range(7)]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from priming import Cue
 from priming.config.params.limits import STORE
-from priming.remember.echo_filter import EchoGuard
+from priming.remember.similar import EchoGuard
 
 FULL = "The deploy failed because the disk was full."
 CLEAN = "We cleaned the build cache on Monday."

@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 
 from priming.config.params.limits import SLEEP
-from priming.sleep.clustering import cluster_rows
+from priming.sleep import deep
 
 from .making import around
 
 pytestmark = pytest.mark.extra  # HDBSCAN's
 
 
-def result(vectors, size=3, **params):
-    return [
-        cluster_row.tolist()
-        for cluster_row in cluster_rows(np.asarray(vectors), size, replace(SLEEP, **params))
-    ]
+def result(vectors, step=None, **params):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deep, "SLEEP", replace(SLEEP, **params))
+        return [cluster_row.tolist() for cluster_row in deep.cluster_rows(np.asarray(vectors), step)]
 
 
 def noise(number, seed=1, dimension=256):
@@ -73,7 +72,9 @@ def test_clusters_of_several_batches_are_one_where_their_centroids_are_near():
 
 
 def test_two_are_enough_for_procedures():
-    assert result(np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]), size=2) == [
+    assert result(
+        np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]), cluster=2
+    ) == [
         [0, 1],
         [2, 3],
     ]
@@ -88,10 +89,6 @@ def test_what_was_given_is_left_as_it_was():
 
 def test_progress_is_told_batch_by_batch():
     answer = []
-    cluster_rows(
-        np.concatenate([around(0, 10), around(1, 10)]),
-        3,
-        replace(SLEEP, batch=10),
-        lambda *at: answer.append(at),
-    )
+    both = np.concatenate([around(0, 10), around(1, 10)])
+    result(both, lambda *at: answer.append(at), batch=10)
     assert answer == [(1, 2), (2, 2)]

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from priming.sleep.clustering import centroid
-from priming.sleep.deep import DeepStage, KnownEntity
+from priming.sleep.deep import DeepStage, KnownEntity, centroid
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 

@@ -88,7 +88,8 @@ def test_a_text_that_holds_later_takes_no_gist_away_yet(slept, clock):
 
 
 def test_what_an_agent_wrote_gives_way_too(slept):
-    from priming.sleep.gist import MODEL, Gist, rewrite_entity
+    from priming.sleep.entities import rewrite_entity
+    from priming.sleep.gist import MODEL, Gist
 
     entity = slept.get(ENTITY)
     with slept.writing() as now:

@@ -6,7 +6,7 @@ import pytest
 
 from priming import HashedEmbedder
 from priming.config.params.limits import SLEEP
-from priming.sleep.reading import StageReader
+from priming.sleep import deep, reading
 
 from .making import DAY
 
@@ -20,11 +20,14 @@ def lived(memory):
     return memory
 
 
-def planned(memory, clock, stage, **params):
+def planned(memory, clock, stage, window=SLEEP.window, **params):
     """What a stage plans, as the keys that each item is about."""
-    reading = StageReader(memory, clock.at, replace(SLEEP, **params))
-    names = {record.id: record.key for record in memory.list(status=None, limit=100)}
-    return [tuple(names[item] for item in item.ids) for item in reading.stage(stage)(lambda *_: None)]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (deep, reading):
+            patch.setattr(module, "SLEEP", replace(SLEEP, **params))
+        reader = reading.StageReader(memory, clock.at, window=window)
+        names = {record.id: record.key for record in memory.list(status=None, limit=100)}
+        return [tuple(names[item] for item in item.ids) for item in reader.stage(stage)(lambda *_: None)]
 
 
 def test_light_compares_the_latest_only(memory, clock):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from priming.sleep.families import FamilyEntity, FamilyMember, family_gist
+from priming.sleep.entities import FamilyEntity, family_gist
 from priming.sleep.plan import PlannedItem
-from priming.sleep.procedures import read_procedure
-from priming.sleep.skill import ProcedureCandidate, SkillStage, merge_steps
+from priming.sleep.procedures import ProcedureCandidate, read_procedure
+from priming.sleep.skill import SkillStage, merge_steps
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
 
@@ -147,7 +147,7 @@ def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again()
 
 def test_a_family_names_so_many_members_only():
     members = [
-        FamilyMember(item.record, item.text)
+        item.text
         for item in (skill(f"m{number}", f"Deploy v{number}: 1. Pull. 2. Run.") for number in range(20))
     ]
     heading, text = family_gist(members)
@@ -159,7 +159,7 @@ def test_a_family_names_so_many_members_only():
 def test_a_family_of_one_title_says_what_tells_its_members_apart():
     steps = ("1. Open. 2. Seal it with wax.", "1. Open. 2. Seal it with tape.")
     item, other = (skill(f"m{n}", f"Seal the crate: {text}") for n, text in enumerate(steps))
-    _, text = family_gist([FamilyMember(each.record, each.text) for each in (item, other)])
+    _, text = family_gist([each.text for each in (item, other)])
     assert text.startswith("2 procedures are all called “Seal the crate”: two steps differ")
     assert "wax" in text
     assert "tape" in text

@@ -3,7 +3,7 @@
 import pytest
 
 from priming import MissingExtra
-from priming.sleep import clustering
+from priming.sleep import deep
 
 REMEDY = "the stage 'deep' of sleep needs the extra 'sleep': pip install 'priming[sleep]'"
 
@@ -11,7 +11,7 @@ REMEDY = "the stage 'deep' of sleep needs the extra 'sleep': pip install 'primin
 @pytest.fixture
 def lived(memory, monkeypatch):
     """A memory with a cluster and a duplicate, where the library is absent."""
-    monkeypatch.setattr(clustering, "LIBRARY", "no_such_package")
+    monkeypatch.setattr(deep, "LIBRARY", "no_such_package")
     for number in range(4):
         memory.remember(
             f"The release of Kestrel failed, the disk is full: try {number}.", session=f"s{number}"
@@ -36,6 +36,6 @@ def test_a_night_that_is_to_cluster_is_refused_before_anything_is_changed(lived)
 
 
 def test_a_night_with_too_little_to_cluster_leaves_nothing(memory, monkeypatch):
-    monkeypatch.setattr(clustering, "LIBRARY", "no_such_package")
+    monkeypatch.setattr(deep, "LIBRARY", "no_such_package")
     memory.remember("Lunch was late today.")
     assert memory.sleep().left_alone == ()

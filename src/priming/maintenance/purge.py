@@ -15,7 +15,7 @@ from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.results import ErasedMemory, Receipt
-from priming.sleep.quotations import gists_quoting
+from priming.sleep.entities import gists_quoting
 from priming.storage.copies import begin_purge, finish_purges, mentions_any, purge_mark, remove_copies
 from priming.storage.protocol import Changes, Logged, Trace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow

@@ -22,11 +22,11 @@ from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.history.undo import restored_vectors
 from priming.index.document import packed_vectors, vectors_of
 from priming.namespace import Namespace
-from priming.remember.drafts import current_version, draft, succeeding_rows
-from priming.remember.relink import relink_mentions
+from priming.remember.drafts import FIELDS, current_version, draft, succeeding_rows
+from priming.remember.remember import relink_mentions
 from priming.rules.pack_file import pack_of
 from priming.rules.results import NearDuplicates
-from priming.sleep.quotations import requote
+from priming.sleep.entities import requote
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.quotation import quote_text
@@ -331,8 +331,8 @@ def supersede(
         if old.heading and not _words(old.heading) & (_words(old.content) - _words(content)):
             arguments["heading"] = old.heading
         new = draft({**arguments, **changes, "content": content})
-        at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
-        rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
+        rows, version = succeeding_rows(memory, old, new, now, boundary)
+        at = version.recorded_at
         at_once = boundary is None or boundary <= at
         (vectors,) = vectors_of(memory.embedder, [new])
         rows += relink_mentions(memory, old, new, at, at_once=at_once)
@@ -349,23 +349,10 @@ def _words(text: str) -> set[str]:
     return set(terms(text))
 
 
-def _default_start(old: VersionRow, now: datetime, at: datetime) -> datetime:
-    """The start of a version without ``valid_from``: now, or the old version's start if the clock was set back."""
-    start = old.valid_from or now
-    return max(now, start) if start <= at else now
-
-
 def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
-    names = [
-        "session",
-        "speaker",
-        "occurred_at",
-        "tags",
-        "metadata",
-        "when",
-        "importance",
-        "outcome",
-        "source",
-        "trust",
-    ]
-    return {"kind": kind, **{name: getattr(old, name) for name in names}}
+    """The arguments of ``remember`` that a new version keeps."""
+    return {"kind": kind, **{name: getattr(old, name) for name in FIELDS if name not in _OWN}}
+
+
+_OWN = ("content", "heading", "kind", "key", "gist", "files")
+"""The arguments of which each version has its own, or none."""

@@ -1,4 +1,4 @@
-"""The arguments of ``remember`` as one checked value, and the version of a memory that is made of it."""
+"""The arguments of ``remember`` as one checked value, and the versions of a memory that are made of it, or follow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.recall.entities import file_key
 from priming.serialization import stamp
-from priming.storage.rows import RowChange, VersionRow
+from priming.storage.rows import MemoryRow, RowChange, VersionRow
 from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.names import find
@@ -189,21 +189,73 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
 
 
 def succeeding_rows(
-    memory: Namespace, old: VersionRow, new: Draft, now: datetime, start: datetime
+    memory: Namespace, old: VersionRow, new: Draft, now: datetime, start: datetime | None = None
 ) -> tuple[list[RowChange], VersionRow]:
-    """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version."""
+    """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version.
+
+    By default it starts now, or when the old version did if the clock was set back since.
+    """
+    at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
+    if start is None:
+        start = max(now, old.valid_from or now) if (old.valid_from or now) <= at else now
     if old.valid_from is not None and start < old.valid_from:
         rule = (
             f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends:"
             " give a time from then on, or undo what made that version"
         )
         raise ParamError("valid_from", start.isoformat(), rule)
-    parts = split(old, boundary=start, at=now)
-    last = max(version.revision for version in memory.store.rows(memory.namespace, VersionRow, ids=[old.id]))
-    ended = replace(parts.ended, revision=last + 1)
-    version = replace(new.version(old.id, old.version + 1, now, start), revision=last + 2)
-    changes = [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, version)]
-    return changes, version
+    rows = memory.store.rows(memory.namespace, VersionRow, ids=[old.id])
+    version = replace(new.version(old.id, old.version + 1, at, start), revision=_last(rows) + 2)
+    return _followed_by(rows, old, version), version
+
+
+def supersede_rows(
+    rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any
+) -> list[RowChange]:
+    """Add a new version from now on, with other fields; ``rows`` are all rows of the memory's versions."""
+    at = max(at, old.recorded_at)
+    fresh = replace(
+        old,
+        version=max(row.version for row in rows) + 1,
+        revision=_last(rows) + 2,
+        recorded_at=at,
+        valid_from=max(at, old.valid_from or at),
+        valid_to=None,
+        **changes,
+    )
+    return _followed_by(rows, old, fresh)
+
+
+def _followed_by(rows: Sequence[VersionRow], old: VersionRow, new: VersionRow) -> list[RowChange]:
+    """The old row is retired, and its copy ends where the new version begins."""
+    assert new.valid_from is not None, "a new version has a start"
+    parts = split(old, boundary=new.valid_from, at=new.recorded_at)
+    ended = replace(parts.ended, revision=_last(rows) + 1)
+    return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, new)]
+
+
+def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
+    """Change fields of a version that keeps its number: its row is retired and followed by a new row."""
+    at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
+    again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
+    return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
+
+
+def with_state(change: RowChange, states: Mapping[str, Mapping[str, Any]]) -> RowChange:
+    """Return the change, with the state of the memory that it creates, if that is among ``states``."""
+    row = change.after
+    if isinstance(row, MemoryRow) and row.id in states:
+        return RowChange(change.before, replace(row, **states[row.id]))
+    return change
+
+
+def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:
+    """The current row of a version."""
+    return next(row for row in reversed(rows) if row.version == version and row.retired_at is None)
+
+
+def _last(rows: Sequence[VersionRow]) -> int:
+    return max(row.revision for row in rows)
 
 
 def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRow:

@@ -1,4 +1,4 @@
-"""Who makes a link? Here users do, with ``link`` and ``set_strength``; ``nearest.py`` links by similarity.
+"""Who makes a link? Here users do, with ``link`` and ``set_strength``; ``similar.py`` links by similarity.
 
 ``planner.py`` makes the links of sessions, names and contradictions; learning and sleep make theirs.
 """

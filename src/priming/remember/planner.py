@@ -41,10 +41,8 @@ from priming.recall.entities import (
     resolve_entity,
     under_other_names,
 )
+from priming.remember import similar
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
-from priming.remember.echo_filter import EchoGuard
-from priming.remember.nearest import NearestLinker, Neighbours, similar_ends
-from priming.remember.rivals import STATED, facts_told, judged, likest_holders
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import ids_of, ids_of_digests, present, record_named
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
@@ -106,12 +104,12 @@ class RememberPlan:
     """Whether a duplicate strengthens the links of its memory."""
     plasticity: PlasticityParams = PLASTICITY
     forgetting: ForgettingParams = FORGETTING
-    echo: EchoGuard | None = None
+    echo: similar.EchoGuard | None = None
     """Finds text that a recall emitted, which is not stored again; None stores it."""
 
     def __post_init__(self) -> None:
         self._any_case = AnyCaseNames(self.working, self._entities, self._holders)
-        self._linker = NearestLinker(
+        self._linker = similar.NearestLinker(
             self.store, self.working, self.now, self.params, self.plasticity.increment
         )
 
@@ -197,7 +195,7 @@ class RememberPlan:
         return any(not self._both_may_hold(memory_id, other) for other in later)
 
     def _strengthen_links(
-        self, memory_id: str, vector: NDArray[np.float32], near: Neighbours
+        self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
     ) -> tuple[LinkRow, ...]:
         """The links that a duplicate strengthens; only in profiles with ``strengthen``."""
         if not self.params.strengthen:
@@ -205,7 +203,7 @@ class RememberPlan:
         changes = self._linker.strengthen_nearest(memory_id, vector, near)
         links = tuple(change.after for change in changes if isinstance(change.after, LinkRow))
         touched = {(link.source, link.target) for link in links}
-        self.rows = [change for change in self.rows if similar_ends(change) not in touched] + changes
+        self.rows = [change for change in self.rows if similar.similar_ends(change) not in touched] + changes
         self.strengthened = self.strengthened or bool(changes)
         return links
 
@@ -230,7 +228,7 @@ class RememberPlan:
         return self.store.names(self.working.namespace, ids=[memory_id])[memory_id]
 
     def _add(
-        self, draft: Draft, text: PlannedText, vectors: TextVectors | None, near: Neighbours | None
+        self, draft: Draft, text: PlannedText, vectors: TextVectors | None, near: similar.Neighbours | None
     ) -> None:
         """Plan a new memory with its links."""
         memory_id = uuid7(self.now)
@@ -378,18 +376,19 @@ class RememberPlan:
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
         """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
-        if draft.kind != FACT or len(draft.content) > STATED:
+        if draft.kind != FACT or len(draft.content) > similar.STATED:
             return
         names = draft.names[: self.params.names]
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
         words = dict.fromkeys(word for text in texts for word in terms(text))
-        likest = likest_holders(map(self._memories_with, words), len(texts), self.params.rivals, memory_id)
+        likest = similar.likest_holders(
+            map(self._memories_with, words), len(texts), self.params.rivals, memory_id
+        )
         stored = self.store.records(self.working.namespace, self.now, ids=likest, status="active").values()
         planned = ((row.kind, version) for row, version, _ in self.memories if row.id in likest)
-        facts = facts_told(likest, stored, planned)
-        rivals, agreeing = judged(facts, texts)
-        for other in rivals:
+        opposed, agreeing = similar.rivals(likest, stored, planned, texts)
+        for other in opposed:
             if not any(self._both_may_hold(other, same) for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
 

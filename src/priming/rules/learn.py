@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KEPT_BESIDE, KINDS, LEARNED_FROM, is_trusted_as
 from priming.core.arguments.arrays import TextVectors
 from priming.core.plasticity import increment
@@ -17,9 +17,9 @@ from priming.core.when import scope
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.recall.relevance import confirmed_by_teaching
-from priming.remember.drafts import Draft, current_version, succeeding_rows
+from priming.remember.drafts import Draft, current_version, succeeding_rows, with_state
 from priming.remember.planner import RememberPlan, embed_drafts
-from priming.remember.relink import relink
+from priming.remember.remember import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, place_behavior
@@ -75,13 +75,8 @@ def learn(
     return _learn(memory, lesson)
 
 
-@dataclass(frozen=True, slots=True)
-class LearnPlan:
-    """The rows to write, and the answer without its operation and links."""
-
-    learned: Learned
-    rows: Sequence[RowChange]
-    links: Sequence[LinkRow]
+LearnPlan = tuple[Learned, list[RowChange]]
+"""The answer without its operation and links, and the rows to write."""
 
 
 def _learn(memory: Namespace, lesson: Lesson) -> Learned:
@@ -96,18 +91,19 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
             if placed.placement in ("widen", "supersede"):
-                outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
+                learned, rows = _plan_version(memory, plan, lesson, placed, drafts, vectors)
             elif placed.placement == "merge":
-                outcome = _plan_merge(plan, lesson, placed, drafts[0], vectors[0])
+                learned, rows = _plan_merge(plan, lesson, placed, drafts[0], vectors[0])
             else:
                 plan.add_all(drafts, vectors, nearest=True, always=True)
-                outcome = _plan_new(plan, lesson, placed)
-            rows = [*outcome.rows, *replaced_rows(plan, placed, outcome.learned.id, outcome.rows)]
+                learned, rows = _plan_new(plan, lesson, placed)
+            planned = _links_of(rows, learned.id)
+            rows += replaced_rows(plan, placed, learned.id, rows)
             operation = memory.next_operation_id(now)
             if placed.placement == "merge" and placed.nearest is not None:
                 rows += confirmed_by_teaching(memory, placed.nearest.existing, operation, now)
             if not rows:
-                return outcome.learned
+                return learned
             documents = plan.documents()
             logged = memory.write(
                 "learn",
@@ -115,13 +111,13 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
                 rows,
                 vectors=plan.vectors,
                 source=CONSCIOUS,
-                reason=outcome.learned.reasons[0],
+                reason=learned.reasons[0],
                 operation_id=operation,
             )
-            links = memory.to_links(outcome.links)
+            links = memory.to_links(planned)
         if placed.placement not in ("widen", "supersede"):
             memory.queue_operation(plan.working.head, logged, documents)
-    return replace(outcome.learned, links=links, operation=logged.id)
+    return replace(learned, links=links, operation=logged.id)
 
 
 def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> LearnPlan:
@@ -129,9 +125,10 @@ def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> 
     correction, behavior = plan.results
     status = "deprecated" if placed.placement == OVERTAKEN else "active"
     kept_rows = [change for change in plan.rows if not _is_cosine(plan, change)]
-    rows = [_with_state(change, behavior.id, lesson, status) for change in kept_rows]
+    states = {behavior.id: dict[str, Any](confidence=_CONFIDENCE, priority=lesson.priority, status=status)}
     if status != "active":
-        rows = [_as_deprecated(change, correction.id) for change in rows]
+        states[correction.id] = {"status": "deprecated"}
+    rows = [with_state(change, states) for change in kept_rows]
     rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
     rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(
@@ -152,7 +149,7 @@ def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> 
         content=lesson.right,
         change=placed.nearest.change.kind if placed.nearest else None,
     )
-    return LearnPlan(learned, rows, _links_of(rows, behavior.id))
+    return learned, rows
 
 
 def _plan_merge(
@@ -185,7 +182,7 @@ def _plan_merge(
         content=target.content,
         change=placed.nearest.change.kind,
     )
-    return LearnPlan(learned, rows, _links_of(rows, target.id))
+    return learned, rows
 
 
 def _plan_version(
@@ -208,9 +205,7 @@ def _plan_version(
         behavior = replace(
             behavior, content=old.content, metadata=old.metadata, tags=old.tags, trust=old.trust
         )
-    at = max(plan.now, old.recorded_at)  # a clock that was set back does not reorder versions
-    start = max(plan.now, old.valid_from or plan.now) if (old.valid_from or plan.now) <= at else plan.now
-    rows, version = succeeding_rows(memory, old, behavior, at, start)
+    rows, version = succeeding_rows(memory, old, behavior, plan.now)
     if supersedes:
         rows += relink(plan, old, behavior)
         if placed.nearest.change.kind == "same":
@@ -252,7 +247,7 @@ def _plan_version(
         previous=target.content if supersedes else None,
         change=placed.nearest.change.kind,
     )
-    return LearnPlan(learned, rows, _links_of(rows, target.id))
+    return learned, rows
 
 
 def _rule_links(placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan) -> list[LinkRow]:
@@ -344,23 +339,6 @@ def _ignored(target: MemoryRecord, lesson: Lesson) -> list[str]:
     if rule_kind(target) != lesson.rule:
         remarks.append(f"{key} stays a {rule_kind(target)}, not a {lesson.rule}")
     return remarks
-
-
-def _with_state(change: RowChange, memory_id: str, lesson: Lesson, status: str) -> RowChange:
-    """The change, with the confidence and priority of a learned behaviour if it creates that behaviour."""
-    row = change.after
-    if isinstance(row, MemoryRow) and row.id == memory_id:
-        first = replace(row, confidence=_CONFIDENCE, priority=lesson.priority, status=status)
-        return RowChange(None, first)
-    return change
-
-
-def _as_deprecated(change: RowChange, memory_id: str) -> RowChange:
-    """The change, without force if it creates that memory."""
-    row = change.after
-    if isinstance(row, MemoryRow) and row.id == memory_id:
-        return RowChange(change.before, replace(row, status="deprecated"))
-    return change
 
 
 def _is_cosine(plan: RememberPlan, change: RowChange) -> bool:

@@ -6,7 +6,7 @@ behaviour that the user took out of recall stays out of an upgrade.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,9 +19,9 @@ from priming.core.arguments.checks import check_choice, check_path
 from priming.errors import Conflict
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, current_version, succeeding_rows
+from priming.remember.drafts import Draft, current_version, restate, succeeding_rows, with_state
 from priming.remember.planner import RememberPlan, embed_drafts
-from priming.remember.relink import relink
+from priming.remember.remember import relink
 from priming.remember.vectors import complete
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pack_of, read_pack
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
@@ -106,7 +106,8 @@ class PackInstallation:
     ids: dict[str, str] = field(default_factory=dict)
     """By key in the pack, the ids of its behaviours."""
     plan: RememberPlan = field(init=False)
-    _added: dict[str, PackRule] = field(default_factory=dict, init=False)
+    _created: dict[str, dict[str, float]] = field(default_factory=dict, init=False)
+    """The priority and confidence of the behaviours that it creates, by id."""
     _relinked: list[RowChange] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class PackInstallation:
                 self._update(present[key], drafts[i], None if vectors is None else vectors[i])
                 self._restore(present[key], states[present[key].id])
         self._deprecate([present[key].id for key in present.keys() - set(keys)])
-        planned = [_with_state(change, self._added) for change in self.plan.rows]
+        planned = [with_state(change, self._created) for change in self.plan.rows]
         self.rows += [*planned, *self._relinked]
         self._link()
 
@@ -151,7 +152,7 @@ class PackInstallation:
         for i, planned in zip(positions, plan.results, strict=True):
             rule = self.pack.rules[i]
             self.ids[rule.key] = planned.id
-            self._added[planned.id] = rule
+            self._created[planned.id] = {"priority": rule.priority, "confidence": rule.confidence}
             self._count("added")
         self.vectors |= plan.vectors
 
@@ -187,7 +188,8 @@ class PackInstallation:
                 self.vectors |= packed_vectors([(record.id, version.version)], [vectors])
             self._count("changed")
         elif (old.source, old.trust) != (new.source, new.trust):
-            self.rows += self._with_source(old, new, at)
+            rows = self.memory.store.rows(self.memory.namespace, VersionRow, ids=[old.id])
+            self.rows += restate(rows, old, at, source=new.source, trust=new.trust)
 
     def _restore(self, record: MemoryRecord, state: MemoryRow) -> None:
         """Plan the activation of an inactive behaviour, unless a user took it out of recall."""
@@ -199,15 +201,6 @@ class PackInstallation:
             self._count("brought back")
         elif record.status != "active":
             self._count("left out as before")
-
-    def _with_source(self, old: VersionRow, new: Draft, at: datetime) -> list[RowChange]:
-        """The same version from another source: the old row is retired, since rows of versions are never edited."""
-        last = max(
-            version.revision
-            for version in self.memory.store.rows(self.memory.namespace, VersionRow, ids=[old.id])
-        )
-        revised = replace(old, revision=last + 1, recorded_at=at, source=new.source, trust=new.trust)
-        return [RowChange(old, replace(old, retired_at=at)), RowChange(None, revised)]
 
     def _deprecate(self, ids: Collection[str]) -> None:
         """Deprecate the behaviours that the new version no longer contains."""
@@ -272,12 +265,3 @@ def _text_and_conditions(behavior: MemoryRecord | Draft) -> tuple[Any, ...]:
         dict(behavior.metadata),
         behavior.importance,
     )
-
-
-def _with_state(change: RowChange, added: Mapping[str, PackRule]) -> RowChange:
-    """The change, with the priority and confidence of the pack if it creates one of its behaviours."""
-    row = change.after
-    if isinstance(row, MemoryRow) and row.id in added:
-        rule = added[row.id]
-        return RowChange(None, replace(row, priority=rule.priority, confidence=rule.confidence))
-    return change

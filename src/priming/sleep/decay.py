@@ -25,21 +25,21 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
-from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.core.forgetting import edge_decay, edge_decay_linear
 from priming.core.plasticity import edge_is_spent
 from priming.core.score import effectiveness
+from priming.learning.coactivation import RELATION, link_identity
 from priming.recall.formatting import rule_kind
+from priming.remember.drafts import current_row, restate
 from priming.sleep.plan import (
     DUPLICATE_OF,
     Conflicts,
     Planned,
     PlannedItem,
     Versions,
-    current_row,
     is_duplicate,
-    restate,
     without_conflicts,
 )
 from priming.storage.protocol import Logged
@@ -47,7 +47,6 @@ from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.types import LeftAlone, MemoryRecord, days_between
 
-RELATION = "co-activated"
 HOURS_A_DAY = 24.0
 STAGE, PROPOSAL = "decay", "proposal"
 """The reasons of the operations in which links fade: a night's own stage, or a proposal that was applied."""
@@ -93,8 +92,8 @@ def plan_linear_decay(
     """
     planned = []
     for link in links:
-        used, identity = last_use(link), (link.source, link.target, link.relation)
-        days, before = days_between(used, now), days_between(used, faded_at.get(identity, used))
+        used = last_use(link)
+        days, before = days_between(used, now), days_between(used, faded_at.get(link_identity(link), used))
         left, left_before = (
             float(edge_decay_linear(1.0, span, forgetting.linear_rate)) for span in (days, before)
         )
@@ -118,7 +117,7 @@ def last_use(link: LinkRow) -> datetime:
 
 def fadings(nights: Iterable[Logged], links: Collection[LinkRow]) -> dict[LinkIdentity, datetime]:
     """The time of the last fading of each link that faded since its last use; ``nights`` are newest first."""
-    waiting = {(link.source, link.target, link.relation): last_use(link) for link in links}
+    waiting = {link_identity(link): last_use(link) for link in links}
     faded: dict[LinkIdentity, datetime] = {}
     for night in nights:
         if not waiting or night.at <= min(waiting.values()):
@@ -128,10 +127,10 @@ def fadings(nights: Iterable[Logged], links: Collection[LinkRow]) -> dict[LinkId
         for change in night.rows:
             row = change.after
             if isinstance(row, LinkRow) and isinstance(change.before, LinkRow):
-                used = waiting.get((row.source, row.target, row.relation))
+                used = waiting.get(link_identity(row))
                 if used is not None and used < night.at and row.weight < change.before.weight:
-                    del waiting[row.source, row.target, row.relation]
-                    faded[row.source, row.target, row.relation] = night.at
+                    del waiting[link_identity(row)]
+                    faded[link_identity(row)] = night.at
     return faded
 
 
@@ -213,7 +212,6 @@ def plan_prune(
     *,
     originals: Collection[str] = (),
     restored: Collection[str] = (),
-    params: SleepParams = SLEEP,
 ) -> list[PlannedItem]:
     """Plan the archiving of ineffective memories and old duplicates.
 
@@ -230,13 +228,11 @@ def plan_prune(
     planned_by_key = {
         candidate.row.key: planned
         for candidate in eligible
-        if (planned := _ineffective(candidate, now, params)) is not None
+        if (planned := _ineffective(candidate, now)) is not None
     }
     staying = set(originals).difference(planned_by_key)
     for candidate in eligible:
-        planned = (
-            None if candidate.row.key in planned_by_key else _old_duplicate(candidate, staying, now, params)
-        )
+        planned = None if candidate.row.key in planned_by_key else _old_duplicate(candidate, staying, now)
         if planned is not None:
             planned_by_key[candidate.row.key] = planned
             staying.discard(candidate.row.key)
@@ -248,37 +244,37 @@ def _is_protected(record: MemoryRecord) -> bool:
     return record.kind == "entity" or (record.kind == "behavior" and rule_kind(record) == "constraint")
 
 
-def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
+def is_ineffective(row: MemoryRow) -> bool:
     """Whether enough verdicts report that a memory rarely helps."""
-    return rarely_helps(row.helped, row.failed, params)
+    return rarely_helps(row.helped, row.failed)
 
 
-def rarely_helps(helped: int, failed: int, params: SleepParams = SLEEP) -> bool:
+def rarely_helps(helped: int, failed: int) -> bool:
     """Whether these verdicts are enough, and too few of them good."""
-    return helped + failed >= params.uses and float(effectiveness(helped, failed)) < params.effectiveness
+    return helped + failed >= SLEEP.uses and float(effectiveness(helped, failed)) < SLEEP.effectiveness
 
 
-def _ineffective(candidate: PruneCandidate, now: datetime, params: SleepParams) -> PlannedItem | None:
+def _ineffective(candidate: PruneCandidate, now: datetime) -> PlannedItem | None:
     if (
-        not is_ineffective(candidate.row, params)
-        or days_between(candidate.record.recorded_at or now, now) < params.days
+        not is_ineffective(candidate.row)
+        or days_between(candidate.record.recorded_at or now, now) < SLEEP.days
     ):
         return None
     helped, judged = candidate.row.helped, candidate.row.helped + candidate.row.failed
     share = float(effectiveness(candidate.row.helped, candidate.row.failed))
-    reason = f"helped {helped} of {judged} times: {share:.2f} is below {params.effectiveness:g}"
+    reason = f"helped {helped} of {judged} times: {share:.2f} is below {SLEEP.effectiveness:g}"
     evidence = {"helped": helped, "failed": candidate.row.failed, "effectiveness": share}
     return _archived(candidate, reason, evidence)
 
 
 def _old_duplicate(
-    candidate: PruneCandidate, originals: Collection[str], now: datetime, params: SleepParams
+    candidate: PruneCandidate, originals: Collection[str], now: datetime
 ) -> PlannedItem | None:
     original = candidate.record.metadata.get(DUPLICATE_OF)
     if not isinstance(original, str) or original not in originals or candidate.record.importance > 0.0:
         return None
     days = days_between(candidate.marked_at or candidate.record.recorded_at or now, now)
-    if days <= params.duplicate_days:
+    if days <= SLEEP.duplicate_days:
         return None
     reason = f"marked as a duplicate of {original} {days:.0f} days ago"
     return _archived(candidate, reason, {DUPLICATE_OF: original, "days": days})

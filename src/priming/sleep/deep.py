@@ -1,28 +1,29 @@
 """The stage ``deep``: clusters the latest episodes, and makes or updates an entity with the gist of each cluster.
 
 Episodes are linked to their entity by ``source-of`` and stay as they are. It never joins episodes that contradict
-each other, and never overwrites a gist that somebody edited.
+each other, and never overwrites a gist that somebody edited. Clusters are HDBSCAN's, in batches, and checked to be of
+similar members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.ids import uuid7
-from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
-from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
+from priming.config.words import least
 from priming.core.arguments.arrays import Floats, Ints
-from priming.core.arguments.normal_forms import free_key, slug
-from priming.remember.drafts import Draft
-from priming.sleep.clustering import centroid, cluster_rows
+from priming.core.arguments.normal_forms import slug
+from priming.errors import MissingExtra
+from priming.remember.drafts import current_row
+from priming.sleep.entities import author_of, new_entity, rewrite_entity, source_links
 from priming.sleep.gist import (
     HAND,
     MODEL,
@@ -31,22 +32,12 @@ from priming.sleep.gist import (
     Gist,
     GistWriter,
     Theme,
-    author_of,
     central_sentence,
-    gist_metadata,
-    rewrite_entity,
+    centroid,
 )
-from priming.sleep.plan import (
-    Conflicts,
-    Planned,
-    PlannedItem,
-    ProgressStep,
-    current_row,
-    opponents_of,
-    without_conflicts,
-)
+from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, opponents_of, without_conflicts
 from priming.sleep.procedures import differing
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
+from priming.storage.rows import MemoryRow, RowChange, VersionRow
 from priming.text.statements.judge import judge, subjects
 from priming.types import LeftAlone, MemoryRecord
 
@@ -72,13 +63,12 @@ class DeepStage:
     entities: Sequence[KnownEntity] = ()
     conflicts: Conflicts = frozenset()
     taken: Callable[[str], bool] = field(default=lambda _: False)
-    params: SleepParams = SLEEP
     step: ProgressStep | None = None
     writer: GistWriter = field(default_factory=GistWriter)
 
     def plan(self) -> list[Planned]:
         """Plan new entities from clusters, and updates of entities by them; other episodes stay as they are."""
-        groups = cluster_rows(self.vectors, self.params.cluster, self.params, self.step)
+        groups = cluster_rows(self.vectors, self.step)
         if not groups:
             return []
         window = EpisodeWindow(self.episodes)
@@ -92,10 +82,10 @@ class DeepStage:
                 self.step(number, len(matched))
             rows, left_alone = self._without_contradictions(together, units, entity)
             planned += left_alone
-            if len(rows) < self.params.cluster:
+            if len(rows) < SLEEP.cluster:
                 continue
             if entity is None:
-                theme = window.theme(rows, units, self.embed, self.params)
+                theme = window.theme(rows, units, self.embed)
                 summary = self._gist(rows, units, theme.text)
                 item: PlannedItem | None = self._new_entity(theme, summary, rows, keys)
             else:
@@ -135,7 +125,7 @@ class DeepStage:
         """
         pairs = {}
         cosines = units[rows] @ units[rows].T
-        for a, b in np.argwhere(np.triu(cosines >= self.params.tight, 1)).tolist():
+        for a, b in np.argwhere(np.triu(cosines >= SLEEP.tight, 1)).tolist():
             left, right = self.episodes[rows[a]], self.episodes[rows[b]]
             if left.content != right.content:
                 judgement = judge(left.content, right.content)
@@ -170,12 +160,12 @@ class DeepStage:
         for entity in self.entities:
             shared, near = len(ids & entity.members), float(centre @ entity.centre)
             is_shared = 2 * shared >= min(len(ids), len(entity.members)) > 0
-            if (is_shared or near >= self.params.tight) and (shared, near) > best:
+            if (is_shared or near >= SLEEP.tight) and (shared, near) > best:
                 best, match = (shared, near), entity
         return match
 
     def _gist(self, rows: Ints, units: Floats, extractive: str) -> Gist:
-        central = _nearest(rows, units)[: self.params.central]
+        central = _nearest(rows, units)[: SLEEP.central]
         return self.writer.gist([self.episodes[row] for row in central], extractive)
 
     def _confidence(self, rows: Ints) -> float:
@@ -183,35 +173,16 @@ class DeepStage:
 
     def _new_entity(self, theme: Theme, summary: Gist, rows: Ints, keys: set[str]) -> PlannedItem:
         members = [self.episodes[row] for row in rows]
-        heading, base_key = self._heading_and_key(theme, keys)
-        draft = Draft(
-            summary.text,
-            heading=heading,
-            kind="entity",
-            metadata=gist_metadata({"form": theme.form}, heading, summary),
-            source=SLEEP_SOURCE,
-            trust=least([*(member.trust for member in members), *summary.trusts]),
-        )
-        memory_id = uuid7(self.now)
-        key = free_key(base_key, memory_id, lambda name: name in keys or self.taken(name))
-        keys.add(key)
-        memory = MemoryRow(
-            memory_id,
-            key,
-            "entity",
-            weight=PLASTICITY.start,
-            confidence=self._confidence(rows),
-            endurance=FORGETTING.initial_stability,
-        )
-        version = draft.version(memory_id, 1, self.now)
-        changes = [RowChange(None, memory), RowChange(None, version), *self._links(members, memory_id)]
+        heading, key = self._heading_and_key(theme, keys)
+        confidence, named = self._confidence(rows), (heading, theme.form, key)
+        changes = new_entity(named, summary, members, self.now, keys, self.taken, confidence)
         reason = f"{len(members)} of the last {len(self.episodes):,} episodes are about {heading}"
         return PlannedItem(
             "make",
             tuple(member.id for member in members),
-            memory_id,
+            changes[0].ends[0],
             reason,
-            self._evidence(heading, theme.form, summary.text, members, memory.confidence) | summary.evidence,
+            self._evidence(heading, theme.form, summary.text, members, confidence) | summary.evidence,
             tuple(changes),
         )
 
@@ -243,7 +214,7 @@ class DeepStage:
         after = replace(entity.memory, confidence=confidence)
         if after != entity.memory:
             changes.append(RowChange(entity.memory, after))
-        changes += self._links(fresh, entity.memory.id)
+        changes += source_links(fresh, entity.memory.id, self.now)
         last = next((c.row for c in reversed(changes) if isinstance(c.after, VersionRow)), old)
         assert isinstance(last, VersionRow), "chosen as one"
         heading, form = old.heading or old.gist, str(old.metadata.get("form"))
@@ -264,16 +235,10 @@ class DeepStage:
         if by == MODEL and not is_changed:
             return Gist(old.content, MODEL)
         members = [self.episodes[row] for row in rows]
-        extractive = central_sentence(members, units[rows], self.embed, self.params.central)
+        extractive = central_sentence(members, units[rows], self.embed, SLEEP.central)
         if extractive == old.content and not is_changed:
             return Gist(extractive)
         return self._gist(rows, units, extractive)
-
-    def _links(self, members: Sequence[MemoryRecord], entity: str) -> list[RowChange]:
-        return [
-            RowChange(None, LinkRow(member.id, entity, SOURCE_OF, PLASTICITY.start, self.now))
-            for member in members
-        ]
 
     def _evidence(
         self, heading: str, form: str, text: str, members: Sequence[MemoryRecord], confidence: float
@@ -292,3 +257,99 @@ def _nearest(rows: Ints, units: Floats) -> Ints:
     """The rows, those nearest to their centroid first."""
     nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
     return nearest
+
+
+EXTRA, LIBRARY = "sleep", "sklearn"
+_NOISE = -1
+
+
+def cluster_rows(vectors: NDArray[Any], step: ProgressStep | None = None) -> list[Ints]:
+    """The clusters of at least ``SLEEP.cluster`` rows of ``vectors``, each in order; all other rows are noise.
+
+    Rows of zeros are in no cluster. Windows larger than a batch are clustered batch by batch, and clusters with near
+    centroids are joined.
+
+    Raises:
+        MissingExtra: there are enough rows for a cluster, and the extra ``sleep`` is not installed.
+
+    """
+    nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
+    lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
+    units = vectors[nonzero].astype(np.float64) / lengths
+    count = -(-len(units) // SLEEP.batch)
+    groups: list[Ints] = []
+    for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):
+        groups += [batch[group] for group in _of_batch(units[batch])]
+        if step is not None:
+            step(number, max(count, 1))
+    joined = _joined(units, groups, SLEEP.tight) if count > 1 else groups
+    whole = (_coherent(units, group, SLEEP.coherent) for group in joined)
+    return [nonzero[np.sort(group)] for group in whole if len(group) >= SLEEP.cluster]
+
+
+def _of_batch(units: Floats) -> Iterator[Ints]:
+    if len(units) < SLEEP.cluster:
+        return
+    labels = _hdbscan(units)
+    if np.all(labels == _NOISE):
+        # A window with a single theme looks like noise to the first attempt.
+        labels = _hdbscan(units, allow_single_cluster=True, cluster_selection_epsilon=SLEEP.epsilon)
+        for members in _members(labels):
+            if float((units[members] @ centroid(units[members])).min()) >= SLEEP.tight:
+                yield members
+        return
+    yield from _members(labels)
+
+
+def check_library() -> None:
+    """Raise ``MissingExtra`` if the library of HDBSCAN is not installed."""
+    if find_spec(LIBRARY) is None:
+        raise MissingExtra(EXTRA, "the stage 'deep' of sleep")
+
+
+def _hdbscan(units: Floats, **settings: Any) -> Ints:
+    check_library()
+    from sklearn.cluster import HDBSCAN
+
+    clustering = HDBSCAN(
+        min_cluster_size=SLEEP.cluster,
+        min_samples=SLEEP.samples,
+        metric="cosine",
+        algorithm="brute",
+        cluster_selection_method="eom",
+        copy=True,
+        **settings,
+    )
+    labels: Ints = clustering.fit(units).labels_
+    return labels
+
+
+def _members(labels: Ints) -> list[Ints]:
+    return [np.flatnonzero(labels == label) for label in range(int(labels.max(initial=_NOISE)) + 1)]
+
+
+def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[Ints]:
+    """The clusters of several batches, joined where their centroids are near, the largest first."""
+    groups: list[Ints] = []
+    centres = np.zeros((len(groups_of_batches), units.shape[1]))
+    for group in sorted(groups_of_batches, key=lambda rows: (-len(rows), int(rows[0]))):
+        here = centroid(units[group])
+        cosines = centres[: len(groups)] @ here
+        near = int(cosines.argmax()) if groups else _NOISE
+        if near != _NOISE and cosines[near] >= tight:
+            groups[near] = np.concatenate([groups[near], group])
+            centres[near] = centroid(units[groups[near]])
+        else:
+            centres[len(groups)] = here
+            groups.append(group)
+    return groups
+
+
+def _coherent(units: Floats, rows: Ints, least: float) -> Ints:
+    """The rows of a cluster that are near the others on average; HDBSCAN also joins less distant noise."""
+    if len(rows) < 2:
+        return rows
+    own = units[rows]
+    near = (own @ own.sum(axis=0) - 1.0) / (len(rows) - 1)
+    coherent: Ints = rows[near >= least]
+    return coherent

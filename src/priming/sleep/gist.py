@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import INSTRUCTING
 from priming.core.arguments.arrays import Floats, Ints
@@ -25,11 +23,6 @@ from priming.errors import AgentError, ParamError
 from priming.index.document import embedded_text
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.recall.formatting import format_full
-from priming.remember.drafts import Draft
-from priming.sleep.clustering import centroid
-from priming.sleep.plan import restate, supersede_rows
-from priming.storage.rows import RowChange, VersionRow
-from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import FILE, IDENTIFIER, Name
 from priming.text.names import find, normal
 from priming.text.tokens import terms
@@ -40,10 +33,6 @@ PHASE, PACKAGE = "gist", "priming.sleep"
 EXTRACTIVE, MODEL, HAND = "extractive", "model", "hand"
 """The authors of a gist: a sentence of the cluster, an agent, or somebody who edited it."""
 
-_GIST = "gist"
-"""The metadata key that holds ``model`` if an agent wrote the text."""
-_DIGEST = "written"
-"""The metadata key of the digest of the text that sleep wrote; a text that was edited since has another digest."""
 _CUT = "…"
 
 
@@ -71,14 +60,13 @@ class GistWriter:
     """Writes gists; an agent that failed ``gist_failures`` times in a row is not asked again in the same night."""
 
     agent: Agent | None = None
-    params: SleepParams = SLEEP
     _failures: list[str] = field(default_factory=list, init=False)
 
     def gist(self, members: Sequence[MemoryRecord], extractive: str) -> Gist:
         """The agent's gist of the members, the most central first; without an answer, the extractive gist."""
         if self.agent is None:
             return Gist(extractive)
-        if len(self._failures) >= self.params.gist_failures:
+        if len(self._failures) >= SLEEP.gist_failures:
             why = f"not asked, after {len(self._failures)} failures in a row: {self._failures[-1]}"
             return Gist(extractive, degraded=why)
         try:
@@ -90,31 +78,28 @@ class GistWriter:
         return Gist(text, MODEL)
 
     def _ask(self, agent: Agent, members: Sequence[MemoryRecord]) -> str:
-        schema = schema_of(self.params)
-        answer = agent.answer(gist_prompt(members, self.params), schema)
+        answer = agent.answer(gist_prompt(members), SCHEMA)
         try:
             return check_content(" ".join(answer["gist"].split()))
         except ParamError as error:
             raise AgentError(f"the agent's gist cannot be stored: {error}") from None
 
 
-def schema_of(params: SleepParams = SLEEP) -> Schema:
-    """The JSON schema of the agent's answer."""
-    gist = {"type": "string", "minLength": 1, "maxLength": params.gist_length}
-    return {
-        "type": "object",
-        "properties": {"gist": gist},
-        "required": ["gist"],
-        "additionalProperties": False,
-    }
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": {"gist": {"type": "string", "minLength": 1, "maxLength": SLEEP.gist_length}},
+    "required": ["gist"],
+    "additionalProperties": False,
+}
+"""The JSON schema of the agent's answer."""
 
 
-def gist_prompt(members: Sequence[MemoryRecord], params: SleepParams = SLEEP) -> str:
+def gist_prompt(members: Sequence[MemoryRecord]) -> str:
     """The prompt for the gist of episodes, quoted one a line and each cut to an equal share of the length."""
-    share = max(1, params.gist_shown // len(members))
+    share = max(1, SLEEP.gist_shown // len(members))
     lines = [format_full(replace(member, content=_cut(member.content, share))) for member in members]
-    places = {"length": str(params.gist_length), "episodes": fenced("\n".join(lines))}
-    return prompt(PACKAGE, PHASE, places, schema_of(params))
+    places = {"length": str(SLEEP.gist_length), "episodes": fenced("\n".join(lines))}
+    return prompt(PACKAGE, PHASE, places, SCHEMA)
 
 
 def _cut(text: str, most: int) -> str:
@@ -150,11 +135,11 @@ class EpisodeWindow:
         self._terms_in = Counter(term for names_of_episode in self._terms for term in names_of_episode)
         self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
 
-    def theme(self, rows: Ints, units: Floats, embed: Embed, params: SleepParams = SLEEP) -> Theme:
+    def theme(self, rows: Ints, units: Floats, embed: Embed) -> Theme:
         """The theme of the episodes in ``rows``."""
         members = [self._episodes[row] for row in rows]
-        project = _majority((_project(member) for member in members), len(members) * params.shared)
-        name = self._most_distinctive(self._names, self._names_in, rows, params.shared)
+        project = _majority((_project(member) for member in members), len(members) * SLEEP.shared)
+        name = self._most_distinctive(self._names, self._names_in, rows, SLEEP.shared)
         if project is not None:
             heading, form = project, PROJECT
         elif name is not None:
@@ -163,7 +148,7 @@ class EpisodeWindow:
             form = TOOL if all(member.kind in (FILE, IDENTIFIER) for member in spelt) else CONCEPT
         else:
             heading, form = self._word(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
-        text = central_sentence(members, units[rows], embed, params.central)
+        text = central_sentence(members, units[rows], embed, SLEEP.central)
         return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
 
     def _word(self, rows: Ints, excluded: Collection[str] = ()) -> str | None:
@@ -191,6 +176,15 @@ class EpisodeWindow:
             if number >= 2 and number >= least * len(rows)
         }
         return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
+
+
+def centroid(units: Floats) -> Floats:
+    """The direction of the mean of unit vectors; zeros if they cancel out."""
+    mean: Floats = units.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    if length > 0.0:
+        mean /= length
+    return mean
 
 
 def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int) -> str:
@@ -239,42 +233,3 @@ def _majority(values: Iterable[str | None], least: float) -> str | None:
     """The most frequent value, if at least ``least`` episodes have it."""
     (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
     return value if number and number >= least else None
-
-
-def author_of(old: VersionRow) -> str:
-    """Who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
-    if old.metadata.get(_DIGEST) != _digest(old.heading, old.content):
-        return HAND
-    return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
-
-
-def rewrite_entity(
-    versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
-) -> list[RowChange]:
-    """The changes of an entity's text, author and trust; empty if they stay the same."""
-    metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
-    if summary.text != old.content:
-        return supersede_rows(
-            versions,
-            old,
-            at,
-            content=summary.text,
-            gist=gist_of(summary.text),
-            digest=Draft(summary.text, heading=old.heading, kind="entity").digest,
-            metadata=metadata,
-            trust=trust,
-        )
-    if (trust, metadata) == (old.trust, old.metadata):
-        return []
-    return restate(versions, old, at, trust=trust, metadata=metadata)
-
-
-def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
-    """The metadata of an entity, with the author and the digest of its text."""
-    others = {name: value for name, value in metadata.items() if name != _GIST}
-    by = {_GIST: MODEL} if summary.by == MODEL else {}
-    return {**others, **by, _DIGEST: _digest(heading, summary.text)}
-
-
-def _digest(heading: str | None, text: str) -> str:
-    return hashlib.blake2b(f"{heading}\n{text}".encode(), digest_size=8).hexdigest()

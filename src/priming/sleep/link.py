@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.params.recall import LINKING, LinkParams
 from priming.config.values import dataclass
 from priming.config.words import instructs
@@ -53,7 +53,6 @@ def plan_merges(
     now: datetime,
     *,
     conflicts: Conflicts = frozenset(),
-    params: SleepParams = SLEEP,
 ) -> list[Planned]:
     """Plan merges of memories of a kind and context that are nearly equal, mean the same and do not contradict.
 
@@ -75,7 +74,7 @@ def plan_merges(
         apart: list[LeftAlone] = []
         planned += [
             _merge(survivor, others, merge_plan, now)
-            for survivor, others in _duplicates(sorted(group, key=_rank), conflicts, params.merge, apart)
+            for survivor, others in _duplicates(sorted(group, key=_rank), conflicts, SLEEP.merge, apart)
         ]
         planned += apart
     return planned
@@ -151,22 +150,21 @@ def plan_links(
     linked: Collection[str],
     now: datetime,
     *,
-    params: SleepParams = SLEEP,
     linking: LinkParams = LINKING,
     step: ProgressStep | None = None,
 ) -> list[PlannedItem]:
     """Plan ``similar-to`` links from memories without one to their nearest, as ``remember`` would have made them.
 
-    If more memories wait than ``params.linked``, a random sample is taken, seeded by the time, so that memories
+    If more memories wait than ``SLEEP.linked``, a random sample is taken, seeded by the time, so that memories
     without a neighbour do not block the others every night.
     """
     fit = np.any(space.vectors != 0.0, axis=1) & np.array(
         [kind not in NOT_LINKED for kind in space.kinds], np.bool_
     )
     waiting = np.array([i for i in np.flatnonzero(fit).tolist() if space.ids[i] not in linked], np.int64)
-    if len(waiting) > params.linked:
+    if len(waiting) > SLEEP.linked:
         rng = np.random.default_rng(abs(int(now.timestamp())))
-        waiting = np.sort(rng.choice(waiting, params.linked, replace=False))
+        waiting = np.sort(rng.choice(waiting, SLEEP.linked, replace=False))
     planned: list[PlannedItem] = []
     paired: set[frozenset[str]] = set()
     for first in range(0, len(waiting), _BLOCK):
@@ -207,19 +205,17 @@ def plan_mentions(
     ids: Sequence[str],
     missing: Callable[[Sequence[str], int], tuple[Sequence[str], Sequence[RowChange]]],
     now: datetime,
-    *,
-    params: SleepParams = SLEEP,
 ) -> list[PlannedItem]:
     """Plan links from memories to the names in their texts that they lack; ``missing`` makes their rows.
 
     All are one item, since several memories may name what has no entity yet. Of a large namespace a random sample is
     examined, seeded by the time.
     """
-    most = params.linked * _EXAMINED
+    most = SLEEP.linked * _EXAMINED
     if len(ids) > most:
         rng = np.random.default_rng(abs(int(now.timestamp())))
         ids = [ids[i] for i in np.sort(rng.choice(len(ids), most, replace=False)).tolist()]
-    changed, rows = missing(ids, params.linked)
+    changed, rows = missing(ids, SLEEP.linked)
     if not changed:
         return []
     count = sum(isinstance(row.after, LinkRow) for row in rows)

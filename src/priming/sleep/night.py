@@ -28,7 +28,7 @@ from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.remember.vectors import alone, follow
 from priming.serialization import decode_row
-from priming.sleep.clustering import check_library
+from priming.sleep.deep import check_library
 from priming.sleep.plan import PlannedItem, broken_rule, sound_items
 from priming.sleep.reading import StageReader
 from priming.storage.protocol import Logged
@@ -63,7 +63,7 @@ def sleep(
     chosen = _stages(stages)
     if stages and "deep" in chosen:
         check_library()
-    params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
+    window = SLEEP.window if window is None else check_count("window", window, 1, PAGE_LIMIT)
     with memory.lock:
         at, head = memory.now(), memory.store.head(memory.namespace)
         requested, memory.requested_id = memory.requested_id, None
@@ -84,7 +84,7 @@ def sleep(
                 with memory.lock:
                     night = replace(night, head=memory.store.head(memory.namespace))
             items, checks, left = _propose(
-                memory, stage, at, params, taken if dry_run else set(), progress, agent
+                memory, stage, at, window, taken if dry_run else set(), progress, agent
             )
             night = replace(
                 night,
@@ -131,7 +131,7 @@ def _propose(
     memory: Namespace,
     stage: str,
     at: datetime,
-    params: Any,
+    window: int,
     taken: set[tuple[str, ...]],
     progress: Progress | None,
     agent: Agent | None,
@@ -140,12 +140,12 @@ def _propose(
     report: Progress = progress or (lambda _done, _total: None)
     report(0, None)
     with memory.lock, memory.store.transaction(write=False):
-        reading = StageReader(memory, max(at, memory.now()), params, agent)
+        reading = StageReader(memory, max(at, memory.now()), agent, window)
         plan = reading.stage(stage)
     try:
         planned = plan(report)
         changing = [item for item in planned if isinstance(item, PlannedItem)]
-        leaving = [item for item in planned if isinstance(item, LeftAlone)][: params.listed]
+        leaving = [item for item in planned if isinstance(item, LeftAlone)][: SLEEP.listed]
     except MissingExtra as error:
         changing, leaving = [], [LeftAlone((), str(error))]
     with memory.lock, memory.store.transaction(write=False):
@@ -324,7 +324,7 @@ def unchanged_items(
 def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
     """The items that later operations made invalid, and why: by a new contradiction, for instance."""
     planned = {item.id: _planned(memory, item) for item in items}
-    context = StageReader(memory, memory.now(), SLEEP).check_context(list(planned.values()))
+    context = StageReader(memory, memory.now()).check_context(list(planned.values()))
     return {name: why for name, item in planned.items() if (why := broken_rule(item, context)) is not None}
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import SOURCE_OF, STAND_FOR
-from priming.core.bitemporal import split
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, identity
 from priming.types import EMPTY, LeftAlone, MemoryRecord, StageCheck
 
@@ -48,43 +47,6 @@ class PlannedItem:
 
 Planned = PlannedItem | LeftAlone
 """The plan of a stage: a change, or similar memories that are left alone."""
-
-
-def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:
-    """The current row of a version."""
-    return next(row for row in reversed(rows) if row.version == version and row.retired_at is None)
-
-
-def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
-    """Change fields of a version that keeps its number: its row is retired and followed by a new row."""
-    at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
-    again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
-    return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
-
-
-def supersede_rows(
-    rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any
-) -> list[RowChange]:
-    """Add a new version from now on: the old row is retired, and its copy ends where the new version begins."""
-    at = max(at, old.recorded_at)
-    start = max(at, old.valid_from or at)
-    parts = split(old, boundary=start, at=at)
-    last = _last(rows)
-    fresh = replace(
-        old,
-        version=max(row.version for row in rows) + 1,
-        revision=last + 2,
-        recorded_at=at,
-        valid_from=start,
-        valid_to=None,
-        **changes,
-    )
-    ended = replace(parts.ended, revision=last + 1)
-    return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)]
-
-
-def _last(rows: Sequence[VersionRow]) -> int:
-    return max(row.revision for row in rows)
 
 
 def is_duplicate(record: MemoryRecord) -> bool:

@@ -12,9 +12,12 @@ from typing import Any, Literal
 
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
+from priming.core.score import success_rate
 from priming.sleep.gist import SENTENCE_END
+from priming.storage.rows import MemoryRow, use_of
 from priming.text.statements.judge import Judgement, judge
 from priming.text.statements.reader import read
+from priming.types import MemoryRecord, executions
 
 STEPS, TRIGGER = "steps", "trigger"
 """The metadata keys that may list the steps of a procedure, and say when it is carried out."""
@@ -53,6 +56,35 @@ class ProcedureText:
     title: str
     steps: tuple[str, ...]
     trigger: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its title, or its first step."""
+        return (self.title or self.steps[0]).strip().rstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureCandidate:
+    """One procedure: its record, its row, and its title and steps."""
+
+    record: MemoryRecord
+    row: MemoryRow
+    text: ProcedureText
+
+    @property
+    def executions(self) -> int:
+        """The number of executions."""
+        return executions(use_of(self.row))
+
+    @property
+    def rate(self) -> float:
+        """The share of successful executions."""
+        return float(success_rate(self.row.helped, self.executions))
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """A sort key: the best procedure has the least, and equals keep their order, the oldest first."""
+        return -self.rate, -self.executions
 
 
 @dataclass(frozen=True, slots=True)

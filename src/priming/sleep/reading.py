@@ -1,31 +1,31 @@
-"""The reads of each stage: a method of ``StageReader`` reads the arguments of a stage and returns its plan.
+"""The reads of each stage: the method of ``StageReader`` of its name reads its arguments and returns its plan.
 
-``_STAGES``, at the end of the file, maps the names of stages to these methods. Nothing is written here.
+Nothing is written here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from priming.config.params.limits import SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
-from priming.config.words import CONFLICTS, KINDS, LEARNED_FROM, RANKED, SLEEP_SOURCE, SOURCE_OF, STRUCTURE
-from priming.graph.merge_plan import MergePlan
-from priming.index.columns import NONE
+from priming.config.words import CONFLICTS, KINDS, LEARNED_FROM, SLEEP_SOURCE, SOURCE_OF, STRUCTURE
+from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.index.topology import SIMILAR
+from priming.learning.coactivation import RELATION
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
-from priming.remember.relink import missing_mentions
+from priming.remember.drafts import current_row
+from priming.remember.remember import missing_mentions
 from priming.sleep import decay, link, skill
-from priming.sleep.clustering import centroid
 from priming.sleep.deep import DeepStage, KnownEntity
-from priming.sleep.families import FAMILY, FamilyEntity, is_family
-from priming.sleep.gist import GistWriter
+from priming.sleep.entities import FAMILY, FamilyEntity, is_family, vectors_of
+from priming.sleep.gist import GistWriter, centroid
 from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
     DUPLICATE_OF,
@@ -34,11 +34,10 @@ from priming.sleep.plan import (
     Planned,
     PlannedItem,
     ProgressStep,
-    current_row,
     is_duplicate,
     leaves_recall,
 )
-from priming.sleep.procedures import read_procedure
+from priming.sleep.procedures import ProcedureCandidate, read_procedure
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
 from priming.storage.questions import ids_of, page_of
@@ -59,12 +58,13 @@ class StageReader:
 
     memory: Namespace
     now: datetime
-    params: SleepParams
     agent: Agent | None = None
+    window: int = SLEEP.window
 
     def stage(self, name: str) -> Plan:
-        """Read what the stage ``name`` needs, and return its plan."""
-        return _STAGES[name](self)
+        """Read what the stage ``name`` needs, by the method of that name, and return its plan."""
+        plan: Plan = getattr(self, name)()
+        return plan
 
     def check_context(self, planned: Sequence[PlannedItem]) -> CheckContext:
         """The context of the checks: contradictions, and those of the leaving memories that others derive from."""
@@ -92,7 +92,7 @@ class StageReader:
         if profile.learning.fading == "none":
             return lambda _: []
         if profile.learning.fading == "exponential":
-            faint = self._links(decay.RELATION)
+            faint = self._links(RELATION)
             return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
         links = [
             link for link in self.memory.store.rows(namespace, LinkRow) if link.relation not in STRUCTURE
@@ -111,15 +111,13 @@ class StageReader:
 
     def light(self) -> Plan:
         """Read the latest episodes."""
-        records = self._latest("episode", self.params.light_window)
+        records = self._latest("episode", SLEEP.light_window)
         conflicts = self.conflicts()
         return lambda _: decay.plan_light(records, self._versions, self.now, conflicts)
 
     def deep(self) -> Plan:
         """Read the latest episodes that are not duplicates, their vectors, and the entities of earlier nights."""
-        episodes = [
-            episode for episode in self._latest("episode", self.params.window) if not is_duplicate(episode)
-        ]
+        episodes = [episode for episode in self._latest("episode", self.window) if not is_duplicate(episode)]
         deep = DeepStage(
             episodes,
             vectors_of(self.memory, self.now, [episode.id for episode in episodes]),
@@ -128,22 +126,16 @@ class StageReader:
             self._entities(),
             self.conflicts(),
             self._is_taken,
-            self.params,
-            writer=GistWriter(self.agent, self.params),
+            writer=GistWriter(self.agent),
         )
-
-        def plan(step: ProgressStep) -> Sequence[Planned]:
-            deep.step = step
-            return deep.plan()
-
-        return plan
+        return lambda step: replace(deep, step=step).plan()
 
     def skill(self) -> Plan:
         """Read the active procedures, and the families of earlier nights."""
         records = self._all("procedure")
         rows = {record.id: record for record in self._rows([record.id for record in records])}
         skills = [
-            skill.ProcedureCandidate(
+            ProcedureCandidate(
                 record, rows[record.id], read_procedure(record.heading, record.content, record.metadata)
             )
             for record in records
@@ -159,7 +151,6 @@ class StageReader:
                 restored,
                 families,
                 self._is_taken,
-                self.params,
                 step,
             ).plan()
         )
@@ -167,9 +158,7 @@ class StageReader:
     def prune(self) -> Plan:
         """Read the memories with bad verdicts, and the marked duplicates."""
         store, namespace = self.memory.store, self.memory.namespace
-        judged = {
-            row.id for row in store.rows(namespace, MemoryRow) if decay.is_ineffective(row, self.params)
-        }
+        judged = {row.id for row in store.rows(namespace, MemoryRow) if decay.is_ineffective(row)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(list(store.names(namespace, condition=condition, at=self.now)))
         records = store.records(namespace, self.now, ids=ids) if ids else {}
@@ -181,9 +170,7 @@ class StageReader:
         rows = self._rows(set(ids_of(store, namespace, original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._without_restored(
-            lambda restored: decay.plan_prune(
-                candidates, self.now, originals=originals, restored=restored, params=self.params
-            )
+            lambda restored: decay.plan_prune(candidates, self.now, originals=originals, restored=restored)
         )
 
     def _marked_at(self, record: MemoryRecord) -> datetime | None:
@@ -207,7 +194,6 @@ class StageReader:
                     self._merge_plan,
                     self.now,
                     conflicts=conflicts,
-                    params=self.params,
                 )
             )
             items = [item for item in merges if isinstance(item, PlannedItem)]
@@ -216,7 +202,6 @@ class StageReader:
                 space,
                 linked | gone,
                 self.now,
-                params=self.params,
                 step=step,
                 linking=self.memory.profile.linking,
             )
@@ -224,7 +209,6 @@ class StageReader:
                 [text for text in texts if text not in gone],
                 self._missing_mentions,
                 self.now,
-                params=self.params,
             )
             return [*merges, *links, *named]
 
@@ -262,10 +246,7 @@ class StageReader:
 
     def _merge_plan(self, ids: Collection[str]) -> MergePlan:
         with self.memory.lock:
-            ranked = [link for relation in RANKED for link in self._links(relation)]
-            return MergePlan(
-                self._rows(ids), self.memory.store.rows(self.memory.namespace, LinkRow, ids=ids), ranked
-            )
+            return plan_merge(self.memory, ids)
 
     def _latest(self, kind: str, limit: int) -> list[MemoryRecord]:
         """The latest active memories of a kind, oldest first."""
@@ -356,25 +337,3 @@ class StageReader:
         vectors = working.vectors.packed()[living]
         kinds = [KINDS[int(kind)] for kind in working.kind.values[rows]]
         return VectorSpace([working.ids[row] for row in rows], kinds, vectors)
-
-
-def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
-    """The vectors of memories, rows of zeros for memories without one."""
-    working = memory.working(now)
-    vectors = np.zeros((len(ids), memory.embedder.dimension), np.float32)
-    for i, memory_id in enumerate(ids):
-        row = working.row_of.get(memory_id, NONE)
-        document = NONE if row == NONE else int(working.document[row])
-        if document != NONE:
-            vectors[i] = working.vectors[document]
-    return vectors
-
-
-_STAGES: Mapping[str, Callable[[StageReader], Plan]] = {
-    "decay": StageReader.decay,
-    "light": StageReader.light,
-    "deep": StageReader.deep,
-    "skill": StageReader.skill,
-    "prune": StageReader.prune,
-    "link": StageReader.link,
-}

@@ -10,69 +10,35 @@ the best is not punished for the worst.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.limits import SLEEP, SleepParams
+from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import CONSOLIDATED, instructs, least
-from priming.core.score import success_rate
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
-from priming.remember.drafts import Draft
-from priming.sleep.families import FamilyEntity, FamilyMember, plan_families
+from priming.remember.drafts import Draft, current_row, restate, supersede_rows
+from priming.sleep.entities import FamilyEntity, plan_families
 from priming.sleep.gist import Embed
-from priming.sleep.plan import (
-    Conflicts,
-    Planned,
-    PlannedItem,
-    ProgressStep,
-    Versions,
-    current_row,
-    restate,
-    supersede_rows,
-)
+from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, Versions
 from priming.sleep.procedures import (
+    ProcedureCandidate,
     ProcedureChange,
-    ProcedureText,
     align,
     compare_procedures,
     steps_as_text,
 )
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
+from priming.storage.rows import LinkRow, RowChange
 from priming.text.gists import gist_of
 from priming.text.quotation import label
-from priming.types import LeftAlone, MemoryRecord, executions
+from priming.types import LeftAlone
 
 _BLOCK = 512
-
-
-@dataclass(frozen=True, slots=True)
-class ProcedureCandidate:
-    """One procedure: its record, its row, and its title and steps."""
-
-    record: MemoryRecord
-    row: MemoryRow
-    text: ProcedureText
-
-    @property
-    def executions(self) -> int:
-        """The number of executions."""
-        return executions(use_of(self.row))
-
-    @property
-    def rate(self) -> float:
-        """The share of successful executions."""
-        return float(success_rate(self.row.helped, self.executions))
-
-    @property
-    def rank(self) -> tuple[float, ...]:
-        """A sort key: the best procedure has the least, and equals keep their order, the oldest first."""
-        return -self.rate, -self.executions
 
 
 @dataclass
@@ -91,25 +57,23 @@ class SkillStage:
     restored: Collection[str] = ()
     families: Sequence[FamilyEntity] = ()
     taken: Callable[[str], bool] = field(default=lambda _: False)
-    params: SleepParams = SLEEP
     step: ProgressStep | None = None
 
     def plan(self) -> list[Planned]:
         """Plan the consolidation of procedures that mean the same, and families of similar ones."""
         ranked = sorted((skill for skill in self.skills if skill.text.steps), key=lambda skill: skill.rank)
         changes = self._changes(ranked)
-        groups = _groups(ranked, changes)
+        same = [pair for pair, change in changes.items() if change.likeness in ("same", "part")]
         planned: list[Planned] = []
         stands_for: dict[int, int] = {}
-        for best, *others in groups:
+        for best, *others in _groups(range(len(ranked)), same):
             stands_for |= dict.fromkeys(others, best)
             if others:
                 planned.append(self._consolidate(ranked[best], [ranked[other] for other in others]))
         apart = _apart(changes, stands_for)
-        members = [FamilyMember(skill.record, skill.text) for skill in ranked]
         alike = [pair for pair, change in apart.items() if change.likeness == "alike"]
         by_age = sorted(range(len(ranked)), key=lambda place: ranked[place].row.id)
-        kin = [[members[place] for place in group] for group in _kin(alike, by_age)]
+        kin = [[ranked[place] for place in group] for group in _groups(by_age, alike) if len(group) > 1]
         planned += plan_families(kin, self.families, self.now, self.taken)
         planned += [
             LeftAlone((ranked[a].row.id, ranked[b].row.id), change.reason, change.words)
@@ -139,9 +103,9 @@ class SkillStage:
         for first in range(0, len(units), _BLOCK):
             cosines = units[first : first + _BLOCK] @ units.T
             for place, row in enumerate(cosines, start=first):
-                later = np.flatnonzero(row >= self.params.alike)
+                later = np.flatnonzero(row >= SLEEP.alike)
                 later = later[later > place]
-                nearest = later[np.argsort(-row[later], kind="stable")][: self.params.compared]
+                nearest = later[np.argsort(-row[later], kind="stable")][: SLEEP.compared]
                 yield from ((place, int(other)) for other in np.sort(nearest))
             if self.step is not None:
                 self.step(min(first + _BLOCK, len(units)), len(units))
@@ -175,7 +139,7 @@ class SkillStage:
         steps = best.text.steps
         for skill in others:
             steps = merge_steps(steps, skill.text.steps)
-        estimate = min(1.0, success_estimate(best.record) + self.params.skill_gain * len(others))
+        estimate = min(1.0, success_estimate(best.record) + SLEEP.skill_gain * len(others))
         changes = self._rewrite(best, others, steps, estimate)
         for skill in others:
             link = LinkRow(skill.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, self.now)
@@ -219,21 +183,17 @@ class SkillStage:
         )
 
 
-def _groups(
-    ranked: Sequence[ProcedureCandidate], changes: Mapping[tuple[int, int], ProcedureChange]
-) -> list[list[int]]:
-    """The places of procedures in groups of which every two mean the same; the first of each worked best."""
+def _groups(order: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The places in groups of which every two are a pair, in ``order``: each joins the first group that it fits."""
     groups: list[list[int]] = []
-    for place in range(len(ranked)):
-        for group in groups:
-            likeness = [
-                changes[other, place].likeness if (other, place) in changes else "" for other in group
-            ]
-            if all(each in ("same", "part") for each in likeness):
-                group.append(place)
-                break
-        else:
+    together = {frozenset(pair) for pair in pairs}
+    for place in order:
+        fitting = (group for group in groups if all(frozenset((place, other)) in together for other in group))
+        group = next(fitting, None)
+        if group is None:
             groups.append([place])
+        else:
+            group.append(place)
     return groups
 
 
@@ -247,24 +207,6 @@ def _apart(
         if left != right and change.likeness in ("alike", "hindered"):
             apart.setdefault((min(left, right), max(left, right)), change)
     return apart
-
-
-def _kin(pairs: Collection[tuple[int, int]], order: Sequence[int]) -> list[list[int]]:
-    """The places in groups of which every two are a pair, in ``order``; those of no pair are left out."""
-    groups: list[list[int]] = []
-    together = {frozenset(pair) for pair in pairs}
-    paired = {place for pair in pairs for place in pair}
-    for place in order:
-        if place in paired:
-            fitting = (
-                group for group in groups if all(frozenset((place, other)) in together for other in group)
-            )
-            group = next(fitting, None)
-            if group is None:
-                groups.append([place])
-            else:
-                group.append(place)
-    return [group for group in groups if len(group) > 1]
 
 
 def merge_steps(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

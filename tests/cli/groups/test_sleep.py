@@ -317,7 +317,7 @@ def test_a_gist_of_the_agent_is_shown_and_written(themed, monkeypatch, options):
 
 
 def test_the_stage_that_was_left_without_its_extra_is_told_with_the_remedy(shell, monkeypatch):
-    monkeypatch.setattr("priming.sleep.clustering.LIBRARY", "no_such_package")
+    monkeypatch.setattr("priming.sleep.deep.LIBRARY", "no_such_package")
     for number in range(4):
         shell.run("remember", f"The disk of Kestrel is full: try {number}.", "--session", f"s{number}")
     done = shell.run("sleep")
