@@ -12,10 +12,10 @@ from pathlib import Path
 from stage import Stage, counted, route
 
 from priming import Memory, NotFound
-from priming.learning.metrics import recall_at
 from priming.recall.entities import file_key
 from priming.transfer.git import open_repository
 from priming.transfer.git_log import Commit, history, read_message
+from priming_lab.metrics import recall_at
 
 LATER = 120
 """Commits, merges aside, that are imported only after the memory has said what they touch."""

@@ -27,7 +27,6 @@ from priming.errors import ParamError
 from priming.history.log import check_recalled_in, check_session
 from priming.history.movements import memory_text
 from priming.learning.coactivation import POSITIVE
-from priming.learning.runs import settle_by_output, settled_text
 from priming.learning.verdict_effect import (
     REVIEW_RATINGS,
     Credited,
@@ -159,24 +158,11 @@ def record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
                 repeated.append(earlier)
                 already = f"{earlier.verdict} already, by operation {earlier.operation}"
                 effect.lines.append(EffectLine(record.key, rest=already))
-        rows = effect.rows(memory)
-        message = effect.message(memory, rows)
         if not effect.verdicts:
-            return _repeated_operation(memory, repeated[0], message)
-        logged = memory.write(
-            "feedback",
-            now,
-            rows,
-            source=batch.tier,
-            reason=batch.reason or _describe_recalls(effect),
-            message=message,
-            operation_id=effect.operation,
-        )
+            return _repeated_operation(memory, repeated[0], effect.message(memory, effect.rows(memory)))
         useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
-        if useful:
-            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
-            message += settled_text(settle_by_output(memory, useful, strengthened, now, logged.id))
-        return replace(memory.to_operation(logged), message=message or None)
+        reason = batch.reason or _describe_recalls(effect)
+        return effect.write(memory, "feedback", batch.tier, reason, useful)
 
 
 def _resolve_verdicts(

@@ -23,7 +23,7 @@ from priming.core.forgetting import (
 from priming.core.plasticity import nudge
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.runs import DONE, settle_by_output, settled_text
+from priming.learning.runs import DONE
 from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
@@ -219,21 +219,7 @@ def done(
         row = effect.memories[record.id] = replace(row, **{name: getattr(row, name) + 1})
         effect.review(record, _TIER, recalled=success)
         effect.lines.append(EffectLine(_success_text(memory, row), credited))
-        rows = effect.rows(memory)
-        message = effect.message(memory, rows)
-        logged = memory.write(
-            DONE,
-            now,
-            rows,
-            source=_TIER,
-            reason=why,
-            message=message,
-            operation_id=effect.operation,
-        )
-        if success:
-            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
-            message += settled_text(settle_by_output(memory, {record.id}, strengthened, now, logged.id))
-        return replace(memory.to_operation(logged), message=message)
+        return effect.write(memory, DONE, _TIER, why, {record.id} if success else ())
 
 
 def _credit_recall(

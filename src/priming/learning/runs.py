@@ -11,7 +11,7 @@ After seven days without a report a run counts as unused: a later report undoes 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -137,10 +137,10 @@ def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
     return tuple(dict.fromkeys(memory_id for trace in _recalled(memory, row) for memory_id, _ in trace.hits))
 
 
-def _recalled(memory: Namespace, row: RunRow) -> list[Trace]:
+def _recalled(memory: Namespace, row: RunRow, most: int = STORE.trace_count) -> list[Trace]:
     """The stored recalls of a run without their flows, oldest first."""
     recalls = memory.store.rows(
-        memory.namespace, Trace, since=row.started_at, session=row.session, limit=STORE.trace_count
+        memory.namespace, Trace, since=row.started_at, session=row.session, limit=most
     )
     return [trace for trace in reversed(recalls) if row.ended_at is None or trace.at <= row.ended_at]
 
@@ -304,7 +304,8 @@ def _settle(
             )
             links = [link for link in links if link_identity(link) not in own]
             if actions and used:
-                links = _links_followed(links, follows, ways)
+                rows = (followed_links(links, memories, ways) for memories in follows)
+                links = [*{identity: link for each in rows for identity, link in each.items()}.values()]
             changed = _moved_links(links, profile, now, used=used)
             moved = {**{link_identity(change.row): change for change in changed}, **moved}  # type: ignore[arg-type]
     taught = [(recall, useful if actions else None) for recall in recalls]
@@ -320,18 +321,6 @@ def _settle(
         message=links_text(moves_of(changes, memory.profile.plasticity)) or "no link moved",
     )
     return _run(memory, row, logged.id)
-
-
-def _links_followed(
-    links: Collection[LinkRow],
-    follows: Sequence[Collection[str]],
-    ways: Mapping[str, Collection[MemoryPair]],
-) -> list[LinkRow]:
-    """The links that the actions of a run followed, each once."""
-    rows: dict[LinkIdentity, LinkRow] = {}
-    for memories in follows:
-        rows |= followed_links(links, memories, ways)
-    return [*rows.values()]
 
 
 def _ways(recalls: Iterable[Trace]) -> dict[str, list[MemoryPair]]:
@@ -382,14 +371,10 @@ def _links_among(links: Iterable[LinkRow], shown: Iterable[str], signs: Relation
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
     """The stored recalls of a run with their flows, oldest first."""
-    recalls = memory.store.rows(
-        memory.namespace, Trace, since=row.started_at, session=row.session, limit=STORE.flow_count
-    )
-    for recall in reversed(recalls):
-        if row.ended_at is None or recall.at <= row.ended_at:
-            trace = recall_of(memory.store, memory.namespace, recall.recall_id)
-            if trace is not None:
-                yield trace
+    for recall in _recalled(memory, row, STORE.flow_count):
+        trace = recall_of(memory.store, memory.namespace, recall.recall_id)
+        if trace is not None:
+            yield trace
 
 
 def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:

@@ -23,12 +23,13 @@ from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
 from priming.history.movements import WeightMove, links_text, pairs_text
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
+from priming.learning.runs import settle_by_output, settled_text
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.serialization import stamp
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, VerdictRow
-from priming.types import MemoryRecord, Retention, days_between
+from priming.types import MemoryRecord, Operation, Retention, days_between
 
 REVIEW_RATINGS: Mapping[str, bool] = {
     "used": True,
@@ -147,6 +148,20 @@ class VerdictEffect:
         )
         learned = [change for identity, change in links.items() if identity not in self.moves]
         return "\n".join([*lines, *pairs_text("useful together", learned, names)])
+
+    def write(
+        self, memory: Namespace, kind: str, tier: str, reason: str | None, useful: Collection[str]
+    ) -> Operation:
+        """Write what was gathered as one operation, and settle the runs that wrote what proved ``useful``."""
+        rows = self.rows(memory)
+        message = self.message(memory, rows)
+        logged = memory.write(
+            kind, self.now, rows, source=tier, reason=reason, message=message, operation_id=self.operation
+        )
+        if useful:
+            strengthened = [identity for identity, (step, _) in self.moves.items() if step > 0]
+            message += settled_text(settle_by_output(memory, useful, strengthened, self.now, logged.id))
+        return replace(memory.to_operation(logged), message=message or None)
 
     def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
         """The row of a memory with the changes gathered so far."""
