@@ -164,7 +164,7 @@ def refaded(
         if not (isinstance(was, LinkRow) and isinstance(then, LinkRow)):
             return restored  # it was removed, or made anew
         if _fades(logged, own):
-            row, faded = _faded(row, faded, logged.at), logged.at
+            row, faded = replace(row, weight=faded_weight(row, faded, logged.at)), logged.at
         else:
             bounds = memory.profile.plasticity
             weight = float(nudge(row.weight, then.weight - was.weight, bounds.low, bounds.high))
@@ -183,7 +183,7 @@ def _fades(logged: Logged, change: RowChange) -> bool:
 
 def _last_fading(moves: Collection[tuple[Logged, RowChange]], done: Logged, link: LinkRow) -> datetime | None:
     """When a link faded last before an operation, since its last use."""
-    used = link.last_activated or link.created_at
+    used = last_use(link)
     times = [
         logged.at
         for logged, own in moves
@@ -192,13 +192,22 @@ def _last_fading(moves: Collection[tuple[Logged, RowChange]], done: Logged, link
     return max(times, default=None)
 
 
-def _faded(link: LinkRow, faded: datetime | None, at: datetime) -> LinkRow:
-    """A link after a night, of which an earlier night may have taken a share."""
-    used = link.last_activated or link.created_at
-    rate = FORGETTING.linear_rate
+def last_use(link: LinkRow) -> datetime:
+    """Return when a link was last active; one that never was counts from when it was made."""
+    return link.last_activated or link.created_at
+
+
+def faded_weight(
+    link: LinkRow, faded: datetime | None, at: datetime, rate: float = FORGETTING.linear_rate
+) -> float:
+    """Return the weight of an unused link after a night, of which an earlier night may have taken a share.
+
+    w · edge_decay_linear(1, days since its use) / edge_decay_linear(1, days from its use to the earlier night)
+    """
+    used = last_use(link)
     left = float(edge_decay_linear(1.0, days_between(used, at), rate))
     left_before = float(edge_decay_linear(1.0, days_between(used, faded or used), rate))
-    return replace(link, weight=link.weight * left / left_before) if 0.0 <= left < left_before else link
+    return link.weight * left / left_before if 0.0 <= left < left_before else link.weight
 
 
 class ChangeSet:

@@ -27,9 +27,10 @@ from datetime import datetime
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
-from priming.core.forgetting import edge_decay, edge_decay_linear
+from priming.core.forgetting import edge_decay
 from priming.core.plasticity import edge_is_spent
 from priming.core.score import effectiveness
+from priming.history.inverse import faded_weight, last_use
 from priming.learning.coactivation import RELATION, link_identity
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import current_row, restate
@@ -92,27 +93,18 @@ def plan_linear_decay(
     """
     planned = []
     for link in links:
-        used = last_use(link)
-        days, before = days_between(used, now), days_between(used, faded_at.get(link_identity(link), used))
-        left, left_before = (
-            float(edge_decay_linear(1.0, span, forgetting.linear_rate)) for span in (days, before)
-        )
-        if link.weight <= 0.0 or left_before <= 0.0 or left >= left_before:
+        faded = faded_weight(link, faded_at.get(link_identity(link)), now, forgetting.linear_rate)
+        if faded >= link.weight:
             continue
-        faded = link.weight * left / left_before
         if faded > 0.0 and link.weight - faded < _LEAST:
             continue  # a later night counts from the same time, so that nothing is lost
+        days = days_between(last_use(link), now)
         counted = f"{days:.0f} day{'' if round(days) == 1 else 's'}"
         reason = f"unused for {counted}: {link.weight:.4f} faded to {faded:.4f}"
         evidence = {"weight": link.weight, "days": days, "faded": faded, "rate": forgetting.linear_rate}
         rows = (RowChange(link, replace(link, weight=faded)),)
         planned.append(PlannedItem("fade", (link.source, link.target), None, reason, evidence, rows))
     return planned
-
-
-def last_use(link: LinkRow) -> datetime:
-    """When a link was last active; one that never was counts from when it was made."""
-    return link.last_activated or link.created_at
 
 
 def fadings(nights: Iterable[Logged], links: Collection[LinkRow]) -> dict[LinkIdentity, datetime]:
