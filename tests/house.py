@@ -96,6 +96,11 @@ class SourceFile:
         return ast.parse(self.text)
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of that tree: a walk takes as long as the parse."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def lines(self) -> int:
         """All lines."""
         return self.text.count("\n")
@@ -115,7 +120,7 @@ class SourceFile:
     def _docstrings(self) -> set[int]:
         return {
             line
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
             and isinstance(node.value.value, str)
@@ -124,7 +129,7 @@ class SourceFile:
 
     def functions(self) -> Iterator[int]:
         """The code lines of each function."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, _FUNCTIONS):
                 body = range(node.lineno, (node.end_lineno or node.lineno) + 1)
                 yield sum(line in self.code_lines for line in body)
@@ -132,7 +137,7 @@ class SourceFile:
     def imports(self, modules: Collection[str]) -> set[str]:
         """The modules of ours that the file imports, in functions and for type checkers too."""
         targets = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
@@ -205,19 +210,23 @@ class House:
 
     def banned(self, *, except_for: Collection[str] = ()) -> list[str]:
         """Each place at which a banned word is bound as a name, but for these fields, each as ``Class.field``."""
-        return [
-            f"{file.place}:{line} {name}"
-            for file in (*self.files, *self.tests)
-            for excused in [_fields(file.tree, except_for)]
-            for name, line in bindings(file.tree)
-            if name.strip("_") in BANNED and (name, line) not in excused
-        ]
+        banned = []
+        for file in (*self.files, *self.tests):
+            # The trees of the tests are read here only, and are half a gigabyte.
+            nodes = file.nodes if file.source == self.source else tuple(ast.walk(ast.parse(file.text)))
+            excused = _fields(nodes, except_for)
+            banned += [
+                f"{file.place}:{line} {name}"
+                for name, line in bindings(nodes)
+                if name.strip("_") in BANNED and (name, line) not in excused
+            ]
+        return banned
 
     def classes(self) -> dict[str, list[str]]:
         """The files in which each public or private class is defined."""
         homes: dict[str, list[str]] = defaultdict(list)
         for file in self.files:
-            for node in ast.walk(file.tree):
+            for node in file.nodes:
                 if isinstance(node, ast.ClassDef):
                     homes[node.name.lstrip("_")].append(file.place)
         return homes
@@ -239,7 +248,7 @@ class House:
             _names(node, name)
             for file in self.files
             if not file.name.startswith("core/")
-            for node in ast.walk(file.tree)
+            for node in file.nodes
         )
 
     def word_lists(self) -> list[str]:
@@ -261,7 +270,7 @@ class House:
             and node.func.value.id == "re"
             and node.func.attr in _USES
             for file in self.files
-            for node in ast.walk(file.tree)
+            for node in file.nodes
         )
 
     def words(self, *places: str) -> int:
@@ -292,9 +301,9 @@ def _words(value: ast.AST) -> int:
     return sum(isinstance(text, str) and text.isalpha() and text.islower() for text in texts)
 
 
-def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every name that a file binds, with its line."""
-    for node in ast.walk(tree):
+def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Every name that the nodes of a file bind, with its line."""
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
         elif isinstance(node, ast.arg):
@@ -309,11 +318,11 @@ def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.asname, node.lineno
 
 
-def _fields(tree: ast.Module, names: Collection[str]) -> set[tuple[str, int]]:
+def _fields(nodes: Iterable[ast.AST], names: Collection[str]) -> set[tuple[str, int]]:
     """Where fields that are named ``Class.field`` are declared in the bodies of their classes."""
     return {
         (statement.target.id, statement.lineno)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)

@@ -18,7 +18,6 @@ sys.modules["house"] = house = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(house)
 BANNED, ROOT, House = house.BANNED, house.ROOT, house.House
 
-HOUSE = House()
 MOST_ENTRIES, MOST_MODULES, MOST_LINES = 30, 14, 400
 MOST_FILES = {
     "recall": 68,
@@ -65,41 +64,43 @@ def room(module):
     return module.split(".")[1]
 
 
-def files():
+@pytest.fixture(scope="module")
+def ours():
+    """This checkout, measured: each file is parsed once, and forgotten when the last test is done."""
+    return House()
+
+
+def files(ours):
     """The files of the library except its front."""
-    return [file for file in HOUSE.files if file.module.startswith("priming.")]
+    return [file for file in ours.files if file.module.startswith("priming.")]
 
 
-def name(file):
-    return file.name
+def test_few_things_lie_at_the_root_of_the_package(ours):
+    assert len(ours.root_entries()) <= MOST_ENTRIES
 
 
-def test_few_things_lie_at_the_root_of_the_package():
-    assert len(HOUSE.root_entries()) <= MOST_ENTRIES
+def test_no_folder_is_full(ours):
+    assert {folder: size for folder, size in ours.folders().items() if size > MOST_MODULES} == {}
 
 
-def test_no_folder_is_full():
-    assert {folder: size for folder, size in HOUSE.folders().items() if size > MOST_MODULES} == {}
+def test_no_file_is_long(ours):
+    assert {file.name: file.lines for file in ours.files if file.lines > MOST_LINES} == {}
 
 
-def test_no_file_is_long():
-    assert {file.name: file.lines for file in HOUSE.files if file.lines > MOST_LINES} == {}
+def test_no_files_or_folders_import_in_a_circle_those_in_functions_included(ours):
+    assert ours.cycles() == []
+    assert ours.folder_cycles() == []
 
 
-def test_no_files_or_folders_import_in_a_circle_those_in_functions_included():
-    assert HOUSE.cycles() == []
-    assert HOUSE.folder_cycles() == []
+def test_a_name_says_what_the_thing_is(ours):
+    assert ours.banned(except_for=ON_THE_WIRE) == []
 
 
-def test_a_name_says_what_the_thing_is():
-    assert HOUSE.banned(except_for=ON_THE_WIRE) == []
-
-
-def test_the_fields_that_are_excused_from_that_are_there():
+def test_the_fields_that_are_excused_from_that_are_there(ours):
     fields = {
         f"{node.name}.{statement.target.id}"
-        for file in HOUSE.files
-        for node in ast.walk(file.tree)
+        for file in ours.files
+        for node in file.nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
@@ -107,67 +108,76 @@ def test_the_fields_that_are_excused_from_that_are_there():
     assert fields >= ON_THE_WIRE
 
 
-@pytest.mark.parametrize("homes", [HOUSE.classes(), HOUSE.type_aliases()], ids=["classes", "aliases"])
-def test_a_class_or_an_alias_of_a_type_has_one_home(homes):
-    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+def test_a_class_or_an_alias_of_a_type_has_one_home(ours):
+    for homes in (ours.classes(), ours.type_aliases()):
+        assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
-def test_the_tests_mirror_the_package():
+def test_the_tests_mirror_the_package(ours):
     folders = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/*.py"))}
-    package = {path.name for path in HOUSE.package.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    package = {path.name for path in ours.package.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders - OTHER_TESTS - {*BESIDE} <= package
     assert package - {"mcp"} <= folders, "each folder of the package has its tests"
 
 
-def test_every_room_has_its_place_in_the_order():
-    assert {room(file.module) for file in files()} == set(RANK)
+def test_every_room_has_its_place_in_the_order(ours):
+    assert {room(file.module) for file in files(ours)} == set(RANK)
 
 
-@pytest.mark.parametrize("file", files(), ids=name)
-def test_no_file_imports_from_a_room_after_its_own(file):
-    here = RANK[room(file.module)]
-    imported = {module for module in file.imports(HOUSE.modules) if module.startswith("priming.")}
-    assert {module for module in imported if RANK[room(module)] > here} == set()
+def test_no_file_imports_from_a_room_after_its_own(ours):
+    later = [
+        (file.name, module)
+        for file in files(ours)
+        for module in file.imports(ours.modules)
+        if module.startswith("priming.") and RANK[room(module)] > RANK[room(file.module)]
+    ]
+    assert later == []
 
 
-def importing(*rooms):
+def importing(ours, *rooms):
     """The files that import from some rooms, by the room they lie in."""
     return {
         (room(file.module), file.name)
-        for file in files()
-        for module in file.imports(HOUSE.modules)
+        for file in files(ours)
+        for module in file.imports(ours.modules)
         if module.startswith("priming.") and room(module) in rooms
     }
 
 
-def test_only_what_works_on_an_open_namespace_touches_the_storage():
+def test_only_what_works_on_an_open_namespace_touches_the_storage(ours):
     inside = {"storage", "index", "namespace", "memory", "transfer", *VERBS}
-    outside = {name for folder, name in importing("storage") if folder not in inside}
+    outside = {name for folder, name in importing(ours, "storage") if folder not in inside}
     assert outside <= {"cli/doctor.py"}
 
 
-def test_only_care_sleep_the_loop_and_the_command_line_talk_to_a_language_model():
-    rooms = {folder for folder, file in importing("llm") if file != "embedding/endpoint.py"}
+def test_only_care_sleep_the_loop_and_the_command_line_talk_to_a_language_model(ours):
+    rooms = {folder for folder, file in importing(ours, "llm") if file != "embedding/endpoint.py"}
     assert rooms <= {"llm", "maintenance", "sleep", "cli"}
 
 
-@pytest.mark.parametrize("file", files(), ids=name)
-def test_no_module_is_imported_by_a_relative_name(file):
-    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(file.tree))
+def test_no_module_is_imported_by_a_relative_name(ours):
+    relative = [
+        (file.name, node.lineno)
+        for file in files(ours)
+        for node in file.nodes
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
 
 
-@pytest.mark.parametrize("file", [file for file in files() if room(file.module) == "core"], ids=name)
-def test_the_core_reads_no_clock_disk_log_or_chance(file):
-    roots = set()
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Import):
-            roots |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            roots.add(node.module.partition(".")[0])
-    paths = (
-        {"pathlib"} if file.name == "core/arguments/checks.py" else set()
-    )  # a path is checked there, and not opened
-    assert not roots & IMPURE - paths
+def test_the_core_reads_no_clock_disk_log_or_chance(ours):
+    for file in files(ours):
+        if room(file.module) == "core":
+            roots = set()
+            for node in file.nodes:
+                if isinstance(node, ast.Import):
+                    roots |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    roots.add(node.module.partition(".")[0])
+            paths = (
+                {"pathlib"} if file.name == "core/arguments/checks.py" else set()
+            )  # a path is checked there, and not opened
+            assert not roots & IMPURE - paths, file.name
 
 
 def reads_a_variable(node):
@@ -177,17 +187,17 @@ def reads_a_variable(node):
     return isinstance(node, ast.Attribute) and node.attr == "getenv"
 
 
-def test_settings_are_read_from_the_environment_in_one_place():
-    reading = {file.name for file in HOUSE.files for node in ast.walk(file.tree) if reads_a_variable(node)}
+def test_settings_are_read_from_the_environment_in_one_place(ours):
+    reading = {file.name for file in ours.files for node in file.nodes if reads_a_variable(node)}
     assert reading == {"config/environment.py"}
 
 
-def test_no_pattern_repeats_a_group_possessively_which_python_before_3_11_5_does_wrongly():
+def test_no_pattern_repeats_a_group_possessively_which_python_before_3_11_5_does_wrongly(ours):
     wrong = re.compile(r"\)(?:[*+?]|\{[\d,{}]+\})\+|\(\?>")
     patterns = {
         (file.name, node.value)
-        for file in HOUSE.files
-        for node in ast.walk(file.tree)
+        for file in ours.files
+        for node in file.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
     }
     assert [(file, text) for file, text in sorted(patterns) if wrong.search(text)] == []
@@ -285,12 +295,12 @@ def test_two_homes_of_a_class_or_an_alias_are_seen(tmp_path):
     assert {"given", "kept"} <= BANNED
 
 
-def test_the_package_measured_is_the_one_that_the_tests_import():
-    assert Path(priming.__file__).parent == HOUSE.package
+def test_the_package_measured_is_the_one_that_the_tests_import(ours):
+    assert Path(priming.__file__).parent == ours.package
 
 
 @pytest.mark.slow
-def test_calls_enter_few_files():
+def test_calls_enter_few_files(ours):
     entered = {name: len(walk.files) for name, walk in house.walks().items()}
     assert {name: files for name, files in entered.items() if files > MOST_FILES[name]} == {}
     assert entered.keys() == MOST_FILES.keys()

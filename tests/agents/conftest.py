@@ -24,9 +24,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave the scenes out of every other tier."""
     if "agents" in config.option.markexpr:
         return
-    others = [item for item in items if HERE not in item.path.parents]
-    config.hook.pytest_deselected(items=[item for item in items if item not in others])
-    items[:] = others
+    scenes = [item for item in items if HERE in item.path.parents]
+    config.hook.pytest_deselected(items=scenes)
+    left_out = set(scenes)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from priming.embedding.registry import named
 from priming.embedding.weights import packaged
 from priming.errors import EmbedderError, ParamError
 
-pytest.importorskip("fastembed", reason="the extra fastembed is not installed")
-pytestmark = pytest.mark.slow  # the library is imported, and a model is loaded
+pytestmark = [
+    pytest.mark.slow,  # the library is imported, and a model is loaded
+    pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra fastembed is not installed"),
+]
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 TEXTS = ["The cat sat on the mat.", "Interest rates rose in March.", "naïve café — 東京都 🎉"]

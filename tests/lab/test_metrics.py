@@ -1,12 +1,12 @@
 """Golden numbers by hand, laws as properties, and scikit-learn as the oracle of AUC."""
 
+import importlib
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import ndcg_score, roc_auc_score
 
 from priming import ParamError
 from priming.config.params.limits import MetricParams
@@ -14,6 +14,12 @@ from priming.learning.replay import reciprocal_rank
 from priming_lab.metrics import auc, ndcg_at, paired_difference, percentiles, recall_at
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    """The metrics of scikit-learn, whose import takes seconds."""
+    return importlib.import_module("sklearn.metrics")
 
 
 @pytest.mark.parametrize(("k", "share"), [(1, 0.0), (2, 1 / 3), (3, 1 / 3), (4, 2 / 3), (9, 2 / 3)])
@@ -54,9 +60,9 @@ def test_silence_is_below_every_score():
 
 
 @given(NUMBERS, NUMBERS)
-def test_auc_is_that_of_scikit_learn(positives, negatives):
+def test_auc_is_that_of_scikit_learn(oracle, positives, negatives):
     labels = [1] * len(positives) + [0] * len(negatives)
-    assert auc(positives, negatives) == pytest.approx(roc_auc_score(labels, positives + negatives))
+    assert auc(positives, negatives) == pytest.approx(oracle.roc_auc_score(labels, positives + negatives))
 
 
 @given(NUMBERS, NUMBERS)
@@ -138,8 +144,8 @@ def test_gain_is_discounted_by_the_rank_and_relative_to_the_best_order():
 
 
 @given(st.permutations(range(8)), st.sets(st.integers(0, 7), min_size=1), st.integers(1, 8))
-def test_gain_is_that_of_scikit_learn(order, gold, k):
+def test_gain_is_that_of_scikit_learn(oracle, order, gold, k):
     relevance = [[float(item in gold) for item in range(8)]]
     scores = [[-float(order.index(item)) for item in range(8)]]
     ours = ndcg_at({str(item) for item in gold}, [str(item) for item in order], k)
-    assert ours == pytest.approx(ndcg_score(relevance, scores, k=k))
+    assert ours == pytest.approx(oracle.ndcg_score(relevance, scores, k=k))
