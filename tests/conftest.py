@@ -6,6 +6,7 @@ judged by what it changes. ``make explore`` draws others, and keeps and prints w
 
 import os
 import signal
+import sqlite3
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from priming import FixedClock, HashedEmbedder, Memory
+from priming.storage.sqlite import connection
+from priming.storage.sqlite.files import migrate
 
 FEW, MANY = 10, 200
 
@@ -56,6 +59,27 @@ def pytest_collect_file():
     """Collect no doctests of tests: there are none, and each file would be imported twice."""
     collectors = yield
     return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schema_in_memory():
+    """Migrate a database in memory once, and copy it into each new one in 1 ms instead of 14; files are migrated."""
+    migrated = {}
+
+    def copied(database, path, steps):
+        if path is None and database.execute("PRAGMA user_version").fetchone() == (0,):
+            if steps not in migrated:
+                migrated[steps] = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                migrate(migrated[steps], None, steps)
+            migrated[steps].backup(database)
+        else:
+            migrate(database, path, steps)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "migrate", copied)
+        yield
+    for database in migrated.values():
+        database.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,7 @@
-"""What the code imports is declared, for the base or for the extra whose part it is; and nothing else is."""
+"""What the code imports is declared, for the base or for the extra whose part it is; and nothing else is.
+
+The library stands alone, and what stands on it imports one way.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def declared(extra: str | None = None) -> set[str]:
 
 @cache
 def imports(path: Path) -> tuple[str, ...]:
-    """The packages of others that a file imports anywhere in it."""
+    """The packages that a file imports anywhere in it, but for those of the standard library."""
     return tuple(_imports(path))
 
 
@@ -57,12 +60,19 @@ def _imports(path: Path) -> Iterator[str]:
             names = [str(node.module)]
         for name in names:
             top = name.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in OWN:
+            if top not in sys.stdlib_module_names:
                 yield top
 
 
 def distribution(top: str) -> set[str]:
     return {normal(name) for name in INSTALLED.get(top, [top])}
+
+
+@pytest.mark.parametrize("package", sorted(OWN))
+def test_a_package_imports_only_what_it_stands_on(package: str) -> None:
+    paths = sorted((ROOT / "src" / package).rglob("*.py"))
+    own = {(top, path) for path in paths for top in imports(path) if top in OWN - {package}}
+    assert {(top, path) for top, path in own if package == "priming" or top != "priming"} == set()
 
 
 def extra_of(path: Path) -> str | None:
@@ -79,7 +89,7 @@ def test_every_import_of_a_package_is_declared(package: str) -> None:
         missing += [
             f"{path.relative_to(ROOT)} imports {top}, which {extra or 'the base'} does not declare"
             for top in imports(path)
-            if not distribution(top) & allowed
+            if top not in OWN and not distribution(top) & allowed
         ]
     assert missing == []
 

@@ -300,7 +300,7 @@ def test_the_package_measured_is_the_one_that_the_tests_import(ours):
 
 
 @pytest.mark.slow
-def test_calls_enter_few_files(ours):
+def test_calls_enter_few_files():
     entered = {name: len(walk.files) for name, walk in house.walks().items()}
     assert {name: files for name, files in entered.items() if files > MOST_FILES[name]} == {}
     assert entered.keys() == MOST_FILES.keys()

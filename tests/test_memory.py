@@ -232,7 +232,7 @@ def test_bad_arguments_of_a_list_are_named(memory, query, error):
 
 
 def test_threads_share_a_memory_and_lose_nothing(open_memory, url):
-    memory, errors, each = open_memory(url), [], 12
+    memory, errors, each = open_memory(url), [], 5
     start = threading.Barrier(8)
 
     def work(name):

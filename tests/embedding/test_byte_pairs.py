@@ -60,10 +60,10 @@ def test_the_tokens_are_those_of_the_library(text: str) -> None:
     assert OWN.tokens(text) == of_library(text)
 
 
-@pytest.mark.parametrize("first", range(0, 0x110000, 0x8000))
-def test_every_character_has_the_tokens_of_the_library(first: int) -> None:
+@pytest.mark.parametrize("step", [31, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_every_character_has_the_tokens_of_the_library(step: int) -> None:
     assert OWN is not None
-    codes = range(first, first + 0x8000, 3 if first < 0x20000 else 97)
+    codes = (*range(0, 0x20000, 3 * step), *range(0x20000, 0x110000, 97 * step))
     texts = [f"a{chr(code)}{chr(code)} {chr(code)}b" for code in codes if not 0xD800 <= code < 0xE000]
     ids = [encoding.ids for encoding in LIBRARY.encode_batch_fast(texts, add_special_tokens=False)]
     assert [OWN.tokens(text) for text in texts] == ids
@@ -73,7 +73,7 @@ def test_tokens_in_any_order_are_merged_as_the_library_merges_them() -> None:
     assert OWN is not None
     rng = random.Random(7)
     vocabulary = list(OWN._numbers)
-    texts = ["".join(rng.choices(vocabulary, k=rng.randrange(1, 60))) for _ in range(2_000)]
+    texts = ["".join(rng.choices(vocabulary, k=rng.randrange(1, 60))) for _ in range(200)]
     ids = [encoding.ids for encoding in LIBRARY.encode_batch_fast(texts, add_special_tokens=False)]
     assert [OWN.tokens(text) for text in texts] == ids
 

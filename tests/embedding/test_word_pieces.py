@@ -59,10 +59,10 @@ def test_the_tokens_are_those_of_the_library(text: str) -> None:
     assert OWN.tokens(text, NO_END) == of_library(text)
 
 
-@pytest.mark.parametrize("first", range(0, 0x110000, 0x8000))
-def test_every_character_has_the_tokens_of_the_library(first: int) -> None:
+@pytest.mark.parametrize("step", [31, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_every_character_has_the_tokens_of_the_library(step: int) -> None:
     assert OWN is not None
-    codes = range(first, first + 0x8000, 1 if first < 0x20000 else 97)
+    codes = (*range(0, 0x20000, step), *range(0x20000, 0x110000, 97 * step))
     texts = [
         form.format(chr(code)) for code in codes if not 0xD800 <= code < 0xE000 for form in ("a{}b", "{}")
     ]
@@ -72,7 +72,7 @@ def test_every_character_has_the_tokens_of_the_library(first: int) -> None:
 def test_characters_in_any_order_have_the_tokens_of_the_library() -> None:
     assert OWN is not None
     rng = random.Random(7)
-    texts = ["".join(chr(rng.randrange(0x3400)) for _ in range(rng.randrange(1, 40))) for _ in range(2_000)]
+    texts = ["".join(chr(rng.randrange(0x3400)) for _ in range(rng.randrange(1, 40))) for _ in range(200)]
     assert [OWN.tokens(text, NO_END) for text in texts] == [*map(without_ends, LIBRARY.encode_batch(texts))]
 
 

@@ -117,8 +117,8 @@ def test_half_a_surrogate_pair_reads_as_a_question_mark(embedder):
     assert np.array_equal(embedder.embed(["a\ud800b"]), embedder.embed(["a?b"]))
 
 
-def test_a_megabyte_of_text_is_the_mean_of_its_tokens(embedder):
-    text = "the quick brown fox " * 50_000
+def test_a_long_text_is_the_mean_of_its_tokens(embedder):
+    text = "the quick brown fox " * 5_000
     ids = embedder.tokens([text])[0]
     np.testing.assert_allclose(embedder.embed([text])[0], embedder.pool(ids, np.ones(len(ids))), atol=1e-6)
 

@@ -352,7 +352,7 @@ def test_what_an_undo_removed_can_still_be_purged_by_its_id(open_memory, url, tm
 
 def test_a_snapshot_of_another_process_does_not_bring_a_purged_word_back(open_memory, url, tmp_path):
     ours, theirs = open_memory(url), open_memory(url)
-    ours.remember_many({"content": f"filler note {i} about the wide sea"} for i in range(300))
+    ours.remember_many({"content": f"filler note {i} about the wide sea"} for i in range(60))
     ours.remember("zanzibar", key="secret")
     theirs.recall("sea")
     ours.recall("sea")
@@ -408,7 +408,7 @@ DEEDS = {
 def lived(open_memory):
     """A memory with some history in it."""
     memory = open_memory()
-    memory.remember_many([{"content": f"filler note {i}"} for i in range(50)])
+    memory.remember_many([{"content": f"filler note {i}"} for i in range(10)])
     for key, text in (("a", "We paint walls."), ("b", "There Zed slept."), ("c", "We often paint.")):
         memory.remember(text, key=key, session="s")
     memory.remember("a xylophone")

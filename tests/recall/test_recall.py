@@ -263,12 +263,12 @@ def test_what_a_filter_leaves_out_is_not_reached_over_a_link_either(filtered):
     assert keys(filtered.recall("paint", filters={"key": {"in": ["a", "c"]}})) == ["a", "c"]
 
 
-def test_a_filter_that_one_in_a_thousand_passes_finds_them(memory):
+def test_a_filter_that_one_in_two_hundred_passes_finds_them(memory):
     memory.remember_many(
-        {"content": f"we paint number{i}", "tags": ["rare"] if i % 1000 == 7 else []} for i in range(2000)
+        {"content": f"we paint number{i}", "tags": ["rare"] if i % 200 == 7 else []} for i in range(400)
     )
     outcome = memory.recall("we paint number5", filters={"tags": {"contains": "rare"}}).hits
-    assert {hit.memory.content for hit in outcome} == {"we paint number7", "we paint number1007"}
+    assert {hit.memory.content for hit in outcome} == {"we paint number7", "we paint number207"}
 
 
 def test_contradicted_predicates_exclude_and_confirmed_ones_help(memory):
@@ -458,11 +458,11 @@ def test_recall_changes_nothing_but_the_traces(memory, tmp_path):
         return (tmp_path / "x.jsonl").read_bytes(), stats.memories, stats.links, stats.operations
 
     before = everything()
-    for i in range(200):
+    for i in range(50):
         profile = list(profiles.ALL)[i % len(profiles.ALL)]
         memory.recall(cue=CUES[i % len(CUES)], profile=profile, spread=i % 5 > 0, trace=i % 3 == 0)
     assert everything() == before
-    assert memory.stats().traces == 200
+    assert memory.stats().traces == 50
 
 
 def test_a_recall_is_kept_with_its_cue_and_its_hits(memory, clock):
@@ -559,7 +559,7 @@ def test_however_small_the_budget_the_best_hit_is_the_last_to_go(memory):
     for number in range(6):
         memory.remember(f"The queue was slow on day {number}, and we looked at it for an hour.", session="s")
     recall = memory.recall("what did we decide about the queue")
-    shown = [memory.recall("what did we decide about the queue", tokens=n).text for n in range(10, 200, 5)]
+    shown = [memory.recall("what did we decide about the queue", tokens=n).text for n in range(10, 200, 10)]
     best = recall.hits[0].memory
     whole = [best.content in text for text in shown]
     assert whole == sorted(whole)

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from priming.config.params.server import ServerParams
 from priming.verbs.rows import SERVED
 
-from .conftest import bearer
+from .conftest import Served, bearer
 from .scene import OPERATIONS, example
 from .test_http import in_scene
 
@@ -16,10 +17,10 @@ LONG = [op.name for op in SERVED if op.long]
 HIDDEN = ("port 8080", "linter", "Lisbon", "theirs", "memory.db")
 
 
-@pytest.fixture
-def secured(serve):
-    """A server with a namespace ``theirs``, whose token is not ours, and tokens of each sort."""
-    served = serve()
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory):
+    """A server with a namespace ``theirs``, whose token is not ours, and tokens of each sort; all may only ask it."""
+    served = Served(f"sqlite:///{tmp_path_factory.mktemp('secured')}/memory.db", ServerParams())
     ids = in_scene(served, "theirs")
     served.job = served.ask("jobs/export_lines", namespace="theirs").json()["id"]
     new = served.tokens.new("theirs", "gone")
@@ -34,7 +35,8 @@ def secured(serve):
         "of another namespace": served.tokens.new("ours").secret,
     }
     served.good, served.ids = good, ids
-    return served
+    yield served
+    served.close()
 
 
 SAMPLE = ("remember", "recall", "purge", "sleep", "stats")
@@ -97,17 +99,17 @@ def test_a_job_of_another_namespace_is_not_there(secured):
         assert answer.status_code == 404
 
 
-def test_a_token_that_is_revoked_is_refused_at_once(served):
-    new = served.tokens.new("default")
-    assert served.ask("status", token=new.secret).status_code == 200
-    served.tokens.revoke(new.token.id)
-    assert served.ask("status", token=new.secret).status_code == 401
+def test_a_token_that_is_revoked_is_refused_at_once(secured):
+    new = secured.tokens.new("default")
+    assert secured.ask("status", token=new.secret).status_code == 200
+    secured.tokens.revoke(new.token.id)
+    assert secured.ask("status", token=new.secret).status_code == 401
 
 
-def test_a_token_for_all_namespaces_opens_each(served):
-    token = served.tokens.new("*", kind="admin").secret
+def test_a_token_for_all_namespaces_opens_each(secured):
+    token = secured.tokens.new("*", kind="admin").secret
     for namespace in ("one", "two"):
-        assert served.ask("remember", {"content": "x"}, namespace, token).status_code == 200
+        assert secured.ask("remember", {"content": "x"}, namespace, token).status_code == 200
 
 
 def test_without_a_token_in_the_store_none_is_needed(lasting):
@@ -135,15 +137,15 @@ def test_once_there_was_a_token_one_is_needed_for_ever(served):
         ("/nothing", 401, 404),
     ],
 )
-def test_what_is_open_without_a_token(served, path, without, own):
-    token = served.tokens.new("default").secret
-    assert served.client.get(path).status_code == without
-    assert served.client.get(path, headers=bearer(token)).status_code == own
+def test_what_is_open_without_a_token(secured, path, without, own):
+    token = secured.sent["of another namespace"]
+    assert secured.client.get(path).status_code == without
+    assert secured.client.get(path, headers=bearer(token)).status_code == own
 
 
-def test_the_figures_are_for_who_may_use_everything(served):
-    token = served.tokens.new("*", kind="admin").secret
-    assert served.client.get("/metrics", headers=bearer(token)).status_code == 200
+def test_the_figures_are_for_who_may_use_everything(secured):
+    token = secured.tokens.new("*", kind="admin").secret
+    assert secured.client.get("/metrics", headers=bearer(token)).status_code == 200
 
 
 @pytest.mark.parametrize(

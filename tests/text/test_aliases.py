@@ -91,5 +91,5 @@ def test_any_text_gives_two_different_names(text):
 
 @pytest.mark.parametrize("unit", ["A ", "A (", "Aa, or ", "a ", "@", "a.k.a. ", "A. ", "(A) "])
 def test_long_runs_are_read_to_the_end(unit):
-    text = unit * (60_000 // len(unit)) + ". Robert Smith (Bob) left."
+    text = unit * (10_000 // len(unit)) + ". Robert Smith (Bob) left."
     assert ("Bob", "Robert Smith") in pairs(text, {"robert smith", "bob"}.__contains__)

@@ -223,6 +223,7 @@ def test_what_has_no_shape_cannot_carry_a_message(hidden):
     assert json.loads(f'"{shown}"') == f"note{hidden}s"
 
 
+@pytest.mark.slow
 def test_each_character_of_unicode_is_shown_or_escaped_by_its_class():
     letters = [chr(place) for place in range(sys.maxunicode + 1)]
     hidden = [letter for letter in letters if has_no_shape(letter)]

@@ -19,7 +19,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@pytest.fixture(params=["file", "memory"])
+@pytest.fixture(params=["file", pytest.param("memory", marks=pytest.mark.slow)])
 def store(request: pytest.FixtureRequest, tmp_path: Path, empty: bytes) -> Iterator[Store]:
     path = tmp_path / "memory.db" if request.param == "file" else None
     if path is not None:
