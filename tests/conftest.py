@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import tempfile
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from priming import FixedClock, HashedEmbedder, Memory
+from priming.config.params.limits import STORE
+from priming.remember import remember
 from priming.storage.sqlite import connection
 from priming.storage.sqlite.files import migrate
 
@@ -100,6 +103,12 @@ def postgres():
 
     with running() as url:
         yield url
+
+
+@pytest.fixture
+def short_batches(monkeypatch):
+    """Batches of twenty memories, as a large load has batches of 500."""
+    monkeypatch.setattr(remember, "STORE", replace(STORE, batch=20))
 
 
 @pytest.fixture

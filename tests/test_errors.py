@@ -53,10 +53,10 @@ def test_a_missing_extra_names_the_command_that_installs_it():
 
 
 def test_fifty_violations_are_told_and_the_others_counted():
-    error = ParamError.of([f"item {n}: must be given" for n in range(1_000_000)])
+    error = ParamError.of([f"item {n}: must be given" for n in range(10_000)])
     assert len(error.violations) == 51
-    assert error.violations[-2:] == ("item 49: must be given", "… and 999,950 more")
-    assert str(error).endswith("… and 999,950 more")
+    assert error.violations[-2:] == ("item 49: must be given", "… and 9,950 more")
+    assert str(error).endswith("… and 9,950 more")
     assert len(ParamError.of([f"{n}" for n in range(50)]).violations) == 50
 
 
@@ -71,8 +71,8 @@ def test_what_is_counted_stays_counted_when_an_error_is_told_again():
     "value",
     [
         [{}] * 3_000_000,
-        {"a": [["x" * 100] * 1_000_000]},
-        ({"k": 1},) * 1_000_000,
+        {"a": [["x" * 100] * 10_000]},
+        ({"k": 1},) * 10_000,
         [[[["deep"] * 10_000] * 1_000] * 1_000],
     ],
     ids=["list", "dict", "tuple", "nested"],

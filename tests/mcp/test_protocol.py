@@ -472,6 +472,7 @@ def test_prompts_bring_what_is_remembered_as_data(url):
     assert "feedback" in reflect.messages[0].content.text
 
 
+@pytest.mark.usefixtures("short_batches")
 def test_long_work_tells_of_its_progress(url):
     steps = []
 
@@ -480,11 +481,11 @@ def test_long_work_tells_of_its_progress(url):
 
     async def talk():
         async with connected(url, "all") as client:
-            items = [{"content": f"memory number {number}"} for number in range(501)]
+            items = [{"content": f"memory number {number}"} for number in range(21)]
             await client.call_tool("remember_many", {"items": items}, progress_callback=heard)
 
     anyio.run(talk)
-    assert [done for done, _ in steps] == [500, 501]
+    assert [done for done, _ in steps] == [20, 21]
 
 
 @pytest.mark.slow

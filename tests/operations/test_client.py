@@ -112,21 +112,23 @@ def test_a_proposal_is_applied_by_whoever_made_it_or_here(remote, server):
         remote.apply("no such proposal")
 
 
+@pytest.mark.usefixtures("short_batches")
 def test_progress_is_heard(remote):
     steps = []
     remote.remember_many(
-        [{"content": f"Note {n}."} for n in range(501)], progress=lambda *step: steps.append(step)
+        [{"content": f"Note {n}."} for n in range(21)], progress=lambda *step: steps.append(step)
     )
-    assert steps[-1] == (501, 501)
+    assert steps[-1] == (21, 21)
 
 
+@pytest.mark.usefixtures("short_batches")
 def test_an_interrupt_ends_the_call_and_not_the_memory(remote):
     def stop(_done, _total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        remote.remember_many([{"content": f"Note {n}."} for n in range(1_001)], progress=stop)
-    assert remote.status().memories < 1_001
+        remote.remember_many([{"content": f"Note {n}."} for n in range(41)], progress=stop)
+    assert remote.status().memories < 41
     assert remote.remember("after", key="after").status == "stored"
 
 

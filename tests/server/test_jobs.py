@@ -15,8 +15,9 @@ from .conftest import until
 from .scene import example
 from .test_http import in_scene
 
+pytestmark = pytest.mark.usefixtures("short_batches")
 LONG = [op.name for op in SERVED if op.long]
-ITEMS = [{"content": f"Entry number {number}."} for number in range(501)]
+ITEMS = [{"content": f"Entry number {number}."} for number in range(21)]
 """One more than a step."""
 
 
@@ -129,10 +130,10 @@ def test_a_job_is_cancelled_between_two_steps(served, gate):
     assert served.client.delete(at).json()["status"] == "running"
     gate.set()
     job = over(served, at)
-    assert (job["status"], job["result"], job["done"]) == ("cancelled", None, 500)
+    assert (job["status"], job["result"], job["done"]) == ("cancelled", None, 20)
     assert reply(served.client.get(f"{at}/events").text)[0][0] == "cancelled"
     (operation,) = served.done("log")
-    assert served.done("status")["memories"] == 500
+    assert served.done("status")["memories"] == 20
     served.done("undo", {"operation_id": operation["id"]})
 
 
