@@ -4,11 +4,12 @@ import math
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from shutil import copy
 
 import numpy as np
 import pytest
 
-from priming import Cue, FixedClock, Memory
+from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config import profiles
 from priming.core import score
 from priming.core.base_level import base_level_score, optimized
@@ -30,9 +31,23 @@ def clock():
     return FixedClock(NOW)
 
 
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory):
+    """Forty memories of all ages, alike and not, with links by rule and by hand: their file, and what time it is."""
+    path, clock = tmp_path_factory.mktemp("lived") / "memory.db", FixedClock(NOW)
+    with Memory.open(f"sqlite:///{path}", embedder=HashedEmbedder(256), clock=clock) as memory:
+        tell(memory, clock)
+    return path, clock.at
+
+
 @pytest.fixture
-def reply(memory, clock):
-    """Forty memories of all ages, alike and not, with links by rule and by hand; NOW is a month later."""
+def reply(lived, tmp_path, open_memory, clock):
+    """A copy of that store."""
+    path, clock.at = lived
+    return open_memory(f"sqlite:///{copy(path, tmp_path)}")
+
+
+def tell(memory, clock):
     rng = random.Random(11)
     for i in range(40):
         words = rng.sample(WORDS, rng.randint(1, 3))
@@ -52,7 +67,6 @@ def reply(memory, clock):
         a, b = rng.sample(range(40), 2)
         relation = rng.choice(["requires", "co-activated", "similar-to", "conflicts", "overrides"])
         memory.link(f"k{a}", f"k{b}", relation, rng.random())
-    return memory
 
 
 # The same by hand

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from priming import Conflict, NotFound, ParamError, StoreError
+from priming import Conflict, FixedClock, Memory, NotFound, ParamError, StoreError
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow, PairRow, RowChange, RunRow, VerdictRow
 
+NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 THEN = datetime(2023, 5, 7, 12, 30, 15, 123456, tzinfo=UTC)
 
 
@@ -229,11 +230,20 @@ def test_an_import_of_a_key_that_another_memory_has_is_a_conflict(open_memory, t
 # Files that are no export
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory, embedder):
+    """The lines of an export of something of everything, and what time it is then."""
+    clock, path = FixedClock(NOW), tmp_path_factory.mktemp("exported") / "x.jsonl"
+    with Memory.open("sqlite://", embedder=embedder, clock=clock) as memory:
+        live(memory, clock)
+        memory.export(path)
+    return tuple(path.read_text().splitlines()), clock.at
+
+
 @pytest.fixture
-def lines(memory, clock, tmp_path):
-    live(memory, clock)
-    memory.export(tmp_path / "x.jsonl")
-    return (tmp_path / "x.jsonl").read_text().splitlines()
+def lines(exported, clock):
+    lines, clock.at = exported
+    return [*lines]
 
 
 def changed(line, **values):
