@@ -1,22 +1,26 @@
 """When vectors are made: of a few texts at once, of many after all are stored, at the latest by what comes next."""
 
 import threading
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
-from priming import HashedEmbedder, Memory
+from priming import HashedEmbedder, Memory, namespace
 from priming.config.params.limits import VECTORS
 from priming.embedding.protocol import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
 from priming.operations.service import LocalService
+from priming.remember import vectors
 from priming.remember.vectors import complete, follow, reembed
 from priming.storage.questions import stored_vectors
 
 WORDS = StaticEmbedder()
-MANY = VECTORS.at_once + VECTORS.reembed_batch
+AT_ONCE, BATCH = 16, 4
+"""A quarter of what VECTORS says: what waits is the same."""
+MANY = AT_ONCE + BATCH
 """Enough texts to wait, in several batches."""
 ITEMS = [{"content": f"Crate {number} holds bolts of kind {number}."} for number in range(MANY)]
 
@@ -34,6 +38,13 @@ class Sentences(HashedEmbedder):
             raise self.raises("it is broken")
         self.texts += texts
         return super().embed(texts)
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch):
+    fewer = replace(VECTORS, at_once=AT_ONCE, reembed_batch=BATCH)
+    for module in (namespace, vectors):
+        monkeypatch.setattr(module, "VECTORS", fewer)
 
 
 @pytest.fixture
@@ -81,7 +92,7 @@ def test_a_load_makes_its_vectors_after_all_texts_and_says_how_far_it_is(url):
         assert memory.status().waiting == 0
         assert memory.recall("bolts").degraded == ()
     assert steps[0] == steps[-1] == (MANY, MANY)
-    assert (VECTORS.reembed_batch, MANY) in steps
+    assert (BATCH, MANY) in steps
 
 
 def test_later_must_be_true_or_false(url):
@@ -103,9 +114,9 @@ def test_the_designs_of_other_systems_link_by_vectors_as_they_store(url):
 
 def test_what_comes_next_makes_what_it_has_time_for(url):
     with opened(filled(url)) as memory:
-        assert follow(memory, 0.0) == VECTORS.reembed_batch
-        assert memory.status().waiting == MANY - VECTORS.reembed_batch
-        assert follow(memory, inf) == MANY - VECTORS.reembed_batch
+        assert follow(memory, 0.0) == BATCH
+        assert memory.status().waiting == MANY - BATCH
+        assert follow(memory, inf) == MANY - BATCH
         assert memory.status().waiting == 0
         assert follow(memory, inf) == 0
 
@@ -117,8 +128,8 @@ def test_what_was_stopped_on_its_way_lost_nothing_and_goes_on(url, raises):
     later = Sentences()
     with opened(url, later) as memory:
         assert len(memory.list(limit=MANY + 1)) == MANY
-        assert memory.status().waiting == MANY - 2 * VECTORS.reembed_batch
-        assert follow(memory, inf) == len(later.texts) == memory.status().memories - 2 * VECTORS.reembed_batch
+        assert memory.status().waiting == MANY - 2 * BATCH
+        assert follow(memory, inf) == len(later.texts) == memory.status().memories - 2 * BATCH
 
 
 def test_a_failure_of_the_embedder_is_no_failure_of_what_follows(url):

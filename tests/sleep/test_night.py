@@ -3,6 +3,7 @@ import os
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from shutil import copy
 
 import pytest
 from hypothesis import given, settings
@@ -34,9 +35,24 @@ def state(memory, folder):
     return [line for line in (folder / "state.jsonl").read_text().splitlines() if '{"operation"' not in line]
 
 
+@pytest.fixture(scope="module")
+def past(tmp_path_factory, embedder):
+    """A store with something to do for every stage but decay, which learns from many days; and what time it is."""
+    path, clock = tmp_path_factory.mktemp("past") / "memory.db", FixedClock(NOW)
+    with Memory.open(f"sqlite:///{path}", embedder=embedder, clock=clock) as memory:
+        live(memory, clock)
+    return path, clock.at
+
+
 @pytest.fixture
-def lived(memory, clock):
-    """A memory with something to do for every stage but decay, which learns from many days."""
+def lived(past, tmp_path, open_memory, clock):
+    """A copy of that store."""
+    (tmp_path / "copy").mkdir()
+    path, clock.at = past
+    return open_memory(f"sqlite:///{copy(path, tmp_path / 'copy')}")
+
+
+def live(memory, clock):
     for number, text in enumerate(DISK):
         memory.remember(text, session=f"s{number}", key=f"disk{number}")
     for number, text in enumerate(TEA):
@@ -51,7 +67,6 @@ def lived(memory, clock):
     for _ in range(3):
         memory.feedback(memory.recall("turning it off and on").recall_id, not_useful=["onoff"])
     clock.at += 2 * DAY
-    return memory
 
 
 def actions(proposal):

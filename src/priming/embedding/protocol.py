@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -166,13 +166,7 @@ class HashedEmbedder:
     def pool(self, ids: ArrayLike, weights: ArrayLike) -> Vectors:
         """Make the unit vector along Σ weights·e(ids)."""
         rows, factors = checked_pool(ids, weights, BUCKETS)
-        return unit(factors @ self._table[rows])
-
-    @cached_property
-    def _table(self) -> NDArray[np.float64]:
-        count = -(-self._dimension // 8)
-        signs = [_bits(bucket, count)[: self._dimension] for bucket in range(BUCKETS)]
-        return np.array(signs, dtype=np.float64) * 2 - 1
+        return unit(factors @ _signs(self._dimension)[rows])
 
 
 def _bucket(word: str) -> int:
@@ -180,13 +174,19 @@ def _bucket(word: str) -> int:
     return int.from_bytes(digest, "little") % BUCKETS
 
 
-def _bits(bucket: int, count: int) -> NDArray[np.uint8]:
-    """``count`` bytes of random bits that belong to the bucket, one bit an entry."""
+@lru_cache(maxsize=8)
+def _signs(dimension: int) -> NDArray[np.float64]:
+    """Return the vectors of all buckets, by random bits that belong to each; embedders of a dimension share them."""
+    count = -(-dimension // 8)
     blocks = [
         hashlib.blake2b(f"{bucket}/{block}".encode(), digest_size=64).digest()
+        for bucket in range(BUCKETS)
         for block in range(-(-count // 64))
     ]
-    return np.unpackbits(np.frombuffer(b"".join(blocks)[:count], dtype=np.uint8))
+    rows = np.frombuffer(b"".join(blocks), dtype=np.uint8).reshape(BUCKETS, -1)[:, :count]
+    signs = np.unpackbits(rows, axis=1)[:, :dimension].astype(np.float64) * 2 - 1
+    signs.setflags(write=False)
+    return signs
 
 
 PREFIX = "semantic-"
