@@ -29,9 +29,11 @@ READS = [op for op in SERVED if not op.writes and op.name not in ONE_THING]
 REASON = 'there are no memories in "harbor"; did you mean "harbour"?'
 
 
-@pytest.fixture
-def service(tmp_path):
-    with closing(LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())) as service:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """A service with one memory in one namespace, which tests only ask."""
+    folder = tmp_path_factory.mktemp("service")
+    with closing(LocalService(f"sqlite:///{folder}/memory.db", embedder=HashedEmbedder())) as service:
         service.call("harbour", "remember", {"content": "The ferry leaves at nine."})
         yield service
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.cli.conftest import invoke
 
 import priming
-from priming.cli.start import app
 from priming_agents.client import plain_options
 from priming_agents.command import respond
 from priming_agents.setup.agent_config import hook_entries
@@ -180,7 +179,7 @@ class Desk:
         program, *arguments = shlex.split(line)
         assert program == "priming"
         text = (self.folder / file).read_text("utf-8") if file else None
-        done = CliRunner().invoke(app, arguments, input=text)
+        done = invoke(arguments, text)
         assert done.exit_code == status, (script, done.stdout, done.stderr)
         return done.stdout
 
@@ -332,7 +331,7 @@ def test_a_shell_passes_on_whatever_is_typed_and_runs_none_of_it(shell_desk, nam
 def test_values_that_are_no_options_are_refused(desk, text, rule):
     if text is not None:
         desk.write("values.json", text)
-    done = CliRunner().invoke(app, ["loop", "task", "block", "--session", "s", "--values", "values.json"])
+    done = invoke(["loop", "task", "block", "--session", "s", "--values", "values.json"])
     assert done.exit_code == 2
     assert rule in done.stderr
 

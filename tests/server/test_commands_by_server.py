@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from typer.testing import CliRunner
+from tests.cli.conftest import invoke
 
-from priming.cli.start import app
 
 SESSION = "SESSION"
 """It stands for the session of the loop that began last."""
@@ -107,10 +106,10 @@ def output(folder, command, *options):
         "PRIMING_EMBEDDER": "hashed",
     }
     if SESSION in command:
-        listed = CliRunner().invoke(app, ["loop", "list", "--json", "--limit", "1"], env=environment)
+        listed = invoke(["loop", "list", "--json", "--limit", "1"], environment=environment)
         session = json.loads(listed.stdout)[0]["session"]
         command = [session if word == SESSION else word for word in command]
-    result = CliRunner().invoke(app, [*command, *options], env=environment)
+    result = invoke([*command, *options], environment=environment)
     return masked(result.stdout), masked(result.stderr), result.exit_code
 
 
