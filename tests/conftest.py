@@ -4,6 +4,7 @@
 judged by what it changes. ``make explore`` draws others, and keeps and prints what draws a failure again.
 """
 
+import gc
 import os
 import signal
 import sqlite3
@@ -62,6 +63,11 @@ def pytest_collect_file():
     """Collect no doctests of tests: there are none, and each file would be imported twice."""
     collectors = yield
     return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
+def pytest_collection_finish():
+    """Leave what was collected to itself: the garbage collector would look at half a million objects each time."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,7 +6,6 @@ import re
 import pytest
 from tests.cli.conftest import invoke
 
-
 SESSION = "SESSION"
 """It stands for the session of the loop that began last."""
 SCRIPT = [
