@@ -40,7 +40,7 @@ def test_a_link_from_a_node_to_itself_is_no_circle():
 
 
 def test_a_long_chain_is_followed_to_its_end():
-    chain = [(f"{i:05}", f"{i + 1:05}") for i in range(20_000)]
+    chain = [(f"{i:05}", f"{i + 1:05}") for i in range(4_000)]
     assert cycles(chain) == []
-    (ring,) = cycles([*chain, ("20000", "00000")])
-    assert len(ring) == 20_001
+    (ring,) = cycles([*chain, ("04000", "00000")])
+    assert len(ring) == 4_001

@@ -45,7 +45,7 @@ from ..making import (
     whole,
 )
 
-FEW, MANY = 40, 800
+FEW, MANY = 40, 400
 TEXT = version("m7", "text unique7", session="s")
 
 CALLS: dict[str, Callable[[SqliteStore], Any]] = {
