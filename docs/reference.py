@@ -66,7 +66,7 @@ def http() -> str:
         heads = ("field", "type", "default", "meaning")
         table = tables.table(heads, rows) if rows else "It takes no fields."
         heading = f"## {op.name}\n\n`POST /v1/{{namespace}}/{op.name}`, for a token of kind `{op.needs}`."
-        parts.append(f"{heading} {_plain(schema.summary(op))}\n\n{table}\n\nThe answer: `{op.answers}`.")
+        parts.append(f"{heading} {_plain(op.declared.summary)}\n\n{table}\n\nThe answer: `{op.answers}`.")
     about = "Each operation takes a JSON object. With schemas of answers and errors: [openapi.json](openapi.json)."
     return _page("HTTP operations", about, parts)
 

@@ -76,7 +76,7 @@ def operation(op: Op) -> dict[str, Any]:
     headers = [_IDEMPOTENCY] if op.writes and not op.long else []
     return {
         "operation_id": op.name,
-        "summary": schemas.summary(op),
+        "summary": op.declared.summary,
         "description": _effects(op),
         "tags": ["writes" if op.writes else "reads"],
         "responses": {
@@ -95,7 +95,7 @@ def job(op: Op) -> dict[str, Any]:
     """The arguments of FastAPI's route that begins an operation as a job."""
     return {
         "operation_id": f"{op.name}_job",
-        "summary": f"Begin as a job: {schemas.summary(op)}",
+        "summary": f"Begin as a job: {op.declared.summary}",
         "description": "Answers at once with the job, whose `id` asks for it later.",
         "tags": ["jobs"],
         "status_code": 202,
@@ -195,7 +195,7 @@ def _effects(op: Op) -> str:
         "The same again changes nothing more." if op.idempotent else "",
         f"It may take long: `jobs/{op.name}` begins it as a job." if op.long else "",
     ]
-    return "\n\n".join(part for part in (schemas.details(op), " ".join(filter(None, facts))) if part)
+    return "\n\n".join(filter(None, (*op.declared.paragraphs[1:], " ".join(filter(None, facts)))))
 
 
 def _body(op: Op) -> dict[str, Any]:

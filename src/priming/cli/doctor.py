@@ -51,7 +51,7 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         yield Check("store", WARN, f"there is none at {path} yet", remedy)
         return
     from priming.storage.sqlite import presence
-    from priming.storage.sqlite import store as sqlite
+    from priming.storage.sqlite.files import APPLICATION_ID, migrations
 
     try:
         with closing(presence.reader(path)) as connection:
@@ -62,14 +62,14 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         remedy = "check its permissions, or restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
-    newest, ours = sqlite.newest(), sqlite.mark()
-    if mark != ours or version > newest:
+    newest = len(migrations())
+    if mark != APPLICATION_ID or version > newest:
         problem = (
             "belongs to another program"
-            if mark != ours
+            if mark != APPLICATION_ID
             else f"has schema {version}; the newest known is {newest}"
         )
-        remedy = "name another file with --url" if mark != ours else "install a newer Priming"
+        remedy = "name another file with --url" if mark != APPLICATION_ID else "install a newer Priming"
         yield Check("store", FAIL, f"{path} {problem}", remedy)
         return
     if sound != "ok":

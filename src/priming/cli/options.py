@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -252,8 +251,24 @@ class ScopeOptions:
     ] = None
 
     def cue(self, text: str | None = None) -> Cue:
-        """The scope as a cue."""
-        return _cue(self, text, None)
+        """The scope, or the context, as a cue."""
+        from priming.types import Cue
+
+        others = parse.predicates("context", self.others or [])
+        for name in others:
+            if name in _RESERVED:
+                raise ParamError("context", name, "has its own option or argument: use that")
+        return Cue(
+            text,
+            file=_single(self.file),
+            language=_single(self.language),
+            task=_single(self.task),
+            environment=_single(self.environment),
+            project=_single(self.project),
+            speaker=_single(self.speaker),
+            at=parse.optional_moment("at", getattr(self, "at", None)),
+            **others,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +276,6 @@ class ContextOptions(ScopeOptions):
     """The context of a question."""
 
     at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time of the question: {TIME}")] = None
-
-    def cue(self, text: str | None = None) -> Cue:
-        """The context as a cue."""
-        return _cue(self, text, parse.optional_moment("at", self.at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,26 +305,6 @@ class AgentOptions:
         from priming.llm.agents import open_agent
 
         return open_agent(load().agent(self.agent, self.model))
-
-
-def _cue(scope: ScopeOptions, text: str | None, at: datetime | None) -> Cue:
-    from priming.types import Cue
-
-    others = parse.predicates("context", scope.others or [])
-    for name in others:
-        if name in _RESERVED:
-            raise ParamError("context", name, "has its own option or argument: use that")
-    return Cue(
-        text,
-        file=_single(scope.file),
-        language=_single(scope.language),
-        task=_single(scope.task),
-        environment=_single(scope.environment),
-        project=_single(scope.project),
-        speaker=_single(scope.speaker),
-        at=at,
-        **others,
-    )
 
 
 def _single(values: list[str] | None) -> str | list[str] | None:

@@ -134,18 +134,11 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
     return {
         "name": op.name,
         "title": op.name.replace("_", " "),
-        "description": _description(op),
+        "description": "\n\n".join([op.declared.summary, *op.declared.paragraphs[1:]]).replace("``", ""),
         "inputSchema": _input(op, own=own),
         "outputSchema": _output(op),
         "annotations": hints,
     }
-
-
-def _description(op: Op) -> str:
-    from priming.operations import schema
-
-    about = "\n\n".join(part for part in (schema.summary(op), schema.details(op)) if part)
-    return about.replace("``", "")
 
 
 def _core_input(op: Op, meanings: Mapping[str, str]) -> dict[str, Any]:

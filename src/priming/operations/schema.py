@@ -122,16 +122,6 @@ def refuse_own(op: Op, request: Any) -> None:
                 raise ParamError(name, request[name], rule)
 
 
-def summary(op: Op) -> str:
-    """What an operation is for: the first paragraph of its docstring, in one line."""
-    return op.declared.summary
-
-
-def details(op: Op) -> str:
-    """The rest of its docstring, without arguments, errors and examples, which the document has elsewhere."""
-    return "\n\n".join(op.declared.paragraphs[1:])
-
-
 @dataclass(frozen=True, slots=True)
 class _Field:
     """An argument: its shape, whether it must be sent, and its part of the schema."""

@@ -24,7 +24,6 @@ from priming.storage.sqlite import presence
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.dialect import SqliteDialect, SqliteScan
 from priming.storage.sqlite.files import (
-    APPLICATION_ID,
     ErrorTranslation,
     Migration,
     examine_file,
@@ -356,13 +355,3 @@ class SqliteStore(SqlStore):
             replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
-
-
-def newest() -> int:
-    """The number of the newest schema."""
-    return migrations()[-1].number
-
-
-def mark() -> int:
-    """SQLite's ``application_id`` in the header of a Priming store."""
-    return APPLICATION_ID
