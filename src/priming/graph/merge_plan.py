@@ -9,10 +9,9 @@ from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY
 from priming.config.words import LEARNED_FROM, MERGED, OPPOSING, RANKED, REPLACED, UNDIRECTED
-from priming.learning.coactivation import link_identity
-from priming.learning.verdict_effect import with_retention
+from priming.history.movements import link_identity
 from priming.namespace import Namespace
-from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange, retention_of
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 
 
 class MergePlan:
@@ -135,8 +134,13 @@ def plan_merge(memory: Namespace, ids: Collection[str]) -> MergePlan:
 
 def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
     """The state of a memory that another was merged into: counts are added, and the higher priority counts."""
+    best = max(survivor, merged, key=_stability)
     return replace(
-        with_retention(survivor, retention_of(max(survivor, merged, key=_stability))),
+        survivor,
+        stability=best.stability,
+        difficulty=best.difficulty,
+        endurance=best.endurance,
+        reviewed_at=best.reviewed_at,
         priority=max(survivor.priority, merged.priority),
         confidence=max(survivor.confidence, merged.confidence),
         uses=survivor.uses + merged.uses,

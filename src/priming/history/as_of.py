@@ -15,7 +15,6 @@ from priming.core.arguments.checks import check_key, check_time
 from priming.core.bitemporal import visible
 from priming.errors import NotFound, ParamError
 from priming.history.log import PastRows, created_at, rows_at
-from priming.history.undo import restored_vectors
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.namespace import Namespace
@@ -34,7 +33,6 @@ from priming.storage.rows import (
     WeightsRow,
     record_among,
 )
-from priming.storage.sqlite.store import SqliteStore
 from priming.types import FixedClock, Version
 
 EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -215,6 +213,8 @@ class _Rows:
 def _past_namespace(
     memory: Namespace, known_at: datetime | None, latest: str | None, valid: datetime, superseded: bool
 ) -> PastNamespace:
+    from priming.storage.sqlite.store import SqliteStore
+
     rows, outdated = _rows_at(memory, known_at), dict[str, Outdated]()
     since, until = _span(rows.versions, valid)
     if superseded:
@@ -276,6 +276,8 @@ def _vectors(
     keys = {(row.id, row.version) for row in versions} - {(row.id, row.version) for row in changed}
     stored = stored_vectors(memory.store, memory.namespace, memory.embedder.generation)
     vectors = {key: vector for key, vector in stored if key in keys}
+    from priming.history.undo import restored_vectors
+
     return vectors | restored_vectors(memory, [RowChange(None, row) for row in changed])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
-from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 
 _MOST = 2
@@ -191,3 +191,8 @@ def count_text(number: int, noun: str) -> str:
     ('1 link', '1,200 links')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def link_identity(link: LinkRow) -> LinkIdentity:
+    """Return the identity of a link."""
+    return link.source, link.target, link.relation

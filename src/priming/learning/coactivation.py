@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
+from priming.history.movements import link_identity
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.serialization import stamp
@@ -223,8 +224,3 @@ class _CoactivationUpdate:
 def _may_pair(a: str, b: str) -> bool:
     """Whether memories of two kinds may be linked: rules with rules only, and corrections with nothing."""
     return (a == "behavior") == (b == "behavior") and "correction" not in (a, b)
-
-
-def link_identity(link: LinkRow) -> LinkIdentity:
-    """The identity of a link."""
-    return link.source, link.target, link.relation

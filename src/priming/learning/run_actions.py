@@ -9,7 +9,7 @@ from itertools import combinations
 
 from priming.config.values import dataclass
 from priming.history.log import newest_first
-from priming.learning.coactivation import link_identity
+from priming.history.movements import link_identity
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow, VersionRow

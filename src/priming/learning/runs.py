@@ -23,9 +23,9 @@ from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
 from priming.history.log import newest_first
-from priming.history.movements import links_text, moves_of
+from priming.history.movements import link_identity, links_text, moves_of
 from priming.history.undo import undo
-from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
+from priming.learning.coactivation import POSITIVE, learn_coactivation
 from priming.learning.run_actions import Run, followed, followed_links, run_actions
 from priming.namespace import Namespace
 from priming.recall import traces

@@ -21,8 +21,8 @@ from priming.config.words import STRUCTURE, RelationSigns
 from priming.core.forgetting import AGAIN, GOOD, FsrsState, fsrs_update, power_retrievability, stability_after
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
-from priming.history.movements import WeightMove, links_text, pairs_text
-from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
+from priming.history.movements import WeightMove, link_identity, links_text, pairs_text
+from priming.learning.coactivation import POSITIVE, learn_coactivation
 from priming.learning.runs import settle_by_output, settled_text
 from priming.namespace import Namespace
 from priming.recall import traces

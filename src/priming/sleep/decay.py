@@ -31,7 +31,7 @@ from priming.core.forgetting import edge_decay
 from priming.core.plasticity import edge_is_spent
 from priming.core.score import effectiveness
 from priming.history.inverse import faded_weight, last_use
-from priming.learning.coactivation import RELATION, link_identity
+from priming.history.movements import link_identity
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import current_row, restate
 from priming.sleep.plan import (
@@ -48,6 +48,7 @@ from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.types import LeftAlone, MemoryRecord, days_between
 
+RELATION = "co-activated"
 HOURS_A_DAY = 24.0
 STAGE, PROPOSAL = "decay", "proposal"
 """The reasons of the operations in which links fade: a night's own stage, or a proposal that was applied."""

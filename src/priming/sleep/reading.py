@@ -17,7 +17,6 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KINDS, LEARNED_FROM, SLEEP_SOURCE, SOURCE_OF, STRUCTURE
 from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.index.topology import SIMILAR
-from priming.learning.coactivation import RELATION
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.remember.drafts import current_row
@@ -92,7 +91,7 @@ class StageReader:
         if profile.learning.fading == "none":
             return lambda _: []
         if profile.learning.fading == "exponential":
-            faint = self._links(RELATION)
+            faint = self._links(decay.RELATION)
             return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
         links = [
             link for link in self.memory.store.rows(namespace, LinkRow) if link.relation not in STRUCTURE
