@@ -225,3 +225,24 @@ def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], lis
                 ours.remove(a)
                 theirs.remove(match)
     return pairs, ours, theirs
+
+
+_ALIKE = [
+    frozenset(pair.split())
+    for pair in ("for of", "with by", "as be", "be in", "max until", "be on", "if on", "if in")
+]
+"""Prepositions that may say the same of one word."""
+_PLAIN = frozenset(("be", "in", "for", "of", "as", "on", "at", "with"))
+"""Prepositions before what another form of the statement has without one: "use UTC for times", "times are in UTC"."""
+
+
+def alike(a: Word, b: Word, *, first: bool) -> bool:
+    """Whether a word after two prepositions is meant alike."""
+    leads = {a.lead, b.lead}
+    if leads == {"", "by"}:
+        return first and not a.number
+    if leads <= {"", "be", "to"} or (a.number and not unit_of(a) and leads <= {"", "be", "in"}):
+        return True
+    if "" in leads:
+        return (not a.number or "for" in leads) and leads <= _PLAIN | {""}
+    return not a.number and any(leads <= group for group in _ALIKE)

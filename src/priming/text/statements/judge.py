@@ -13,18 +13,23 @@ from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.quotation import quote_text
-from priming.text.statements.difference import LIGHT, Difference, WordPair, align, is_light, stems, unit_of
+from priming.text.statements.difference import (
+    LIGHT,
+    Difference,
+    WordPair,
+    align,
+    alike,
+    is_light,
+    stems,
+)
 from priming.text.statements.phrases import LEADS, READ
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import opposite, questions
 
 JudgementKind = Literal["same", "changes", "wider", "narrower", "apart", "unclear"]
 
-_CACHE = 8_192
-_COMMON = 4
+_CACHE, _COMMON = 8_192, 4
 """Words in common, verbs that say little aside, from which two statements have one subject, however much differs."""
-
-
 _ALIKE_VERBS = stems("use have need require get go put keep make live write set add")
 """Light verbs of which one may stand for another."""
 _SCOPES = frozenset(("in", "on", "for", "if", "unless", "of"))
@@ -35,13 +40,6 @@ _OPPOSED = frozenset(
                  "under on", "for against")
 )  # fmt: skip
 """Prepositions of which one takes the place of the other."""
-_ALIKE = [
-    frozenset(pair.split())
-    for pair in ("for of", "with by", "as be", "be in", "max until", "be on", "if on", "if in")
-]
-"""Prepositions that may say the same of one word."""
-_PLAIN = frozenset(("be", "in", "for", "of", "as", "on", "at", "with"))
-"""Prepositions before what another form of the statement has without one: "use UTC for times", "times are in UTC"."""
 _GENERAL = frozenset(
     ("this", "that", "person-our", "person-your", "person-you", "person-their", "person-its")
 )
@@ -78,8 +76,8 @@ def subjects(text: str) -> frozenset[str]:
     >>> subjects("Use tabs") & subjects("Use spaces") != frozenset()
     True
     """
-    stems = [word.stem for word in read(text).words]
-    return frozenset([*stems, *(group for stem in stems for group in questions(stem))])
+    names = [word.stem for word in read(text).words]
+    return frozenset([*names, *(group for name in names for group in questions(name))])
 
 
 def differ(first: str, second: str) -> bool:
@@ -220,10 +218,9 @@ class _Judge:
         roles = {word.role for word in common[0]} if len(common) == 1 else set()
         if roles == {"verb", "object"} or (len(roles) > 1 and "place" in roles):
             return False
-        rests = (
-            [w for w in rest if w.lead not in _SCOPES] for rest in (self.heavy_removed, self.heavy_added)
-        )
-        return len(common) >= max(1, min(_COMMON, max(map(len, rests))))
+        rests = self.heavy_removed, self.heavy_added
+        most = max(sum(word.lead not in _SCOPES for word in rest) for rest in rests)
+        return len(common) >= max(1, min(_COMMON, most))
 
     def _opposed(self, pair: WordPair) -> bool:
         return frozenset((pair[0].lead, pair[1].lead)) in _OPPOSED
@@ -277,8 +274,8 @@ class _Judge:
             )
         for a, b in self.pairs:
             first = self.old.words[0] is a or self.new.words[0] is b
-            alike = a.lead == b.lead or (_alike(a, b, first=first) and not self._is_compound(a, b))
-            if not alike and not self._inverted():
+            explained = a.lead == b.lead or (alike(a, b, first=first) and not self._is_compound(a, b))
+            if not explained and not self._inverted():
                 return self._result(
                     "unclear", f"{quote_text(a.lead)} and {quote_text(b.lead)} before {quote_text(a.text)}"
                 )
@@ -350,7 +347,7 @@ class _Judge:
         if (
             is_particle
             or _any_verb(rest)
-            or not all(a.lead == b.lead or _alike(a, b, first=True) for a, b in self.pairs)
+            or not all(a.lead == b.lead or alike(a, b, first=True) for a, b in self.pairs)
         ):
             kind: JudgementKind = "unclear" if self._is_of_one_subject() else "apart"
             return self._result(
@@ -393,18 +390,6 @@ class _Judge:
         return self._result(
             "unclear", f"{quote_text(_text(added))} may take the place of {quote_text(_text(removed))}"
         )
-
-
-def _alike(a: Word, b: Word, *, first: bool) -> bool:
-    """Whether a word after two prepositions is meant alike."""
-    leads = {a.lead, b.lead}
-    if leads == {"", "by"}:
-        return first and not a.number
-    if leads <= {"", "be", "to"} or (a.number and not unit_of(a) and leads <= {"", "be", "in"}):
-        return True
-    if "" in leads:
-        return (not a.number or "for" in leads) and leads <= _PLAIN | {""}
-    return not a.number and any(leads <= group for group in _ALIKE)
 
 
 def _any_verb(words: Iterable[Word]) -> bool:
