@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from priming.config.params.server import ServerParams
+from priming.config.params.services import ServerParams
 
 from priming.verbs.rows import SERVED
 
