@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from priming.config.params.services import ServerParams
 
+from priming.config.params.services import ServerParams
 from priming.verbs.rows import SERVED
 
 from .conftest import Served, bearer

@@ -231,3 +231,9 @@ def test_words_that_answer_one_question_bring_statements_together():
 )
 def test_what_comes_first_may_be_told_as_what_is_not_done_without_it(first, second, kind):
     assert judge(first, second).kind == kind
+
+
+def test_what_allows_what_was_forbidden_and_forbids_another_thing_is_a_change():
+    judged = judge("Do not release on a Friday", "Do not release on a Monday, Fridays are fine now")
+    assert judged.kind == "changes"
+    assert judge("Do not delete branches", "Delete merged branches").kind == "unclear"

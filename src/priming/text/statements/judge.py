@@ -41,7 +41,7 @@ _OPPOSED = frozenset(
 )  # fmt: skip
 """Prepositions of which one takes the place of the other."""
 _GENERAL = frozenset(
-    ("this", "that", "person-our", "person-your", "person-you", "person-their", "person-its")
+    ["this", "that", "person-our", "person-your", "person-you", "person-their", "person-its"]
 )
 """Pointers that add nothing to a statement that has none."""
 
@@ -164,6 +164,9 @@ class _Judge:
         wholly = wholly and self.turned[0][0].sign > 0 and len(self.pairs) > 1
         if removed and not added and wholly and not any(w.lead in _SCOPES for w in removed):
             return self._result("changes", reason)
+        allows = content and all(a.sign < 0 < b.sign for a, b in self.shared)
+        if allows and not removed and all(word.sign < 0 for word in added):  # it forbids another thing now
+            return self._result("changes", reason)
         verbs_only = all(w.role == "verb" for w in (*removed, *added))
         if verbs_only and content and not (removed and added and len(content) < 2):
             return self._result("changes", reason)
@@ -264,11 +267,8 @@ class _Judge:
         only = ("only" in self.old.marks, "only" in self.new.marks)
         if only[0] != only[1]:
             return self._result("narrower" if only[1] else "wider", 'one says "only"')
-        if (
-            self.removed
-            and self.added
-            and not all(w.stem in _ALIKE_VERBS for w in (*self.removed, *self.added))
-        ):
+        either = (*self.removed, *self.added)
+        if self.removed and self.added and not all(word.stem in _ALIKE_VERBS for word in either):
             return self._result(
                 "unclear", f"{quote_text(self.removed[0].text)} and {quote_text(self.added[0].text)}"
             )
