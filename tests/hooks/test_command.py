@@ -218,12 +218,7 @@ def test_a_hook_that_does_the_work_itself_loads_what_it_needs_for_that(tmp_path)
     assert DEPLOY.encode() in done.stdout
     assert "'priming.recall.recall'" in modules
     unneeded = ("pydantic", "typer", "http.client", "numpy.ma'", "priming.sleep", "priming.transfer")
-    unneeded = (
-        *unneeded,
-        "priming.history.as_of",
-        "priming.rules.learn",
-        "priming_loop",
-    )
+    unneeded = (*unneeded, "priming.rules.learn", "priming_loop")
     assert [name for name in unneeded if f"'{name}" in modules] == []
 
 
