@@ -132,7 +132,7 @@ REASONS = {
     "merge": "both say the same",
     "deduplicate": "rules that nearly repeat each other",
     "alias": "two names of one entity",
-    "keep-both": "the conflict was resolved by hand",
+    "keep-both": "it was settled that both may hold",
     "feedback": "memories were judged, without a recall",
     "done": "a procedure was carried out",
     "run-start": "a piece of work began",
