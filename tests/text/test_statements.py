@@ -5,8 +5,11 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from priming.text.statements.judge import differ, judge, subjects
+from priming.text.statements.occasions import occasion
 from priming.text.statements.reader import as_told, forbids, read
 
 KINDS = {"opposite": "changes", "other_value": "changes", "other_slot": "apart"}
@@ -237,3 +240,25 @@ def test_what_allows_what_was_forbidden_and_forbids_another_thing_is_a_change():
     judged = judge("Do not release on a Friday", "Do not release on a Monday, Fridays are fine now")
     assert judged.kind == "changes"
     assert judge("Do not delete branches", "Delete merged branches").kind == "unclear"
+
+
+SMALL = (
+    "use never not without before after in to the a and only spaces 10 % port is was $ deploy - . , ; instead of may"
+    " don't one errors it them until at every least"
+)
+
+
+@st.composite
+def statements_of_the_same_words(draw):
+    few = draw(st.lists(st.sampled_from(SMALL.split()), min_size=2, max_size=6, unique=True))
+    first = draw(st.lists(st.sampled_from(few), min_size=1, max_size=9))
+    others = draw(st.lists(st.sampled_from(few), max_size=3))
+    return " ".join(first), " ".join([*draw(st.permutations(first)), *others])
+
+
+@given(statements_of_the_same_words())
+def test_words_in_any_order_and_number_are_judged(pair):
+    first, second = pair
+    assert judge(first, second).reason
+    assert judge(first, first).kind == "same"
+    assert occasion(first, second)

@@ -246,3 +246,8 @@ def alike(a: Word, b: Word, *, first: bool) -> bool:
     if "" in leads:
         return (not a.number or "for" in leads) and leads <= _PLAIN | {""}
     return not a.number and any(leads <= group for group in _ALIKE)
+
+
+def positions_of(statement: Statement) -> dict[int, int]:
+    """Return where each word of a statement stands, by its identity: a word may stand there twice."""
+    return {id(word): at for at, word in enumerate(statement.words)}

@@ -20,6 +20,7 @@ from priming.text.statements.difference import (
     align,
     alike,
     is_light,
+    positions_of,
     stems,
 )
 from priming.text.statements.phrases import LEADS, READ
@@ -165,15 +166,14 @@ class _Judge:
         if removed and not added and wholly and not any(w.lead in _SCOPES for w in removed):
             return self._result("changes", reason)
         allows = content and all(a.sign < 0 < b.sign for a, b in self.shared)
-        if allows and not removed and all(word.sign < 0 for word in added):  # it forbids another thing now
-            return self._result("changes", reason)
+        instead = allows and not removed and all(word.sign < 0 for word in added)  # it forbids another thing
         verbs_only = all(w.role == "verb" for w in (*removed, *added))
-        if verbs_only and content and not (removed and added and len(content) < 2):
+        if instead or (verbs_only and content and not (removed and added and len(content) < 2)):
             return self._result("changes", reason)
         if sum(a.contrast or b.contrast for a, b in self.turned) >= 2:
             return self._result("changes", "the sides are exchanged")
-        if instead := self._instead(content):
-            return self._result("changes", instead)
+        if why := self._instead(content):
+            return self._result("changes", why)
         if content and self._is_of_one_subject():
             return self._result("unclear", f"{reason}, in part")
         return self._result("apart", "one rejects what the other asks for of something else")
@@ -314,16 +314,17 @@ class _Judge:
         roles = [{w.role for w in each.words if not w.lead} for each in (self.old, self.new)]
         lone = any({a.role, b.role} == {"subject", "object"} for a, b in self.pairs)
         lone = lone and not any({"subject", "object"} <= each for each in roles)
-        for a, b in sorted(self.pairs, key=lambda pair: self.old.words.index(pair[0])):
+        ours, theirs = positions_of(self.old), positions_of(self.new)
+        for a, b in sorted(self.pairs, key=lambda pair: ours[id(pair[0])]):
             if a.lead == b.lead and not (lone and "verb" in (a.role, b.role)):
-                groups[a.lead, a.sign].append(self.new.words.index(b))
+                groups[a.lead, a.sign].append(theirs[id(b)])
         return any(places != sorted(places) for places in groups.values())
 
     def _reordering(self) -> Judgement:
         """A change, where two sides of one word are exchanged; else unclear."""
         ours = [a for a in self.old.words if any(a is pair[0] for pair in self.pairs)]
         partner = {id(a): b for a, b in self.pairs}
-        places = [self.new.words.index(partner[id(a)]) for a in ours]
+        places = [positions_of(self.new)[id(partner[id(a)])] for a in ours]
         ranks = [sorted(places).index(place) for place in places]
         listed = {"and", "or"} & (self.old.marks | self.new.marks)
         whole = list(range(len(ranks)))
@@ -343,12 +344,8 @@ class _Judge:
             return self._result("same", "the earlier says it already, and what not to do")
         if sum(a.stem not in LIGHT for a, _ in self.pairs) < min(2, len(rest)):
             return self._result("apart", "they share a word")
-        is_particle = any(w.stem in LEADS for w in rest)
-        if (
-            is_particle
-            or _any_verb(rest)
-            or not all(a.lead == b.lead or alike(a, b, first=True) for a, b in self.pairs)
-        ):
+        acts = any(w.role == "verb" or w.stem in LEADS for w in rest)
+        if acts or not all(a.lead == b.lead or alike(a, b, first=True) for a, b in self.pairs):
             kind: JudgementKind = "unclear" if self._is_of_one_subject() else "apart"
             return self._result(
                 kind, f"only {'the later' if later else 'the earlier'} says {quote_text(_text(rest))}"
@@ -390,10 +387,6 @@ class _Judge:
         return self._result(
             "unclear", f"{quote_text(_text(added))} may take the place of {quote_text(_text(removed))}"
         )
-
-
-def _any_verb(words: Iterable[Word]) -> bool:
-    return any(word.role == "verb" for word in words)
 
 
 def _text(words: Iterable[Word]) -> str:

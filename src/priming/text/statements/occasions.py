@@ -111,5 +111,5 @@ def _asks(text: str, words: Sequence[Word], action: str, meant: Sequence[Word]) 
     stems, others = (sorted(word.stem for word in each) for each in (words, meant))
     if stems == others or _NOUN.match(action):
         return True
-    verbs = [word for word in words if word.stem == meant[0].stem]
+    verbs = [word for word in words if meant and word.stem == meant[0].stem]
     return any(re.search(_ASKED.format(re.escape(w.text)), text, re.IGNORECASE) for w in verbs)
