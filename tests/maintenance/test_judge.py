@@ -71,3 +71,17 @@ def test_where_an_agent_fails_both_rules_stand(unclear, answers):
         settle(unclear, RuleJudge(ScriptedAgent(answers)), set())
     assert contents(unclear) == [ARGO, FLUX]
     assert len(unclear.review()) == 1
+
+
+def test_what_an_agent_says_is_shown_harmless_and_a_rule_that_changed_is_judged_anew(unclear):
+    answers = [
+        {"change": "unclear", "reason": "who knows"},
+        {"change": "changes", "reason": "new\x1b[31m\x00tool"},
+    ]
+    judge, settled = RuleJudge(ScriptedAgent(answers)), set()
+    assert settle(unclear, judge, settled) == []
+    (rule,) = unclear.list(kinds=["behavior"], matching="fluxion")
+    unclear.supersede(rule.key, "Ask quantum about deploys")
+    (operation,) = settle(unclear, judge, settled)
+    assert operation.kind == "deprecate"
+    assert "\x1b" not in f"{operation.via}{operation.reason}"

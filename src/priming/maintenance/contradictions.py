@@ -31,7 +31,7 @@ from priming.rules.placement import is_unclear
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
-from priming.text.quotation import quote_text
+from priming.text.quotation import quote_text, visible
 from priming.text.statements.judge import Judgement, JudgementKind, judge
 from priming.text.statements.reader import as_told
 from priming.types import MemoryRecord, Operation
@@ -85,7 +85,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
 
 
-def settle(memory: Namespace, decide: RuleJudge, settled: set[str]) -> list[Operation]:
+def settle(memory: Namespace, decide: RuleJudge, settled: set[tuple[str, int, str, int]]) -> list[Operation]:
     """Let an agent decide on pairs of rules that are unclear, the latest first, and carry out what it decides.
 
     Each decision is an operation of its own: the earlier rule is deprecated, or the later is merged into it, or both
@@ -99,8 +99,8 @@ def settle(memory: Namespace, decide: RuleJudge, settled: set[str]) -> list[Oper
     with memory.reading() as now:
         pairs = sorted(disagreements(memory, now), key=lambda pair: pair.at, reverse=True)
     done: list[Operation] = []
-    for pair in [pair for pair in pairs if _may_decide(pair) and _name(pair) not in settled][:_QUESTIONS]:
-        settled.add(_name(pair))
+    for pair in [pair for pair in pairs if _may_decide(pair) and _versions(pair) not in settled][:_QUESTIONS]:
+        settled.add(_versions(pair))
         decided = decide(pair.older.content, pair.newer.content)
         by = Caller("agent", f"settles: {decided.reason}"[:_SHOWN])
         with calling(by), memory.lock, suppress(Conflict, NotFound):
@@ -121,6 +121,11 @@ def _may_decide(pair: Disagreement) -> bool:
     """Whether an agent may settle a pair: it is unclear, holds in the same place, and the later has the standing."""
     trust = pair.newer.trust, pair.older.trust
     return is_unclear(pair.change) and pair.older.when == pair.newer.when and is_trusted_as(*trust)
+
+
+def _versions(pair: Disagreement) -> tuple[str, int, str, int]:
+    """The ids and versions of two rules: what changed since is judged anew."""
+    return pair.older.id, pair.older.version, pair.newer.id, pair.newer.version
 
 
 def _name(pair: Disagreement) -> str:
@@ -269,7 +274,9 @@ class RuleJudge:
         """Return its judgement; ``AgentError`` if it gives no valid answer."""
         places = {"earlier": fenced(quote_text(earlier)), "later": fenced(quote_text(later))}
         answer = self.agent.answer(prompt(PACKAGE, PHASE, places, SCHEMA), SCHEMA)
-        return Judgement(answer["change"], f"{' '.join(str(answer['reason']).split())} (says the agent)")
+        return Judgement(
+            answer["change"], f"{visible(' '.join(str(answer['reason']).split()))} (says the agent)"
+        )
 
 
 def users_judge(settings: Settings) -> RuleJudge | None:

@@ -108,7 +108,7 @@ class LocalService:
         self._lock = Lock()
         self._closed = False
         self._heads: dict[str, int] = {}
-        self._settled: set[str] = set()
+        self._settled: set[tuple[str, int, str, int]] = set()
 
     def call(
         self,
