@@ -25,7 +25,7 @@ import notes
 from priming import Memory, ParamError
 from priming.results import Stats
 from priming.transfer.git import Repository, open_repository
-from priming.transfer.importers import run
+from priming.transfer.run import run
 
 HERE = Path(__file__).resolve().parent.parent
 FEWEST = 20

@@ -45,7 +45,7 @@ except ParamError as error:
 IMPORT = """
 from priming import HashedEmbedder, Memory
 from priming.errors import ParamError
-from priming.transfer.importers import run
+from priming.transfer.run import run
 memory = Memory.open("sqlite://", embedder=HashedEmbedder(64))
 try:
     memory.import_("/dev/zero") if {importer!r} == "priming" else run(memory, {importer!r}, "/dev/zero")

@@ -11,7 +11,7 @@ from priming.storage.questions import activations
 from priming.storage.rows import ActivationCount
 from priming.storage.sql.kinds import selected
 from priming.storage.sqlite.store import SqliteStore
-from priming.transfer.importers import run
+from priming.transfer.run import run
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 SHELL = Cue(language="shell")

@@ -10,6 +10,7 @@ import pytest
 
 from priming import Memory
 from priming.embedding.protocol import HashedEmbedder
+from priming.transfer.importers import Skipped
 
 MODULE = """
 import json
@@ -26,6 +27,14 @@ def lines(path):
 def wrong(path):
     yield {"content": "neither an Entry nor a Tie"}
 """
+
+
+def strictly(items):
+    """Items of which none is skipped: the first that is raises its error."""
+    for item in items:
+        if isinstance(item, Skipped):
+            raise item.error
+        yield item
 
 
 class Work:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
+from tests.transfer.conftest import strictly
 
 from priming.config.params.limits import STORE
 from priming.errors import ParamError
-from priming.transfer.chat import read
-from priming.transfer.importers import run
+from priming.transfer import chat
+from priming.transfer.run import run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TALK = [
@@ -18,6 +20,10 @@ TALK = [
     {"role": "user", "content": "Why is the sky blue?"},
     {"role": "assistant", "content": "Rayleigh scattering."},
 ]
+
+
+def read(path):
+    return strictly(chat.read(path))
 
 
 @pytest.fixture
@@ -274,11 +280,11 @@ def test_a_folder_without_transcripts_is_refused(file, tmp_path):
         arguments(tmp_path / "all")
 
 
-def test_a_broken_line_stops_the_import_before_its_batch(file, memory):
-    good = json.dumps(TALK[1])
-    with pytest.raises(ParamError, match=r"talk\.json, line 3 = .*must be JSON"):
-        run(memory, "chat", file(f"{good}\n\n{{broken\n{good}"))
-    assert memory.list() == []
+def test_a_broken_line_is_skipped_and_named_and_the_others_are_stored(file, memory):
+    good, other = (json.dumps({"role": "user", "content": text}) for text in ("good", "other"))
+    report = run(memory, "chat", file(f"{good}\n\n{{broken\n{other}"))
+    assert (report.stored, report.refused) == (2, 1)
+    assert re.match(r".*talk\.json, line 3 = .*must be JSON", report.skipped[0])
 
 
 def test_a_broken_first_line_is_the_one_that_is_named(file):

@@ -14,7 +14,8 @@ from priming import Cue
 from priming.errors import ParamError
 from priming.remember.drafts import draft
 from priming.transfer.floop import read
-from priming.transfer.importers import Entry, Report, Tie, run
+from priming.transfer.importers import Entry, Report, Tie
+from priming.transfer.run import run
 from priming.transfer.state import ImportedState
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario" / "floop"

@@ -11,7 +11,8 @@ from priming import Memory
 from priming.embedding.protocol import HashedEmbedder
 from priming.errors import ParamError
 from priming.transfer.git import MOST_FILES, MOST_LETTERS, YOUNG, open_repository, read
-from priming.transfer.importers import Entry, Tie, run
+from priming.transfer.importers import Entry, Tie
+from priming.transfer.run import run
 
 pytestmark = pytest.mark.slow
 

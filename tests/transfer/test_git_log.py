@@ -18,7 +18,9 @@ def history(monkeypatch, tmp_path, edge=()):
         yield io.BytesIO(LOG)
 
     monkeypatch.setattr(git_log, "_log", recorded)
-    return list(git_log.history(Repository(tmp_path, "shop", bool(edge), frozenset(edge)), ["a1", "b2"]))
+    return list(
+        git_log.history(Repository(tmp_path, tmp_path, "shop", bool(edge), frozenset(edge)), ["a1", "b2"])
+    )
 
 
 def test_commits_have_their_author_time_message_and_changes(monkeypatch, tmp_path):

@@ -8,10 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.transfer.conftest import strictly
 
 from priming.errors import ParamError
-from priming.transfer.importers import run
-from priming.transfer.jsonl import read
+from priming.transfer import jsonl
+from priming.transfer.run import run
+
+
+def read(path):
+    return strictly(jsonl.read(path))
 
 
 @pytest.fixture
@@ -99,7 +104,6 @@ def test_a_file_is_read_line_by_line(file):
         ('"content"', "must be a JSON object on one line"),
         ("{}", "must have a content"),
         ('{"heading": "only"}', "must have a content"),
-        ('{"format": "priming", "version": 1}', "export of Priming"),
         ('{"content": "   "}', "must not be blank"),
         ('{"content": 7}', "must be a text"),
         ('{"content": "a\\u0000b"}', "NUL"),
@@ -125,10 +129,22 @@ def test_a_wrong_line_is_named_by_its_number_with_the_rule(file, line, rule):
     assert len(str(caught.value)) < 500
 
 
-def test_a_wrong_line_keeps_its_whole_batch_out(file, memory):
-    with pytest.raises(ParamError, match="line 3"):
-        run(memory, "jsonl", file({"content": "one"}, {"content": "two"}, "{"))
-    assert memory.list() == []
+def test_a_wrong_line_is_skipped_and_the_others_are_stored(file, memory):
+    report = run(memory, "jsonl", file({"content": "one"}, {"content": "two"}, "{"))
+    assert (report.stored, report.refused) == (2, 1)
+    assert "line 3" in report.skipped[0]
+
+
+def test_an_export_of_priming_is_refused_as_a_whole(file):
+    with pytest.raises(ParamError, match="is an export of Priming: priming import priming PATH reads it"):
+        arguments(file({"format": "priming", "version": 1}, {"memory": {}}))
+
+
+def test_a_line_with_an_id_is_known_by_it(file, memory):
+    run(memory, "jsonl", file({"content": "The gate opens at 8.", "id": 7}))
+    report = run(memory, "jsonl", file({"content": "The gate opens at 9.", "id": 7}))
+    assert (report.changed, report.stored) == (1, 0)
+    assert memory.get("memories:7").content == "The gate opens at 9."
 
 
 def test_bytes_that_are_no_utf_8_are_refused_with_their_line(file):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.transfer.conftest import strictly
 
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Tie, run
-from priming.transfer.markdown import MOST_LETTERS, read
+from priming.transfer import markdown
+from priming.transfer.importers import Entry, Tie
+from priming.transfer.markdown import MOST_LETTERS
+from priming.transfer.run import run
+
+
+def read(path):
+    return strictly(markdown.read(path))
 
 
 @pytest.fixture
@@ -197,7 +204,7 @@ def test_importing_twice_stores_nothing_new(notes, memory):
     root = notes({**LINKED, "long.md": "word " * 2000})
     first = run(memory, "markdown", root)
     second = run(memory, "markdown", root)
-    assert (second.stored, second.duplicates, second.links) == (0, first.stored, first.links)
+    assert (second.stored, second.duplicates) == (0, first.stored)
 
 
 def test_hidden_folders_other_files_and_loops_of_links_are_passed_over(notes):
@@ -263,3 +270,32 @@ def test_what_is_not_there_is_refused(tmp_path):
 def test_a_file_that_is_no_text_is_refused_by_name(notes, raw, rule):
     with pytest.raises(ParamError, match=rf"bad\.md.*{rule}"):
         entries(notes({"a.md": "good", "bad.md": raw}))
+
+
+def test_the_day_of_a_note_is_in_its_front_matter_or_its_name(notes):
+    root = notes(
+        {
+            "2026-01-15.md": "The boiler leaked.",
+            "2026-01-16 plans.md": "Call the plumber.",
+            "trip.md": "---\ndate: 2026-02-03\n---\nWe went to Bergen.",
+            "call.md": "---\ndate: 2026-02-03T10:30:00+01:00\n---\nThe bank called.",
+            "2026-13-45.md": "No day.",
+        }
+    )
+    days = {item["content"]: item["occurred_at"] for item in entries(root)}
+    assert {text: at and at.isoformat() for text, at in days.items()} == {
+        "The boiler leaked.": "2026-01-15T12:00:00+00:00",
+        "Call the plumber.": "2026-01-16T12:00:00+00:00",
+        "We went to Bergen.": "2026-02-03T12:00:00+00:00",
+        "The bank called.": "2026-02-03T09:30:00+00:00",
+        "No day.": None,
+    }
+
+
+def test_another_name_of_a_note_leads_to_it_and_is_a_word_of_it(notes, memory):
+    root = notes(
+        {"robert.md": "---\naliases: [Bob, The Landlord]\n---\nLikes tea.", "flat.md": "Ask [[bob]]."}
+    )
+    run(memory, "markdown", root)
+    assert [link.target for link in memory.links(relation="refers-to")] == ["md:notes/robert.md"]
+    assert memory.get("md:notes/robert.md").tags == ("Bob", "The Landlord")

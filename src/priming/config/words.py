@@ -118,6 +118,9 @@ BRINGS, TAKES = 1, -1
 BUILT_IN = frozenset((*RELATIONS, *STRUCTURE))
 """The relations that the laws make and read; their signs are fixed."""
 
+FOLLOW = "follow"
+"""The kind of the operation that says in which state a source was followed; it changes nothing."""
+
 REASONS = {
     "remember": "a memory was stored",
     "learn": "a correction was learned",

@@ -12,7 +12,7 @@ from typing import TypeVar
 from priming.config.caller import present_caller
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
-from priming.config.words import BY_VERDICT
+from priming.config.words import BY_VERDICT, FOLLOW
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_count,
@@ -138,9 +138,15 @@ def last_operation(memory: Namespace) -> Logged:
     for logged in newest_first(memory):
         # What a verdict settled goes back with the verdict.
         by_verdict = BY_VERDICT in (logged.reason or "")
-        if logged.kind not in _NOT_LAST and logged.undone_by is None and not by_verdict:
+        is_empty = logged.kind == FOLLOW and followed_since(logged) == logged.number - 1
+        if logged.kind not in _NOT_LAST and logged.undone_by is None and not by_verdict and not is_empty:
             return logged
     raise NotFound("there is no operation to undo: see the log")
+
+
+def followed_since(logged: Logged) -> int:
+    """The number of the operation after which an import began, of the one that ends it."""
+    return int((logged.message or "0").split()[-1])
 
 
 @dataclass

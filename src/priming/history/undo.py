@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, NIGHT, STAGES
+from priming.config.words import BY_VERDICT, EMBEDDER_CHOICE, FOLLOW, NIGHT, STAGES
 from priming.core.arguments.checks import check_source, check_text, check_time
 from priming.errors import Conflict, ParamError
 from priming.history.inverse import ChangeSet, Superseded, refaded, taken_back
-from priming.history.log import LAST, last_operation, newest_first
+from priming.history.log import LAST, followed_since, last_operation, newest_first
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
@@ -47,8 +47,8 @@ _INSTANT = timedelta(microseconds=1)
 def undo(memory: Namespace, operation_id: str) -> Operation:
     """Undo an operation. The undo is an operation too, and can be undone.
 
-    Undoing the last stage of a night of sleep undoes the whole night. For ``operation_id``, ``last`` means the newest
-    operation that is neither an undo nor undone, and not the start or end of a run.
+    Undoing the last stage of a night of sleep undoes the whole night, and undoing the end of an import all of it.
+    For ``operation_id``, ``last`` means the newest operation that is no undo, not undone, and no run's start or end.
 
     Raises:
         NotFound: no such operation.
@@ -57,7 +57,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
     """
     with memory.changing() as now:
         done = last_operation(memory) if operation_id == LAST else _undoable(memory, operation_id)
-        changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_night(memory, done)]
+        changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_whole(memory, done)]
         ids = [logged.id for logged in together]
         for logged in together:
             add_inverse(memory, changes, logged, together=ids)
@@ -87,11 +87,12 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
     return done
 
 
-def _night(memory: Namespace, done: Logged) -> list[Logged]:
-    """The operation; if it ends a night of sleep, all operations of that night not yet undone, newest first.
-
-    An applied proposal has no stage as its reason, so it is undone on its own.
-    """
+def _whole(memory: Namespace, done: Logged) -> list[Logged]:
+    """The operation; if it ends a night or an import, all operations of that not yet undone, newest first."""
+    if done.kind == FOLLOW:
+        between = memory.store.operations(memory.namespace, after=followed_since(done), before=done.number)
+        own = [logged for logged in between if logged.via == done.via and logged.undone_by is None]
+        return [done, *reversed(own)]  # those after a number come oldest first
     if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
     night = memory.store.operations(memory.namespace, source=done.source)
@@ -108,6 +109,8 @@ def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
 
 
 def _message(together: Sequence[Logged]) -> str:
+    if together[0].kind == FOLLOW:
+        return f"undid an import: {count_text(len(together) - 1, 'operation')}"
     kind = together[-1].kind
     text = f"undid {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     if len(together) == 1:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
-from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,21 @@ from typing import Any
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Item
+from priming.transfer.conversations import LOOKED_AT, Message, message_entry, message_text, message_time
+from priming.transfer.importers import Entry, Format, Item, Skipped
 from priming.transfer.reading import (
     checked_entry,
     clean_text,
     digest,
+    digest_of,
     files,
     iso_time,
+    json_lines,
     label,
-    lines,
     name_below,
-    one_line,
     parse_json,
     read_text,
-    title,
+    skipping,
 )
 
 ENDINGS = (".json", ".jsonl")
@@ -38,12 +38,9 @@ SHAPE = (
     "a list of conversations, or a line of a Claude Code session"
 )
 
-_TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 _CONVERSATIONS = ("conversation_id", "session_id", "thread_id", "chat_id")
 _NAMES = ("id", "conversation_id", "session_id", "thread_id", "uuid")
-_TRUST = {"user": "user", "human": "user", "assistant": "agent", "model": "agent", "ai": "agent"}
 _RESULTS = ("tool", "function")
-_MILLISECONDS_FROM = 100_000_000_000
 
 
 @dataclass(slots=True)
@@ -78,7 +75,8 @@ class Transcript:
 def read(path: Path) -> Iterator[Item]:
     """Read a transcript, or all transcripts in a folder: each message is an episode, each conversation a session.
 
-    The format is recognised by the content. In a folder, JSON files that are not transcripts are skipped.
+    The format is recognised by the content. In a folder, JSON files that are not transcripts are left out; what
+    cannot be read of a transcript is skipped.
     """
     if not path.is_dir():
         transcript = Transcript(path, path.name)
@@ -89,11 +87,8 @@ def read(path: Path) -> Iterator[Item]:
     any_recognised = False
     for file in files(path, ENDINGS):
         transcript = Transcript(file, name_below(path, file))
-        try:
+        with suppress(ShapeError):
             yield from _read_transcript(transcript)
-        except ShapeError:
-            if transcript.recognised:
-                raise
         any_recognised = any_recognised or transcript.recognised
     if not any_recognised:
         raise ParamError("path", str(path), "must hold transcripts in files ending in .json or .jsonl")
@@ -103,40 +98,32 @@ class ShapeError(ParamError):
     """JSON that does not have the shape of a transcript."""
 
 
-def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
-    """Read JSON Lines if the first line is JSON by itself, else one JSON value."""
-    path = transcript.path
-    head = list(islice(lines(path, STORE.file_bytes), 2))
+def _read_transcript(transcript: Transcript) -> Iterator[Item]:
+    """Read JSON Lines if one of the first two lines is JSON by itself, else one JSON value."""
+    path, skipped = transcript.path, list[Skipped]()
+    head = [value for _, value in islice(json_lines(path, STORE.file_bytes), 2)]
     if not head:
         return
-    if _is_json(head[0][1]):
-        for number, line in lines(path, STORE.file_bytes):
-            where = f"{path}, line {number}"
-            yield from _value(parse_json(line, where), transcript, where)
+    if isinstance(head[0], Skipped) and (len(head) < 2 or not isinstance(head[1], dict)):
+        values = iter([(str(path), parse_json(read_text(path), str(path)))])
     else:
-        yield from _value(_read_value(path, head), transcript, str(path))
+        values = json_lines(path, STORE.file_bytes)
+    for where, value in values:
+        if isinstance(value, Skipped):
+            skipped.append(value)
+            continue
+        try:
+            yield from _value(value, transcript, where)
+        except ShapeError as error:
+            if not transcript.recognised:
+                raise
+            skipped.append(Skipped(error))
+        except ParamError as error:
+            skipped.append(Skipped(error))
+    yield from skipped
 
 
-def _read_value(path: Path, head: list[tuple[int, str]]) -> Any:
-    """The value of a JSON file; if it is invalid and its second line is a value, the error names the first line."""
-    try:
-        return parse_json(read_text(path), str(path))
-    except ParamError:
-        (number, line), *rest = head
-        if line.startswith("{") and rest and _is_json(rest[0][1]):
-            parse_json(line, f"{path}, line {number}")
-        raise
-
-
-def _is_json(line: str) -> bool:
-    try:
-        parse_json(line, "")
-    except ParamError:
-        return False
-    return True
-
-
-def _value(value: Any, transcript: Transcript, where: str) -> Iterator[Entry]:
+def _value(value: Any, transcript: Transcript, where: str) -> Iterator[Item]:
     """The entries of any value in a transcript: a message, a conversation, or a list of either."""
     if isinstance(value, list):
         yield from _list(value, transcript, where)
@@ -155,7 +142,7 @@ def _value(value: Any, transcript: Transcript, where: str) -> Iterator[Entry]:
         raise ShapeError(where, value, SHAPE)
 
 
-def _list(values: list[Any], transcript: Transcript, where: str) -> Iterator[Entry]:
+def _list(values: list[Any], transcript: Transcript, where: str) -> Iterator[Item]:
     messages = [item for item in values if isinstance(item, dict) and isinstance(item.get("role"), str)]
     if messages and len(messages) == len(values):
         yield from _conversation(messages, None, transcript, where)
@@ -168,13 +155,14 @@ def _list(values: list[Any], transcript: Transcript, where: str) -> Iterator[Ent
             yield from _value(value, transcript, place)
 
 
-def _conversation(messages: list[Any], name: Any, transcript: Transcript, where: str) -> Iterator[Entry]:
+def _conversation(messages: list[Any], name: Any, transcript: Transcript, where: str) -> Iterator[Item]:
     transcript.begin(name)
     for number, message in enumerate(messages):
         place = f"{where}, message {number}"
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise ParamError(place, message, "must be an object with a role and content")
-        yield from _message(message, transcript, place)
+        if isinstance(message, dict) and isinstance(message.get("role"), str):
+            yield from skipping(_message(message, transcript, place))
+        else:
+            yield Skipped(ParamError(place, message, "must be an object with a role and content"))
     transcript.session = None
 
 
@@ -184,50 +172,19 @@ def _message(message: Mapping[str, Any], transcript: Transcript, where: str) -> 
     session = str(transcript.session)
     number = transcript.counts[session]
     transcript.counts[session] += 1
-    role = str(message["role"])
+    role, name, own = str(message["role"]), message.get("name"), message.get("id")
     text = clean_text("" if role in _RESULTS else message_text(message, where))
-    if not text.strip():
-        return
-    speaker = title(message["name"]) if isinstance(message.get("name"), str) else None
-    own = message.get("id")
-    key = f"{session}:{own if isinstance(own, str) and own else f'{number}-{digest(role + text)}'}"
-    yield checked_entry(
-        {
-            "content": text,
-            "key": label(f"chat:{key}"),
-            "speaker": speaker or title(role),
-            "session": session,
-            "occurred_at": _time(message, where),
-            "metadata": {"role": role},
-            "source": transcript.source,
-            "trust": _TRUST.get(role, "tool"),
-        },
-        where,
-    )
+    if text.strip():
+        own = own if isinstance(own, str) and own else f"{number}-{digest(role + text)}"
+        spoken = Message(
+            role, text, message_time(message, where), speaker=name if isinstance(name, str) else None
+        )
+        yield message_entry(spoken, f"chat:{session}:{own}", session, transcript.source, where)
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     present = (value[name] for name in names if isinstance(value.get(name), (str, int)))
     return next(present, None)
-
-
-def _time(message: Mapping[str, Any], where: str) -> datetime | None:
-    """The first time in a message: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
-    for name in _TIMES:
-        value = message.get(name)
-        if value is None or isinstance(value, bool):
-            continue
-        if isinstance(value, (int, float)):
-            return _epoch(value, f"{where}: {name}")
-        return iso_time(value, f"{where}: {name}")
-    return None
-
-
-def _epoch(value: float, where: str) -> datetime:
-    try:
-        return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
-    except (OverflowError, OSError, ValueError):
-        raise ParamError(where, value, "must be seconds or milliseconds since 1970") from None
 
 
 _SPEAKERS = {"user": "user", "assistant": "agent"}
@@ -312,82 +269,26 @@ def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, wh
     }
 
 
-_NOTE_LETTERS = 160
-_TEXTS = ("text", "input_text", "output_text")
-_CALLS = ("tool_use", "server_tool_use", "function_call", "tool_call")
-_SKIPPED = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
-_DETAILS = (
-    "command",
-    "file_path",
-    "notebook_path",
-    "path",
-    "pattern",
-    "query",
-    "url",
-    "prompt",
-    "description",
-)
-
-
-def message_text(message: Mapping[str, Any], where: str) -> str:
-    """The text parts of a message, joined; tool calls and images become a line each."""
-    return "\n".join([*_parts(message.get("content"), where), *_calls(message)])
-
-
-def _parts(content: Any, where: str) -> Iterator[str]:
-    if content is None:
-        return
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for part in content:
-            yield from _part(part, where)
-    else:
-        raise ParamError(f"{where}: content", content, "must be a text or a list of parts")
-
-
-def _part(part: Any, where: str) -> Iterator[str]:
-    if isinstance(part, str):
-        yield part
-        return
-    if not isinstance(part, dict):
-        raise ParamError(f"{where}: content", part, "must hold texts and objects with a type")
-    kind = part.get("type", "text")
-    if kind in _SKIPPED:
-        return
-    if kind in _CALLS:
-        yield tool_note(part.get("name"), part.get("input", part.get("arguments")))
-    elif kind in _TEXTS or isinstance(part.get("text"), str):
-        if isinstance(part.get("text"), str):
-            yield part["text"]
-    else:
-        yield one_line(f"({str(kind).removeprefix('input_').removesuffix('_url')})", _NOTE_LETTERS)
-
-
-def _calls(message: Mapping[str, Any]) -> Iterator[str]:
-    """Notes on the tool calls that are listed outside of the content."""
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function", call) if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield tool_note(function.get("name"), function.get("arguments"))
-
-
-def tool_note(name: Any, arguments: Any) -> str:
-    """A line about a tool call: ``ran Bash: git status``."""
-    if isinstance(arguments, str):
-        with suppress(ValueError, RecursionError):
-            arguments = json.loads(arguments)
-    if isinstance(arguments, dict):
-        texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
-        arguments = next(
-            (texts[key] for key in _DETAILS if key in texts), next(iter(texts.values()), arguments)
-        )
-    details = (
-        arguments
-        if isinstance(arguments, str)
-        else json.dumps(arguments, ensure_ascii=False)
-        if arguments
-        else ""
+def _fits(path: Path) -> bool:
+    """Whether a file is a transcript, or a folder holds one among its first files."""
+    return (
+        any(map(_is_transcript, islice(files(path, ENDINGS), LOOKED_AT)))
+        if path.is_dir()
+        else _is_transcript(path)
     )
-    return one_line(f"ran {name or 'a tool'}" + (f": {details}" if details else ""), _NOTE_LETTERS)
+
+
+def _is_transcript(path: Path) -> bool:
+    transcript = Transcript(path, path.name)
+    try:
+        return any(isinstance(item, Entry) for item in islice(_read_transcript(transcript), 1))
+    except ParamError:
+        return False
+
+
+FORMAT = Format(
+    read,
+    "messages with role and content, and sessions of Claude Code",
+    _fits,
+    partial(digest_of, endings=ENDINGS),
+)

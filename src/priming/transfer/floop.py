@@ -36,17 +36,18 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import LEARNED_FROM, RULES, UNDIRECTED
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Item, Tie
+from priming.transfer.importers import Entry, Format, Item, Skipped, Tie
 from priming.transfer.reading import (
     checked_entry,
     clean_text,
+    digest_of,
     id_of,
     is_within,
+    json_lines,
     label,
-    lines,
     list_of,
-    parse_object,
     part_of,
+    skipping,
     time_of,
     title,
 )
@@ -91,6 +92,8 @@ class FloopStore:
     lines: dict[str, int] = field(default_factory=dict)
     corrections: set[str] = field(default_factory=set)
     pending: dict[EdgeKey, float] = field(default_factory=dict)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    """By place, the lines that cannot be read."""
 
 
 def find_folder(path: Path) -> Path:
@@ -108,37 +111,45 @@ def find_folder(path: Path) -> Path:
     raise ParamError.of([f"path = {str(path)!r}: {rule}"])
 
 
-def store_lines(store: FloopStore, name: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file of the store; a missing file has none, as in floop."""
+def store_objects(store: FloopStore, name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The objects of a file of the store, with their lines and places; a missing file has none, as in floop."""
     if (store.folder / name).is_file():
-        yield from lines(store.folder / name)
+        for number, (where, value) in enumerate(json_lines(store.folder / name)):
+            if isinstance(value, dict):
+                yield number, where, value
+            elif isinstance(value, Skipped):
+                store.skipped[where] = value
+            else:
+                store.skipped[where] = Skipped(ParamError(where, value, "must be a JSON object on one line"))
 
 
 def scan(store: FloopStore) -> None:
     """Record the last line of each node, and the ids of the corrections among the nodes."""
-    for number, line in store_lines(store, NODES):
-        where = f"{store.folder / NODES}, line {number}"
-        node = parse_object(line, where)
-        store.lines[id_of(node, where)] = number
-        if node.get("kind") == "correction":
-            store.corrections.add(node["id"])
+    for number, where, node in store_objects(store, NODES):
+        try:
+            store.lines[id_of(node, where)] = number
+        except ParamError as error:
+            store.skipped[where] = Skipped(error)
+        else:
+            if node.get("kind") == "correction":
+                store.corrections.add(node["id"])
 
 
 def read(path: Path) -> Iterator[Item]:
     """Read a store: behaviours with their state, corrections, and the edges between them.
 
-    ``path`` is the ``.floop`` folder or its parent. An invalid line stops the import.
+    ``path`` is the ``.floop`` folder or its parent. A line that cannot be read is skipped.
     """
     folder = find_folder(path)
     store = FloopStore(folder, label(f"floop:{folder.absolute()}"))
     scan(store)
-    yield from _corrections(store)
-    for number, line in store_lines(store, NODES):
-        where = f"{folder / NODES}, line {number}"
-        node = parse_object(line, where)
-        if store.lines[id_of(node, where)] == number:
-            yield from _node(node, store, where)
+    for _, where, value in store_objects(store, CORRECTIONS):
+        yield from skipping(_lone_correction(value, store, where))
+    for number, where, node in store_objects(store, NODES):
+        if store.lines.get(node.get("id", "")) == number:
+            yield from skipping(_node(node, store, where))
     yield from _edges(store)
+    yield from store.skipped.values()
 
 
 def _node(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Item]:
@@ -282,14 +293,12 @@ def _note_edges(
         store.pending[own, correction, LEARNED_FROM] = PLASTICITY.start
 
 
-def _corrections(store: FloopStore) -> Iterator[Entry]:
-    for number, line in store_lines(store, CORRECTIONS):
-        where = f"{store.folder / CORRECTIONS}, line {number}"
-        value = parse_object(line, where)
-        own = id_of(value, where)
-        if own not in store.lines:
-            store.corrections.add(own)
-            yield _correction(value, store, where)
+def _lone_correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Entry]:
+    """The entry of a line of corrections, unless it is among the nodes too."""
+    own = id_of(value, where)
+    if own not in store.lines:
+        store.corrections.add(own)
+        yield _correction(value, store, where)
 
 
 def _correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
@@ -341,26 +350,32 @@ def _edges(store: FloopStore) -> Iterator[Tie]:
     An edge that is stored both ways is one: with the greater weight, the earlier creation and the later activation.
     """
     undirected: dict[EdgeKey, dict[str, Tie]] = {}
-    for number, line in store_lines(store, EDGES):
-        where = f"{store.folder / EDGES}, line {number}"
-        edge = parse_object(line, where)
-        relation = title(id_of(edge, where, "kind"))
-        ends = id_of(edge, where, "source"), id_of(edge, where, "target")
-        key = _edge_key(*ends, relation or "similar-to")
+    for _, where, edge in store_objects(store, EDGES):
+        try:
+            tie = _edge(edge, where)
+        except ParamError as error:
+            store.skipped[where] = Skipped(error)
+            continue
+        key = _edge_key(edge["source"], edge["target"], tie.relation)
         store.pending.pop(key, None)
-        tie = replace(
-            _tie(key, _weight(edge.get("weight"), f"{where}: weight")),
-            created_at=_iso(edge, "created_at", where),
-            last_activated=_iso(edge, "last_activated", where),
-        )
-        if key[2] in UNDIRECTED:
-            undirected.setdefault(key, {})[ends[0]] = tie
+        if tie.relation in UNDIRECTED:
+            undirected.setdefault(key, {})[edge["source"]] = tie
         else:
             yield tie
     for ways in undirected.values():
         yield _combined([*ways.values()])
     for key, weight in store.pending.items():
         yield _tie(key, weight)
+
+
+def _edge(edge: Mapping[str, Any], where: str) -> Tie:
+    relation = title(id_of(edge, where, "kind"))
+    ends = id_of(edge, where, "source"), id_of(edge, where, "target")
+    return replace(
+        _tie(_edge_key(*ends, relation or "similar-to"), _weight(edge.get("weight"), f"{where}: weight")),
+        created_at=_iso(edge, "created_at", where),
+        last_activated=_iso(edge, "last_activated", where),
+    )
 
 
 def _combined(ties: Sequence[Tie]) -> Tie:
@@ -396,3 +411,23 @@ def _weight(value: Any, where: str) -> float:
     if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight <= 1:
         raise ParamError(where, value, "must be a number in [0, 1]")
     return float(weight)
+
+
+def _digest(path: Path) -> str:
+    folder = find_folder(path)
+    return "".join(
+        digest_of(folder / name) for name in (NODES, EDGES, CORRECTIONS) if (folder / name).is_file()
+    )
+
+
+def _fits(path: Path) -> bool:
+    return any((folder / NODES).is_file() for folder in (path, path / ".floop"))
+
+
+FORMAT = Format(
+    read,
+    "a store of floop: behaviours and corrections",
+    _fits,
+    _digest,
+    place=lambda path: find_folder(path).absolute(),
+)

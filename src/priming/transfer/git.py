@@ -14,7 +14,7 @@ from priming.config.values import dataclass
 from priming.config.words import CO_CHANGED, REMOVED, RENAMED, TOUCHES
 from priming.recall.entities import file_key
 from priming.transfer.git_log import Commit, Repository, history, open_repository, read_message, removals
-from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
+from priming.transfer.importers import NOTHING, Entry, Format, Item, Present, Stored, Tie
 from priming.transfer.reading import clean_text, label, title
 
 __all__ = ["CO_CHANGED", "RENAMED", "ChangeCounts", "Repository", "open_repository", "read"]
@@ -49,8 +49,8 @@ def read(path: Path, *, until: str | None = None, stored: Stored = NOTHING) -> I
     present = stored.keys(map(_commit_key, hashes))
     files = _files_of_commits(stored, present) if present else {}
     new = [name for name in hashes if _commit_key(name) not in present]
-    if present:
-        yield Present(len(hashes) - len(new))
+    reachable = stored.keys(map(_commit_key, repository.reachable())) if present else present
+    yield Present(tuple(sorted(reachable)), all=repository.shallow)
     counts = ChangeCounts(len(hashes), linked=set(stored.links(CO_CHANGED)))
     for changed in files.values():
         counts.add(changed)
@@ -104,7 +104,7 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
             "speaker": author,
             "occurred_at": commit.at,
             "metadata": metadata,
-            "source": label(f"git:{repository.path.resolve()}"),
+            "source": label(f"git:{repository.top}"),
             "trust": "tool",
             "files": _files(commit),
         }
@@ -176,3 +176,20 @@ class ChangeCounts:
                 share = both / (self.single[a] + self.single[b] - both)
                 weight = min(max(share, PLASTICITY.low), PLASTICITY.high)
                 yield Tie(a, b, CO_CHANGED, weight)
+
+
+def _place(path: Path) -> Path:
+    """The repository that a folder belongs to."""
+    return open_repository(path).top
+
+
+def _digest(path: Path, *, until: str | None = None) -> str:
+    """The commits that are the newest of each branch and tag, and the one to read up to."""
+    return open_repository(path, until).state()
+
+
+def _fits(path: Path) -> bool:
+    return (path / ".git").exists() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
+
+
+FORMAT = Format(read, "the history of a git repository", _fits, _digest, place=_place)

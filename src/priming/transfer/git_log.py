@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -45,9 +46,13 @@ _COMPLAINT_LETTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository as of the commit ``until``; ``edge`` holds the oldest commits of a shallow clone."""
+    """A git repository as of the commit ``until``; ``edge`` holds the oldest commits of a shallow clone.
+
+    ``top`` is the folder that all its worktrees have in common.
+    """
 
     path: Path
+    top: Path
     name: str
     shallow: bool
     edge: frozenset[str] = frozenset()
@@ -60,6 +65,18 @@ class Repository:
     def hashes(self) -> list[str]:
         """The hashes of the commits, the oldest first."""
         return _git_output(self.path, "rev-list", *_ORDER, self.until, "--").split()
+
+    def reachable(self) -> list[str]:
+        """The hashes of all commits that a branch, a tag or the last commit leads to."""
+        return _git_output(self.path, "rev-list", "--all", self.until, "--").split()
+
+    def state(self) -> str:
+        """A hash of what the branches, the tags and the last commit are."""
+        refs = _git_output(self.path, "for-each-ref", "--format=%(objectname) %(refname)")
+        last = _git_output(self.path, "rev-parse", self.until)
+        return hashlib.blake2b(
+            f"{last}\n{refs}".encode("utf-8", "surrogateescape"), digest_size=16
+        ).hexdigest()
 
     def files(self) -> frozenset[str]:
         """The files that the last commit has."""
@@ -107,7 +124,8 @@ def open_repository(path: Path, until: str | None = None) -> Repository:
     edge = folder / "shallow"
     cut = edge.read_text("ascii").split() if shallow and edge.is_file() else ()
     last = HEAD if until is None else _commit_of(path, until)
-    return Repository(path, title(name) or "repository", shallow, frozenset(cut), last)
+    top = folder.parent if folder.name == ".git" else folder
+    return Repository(path, top, title(name) or "repository", shallow, frozenset(cut), last)
 
 
 def _commit_of(path: Path, revision: str) -> str:

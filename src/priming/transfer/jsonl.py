@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from priming.errors import ParamError
 from priming.remember.drafts import FIELDS
-from priming.transfer.importers import Entry, Item
-from priming.transfer.reading import checked_entry, iso_time, label, lines, parse_json
+from priming.transfer.importers import Format, Item, Skipped
+from priming.transfer.reading import checked_entry, digest_of, head_of, iso_time, json_lines, label, skipping
 
 _SHAPE = 'must be a JSON object on one line, such as {"content": "what to remember"}'
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read a file of memories, a line at a time.
+    """Read a file of memories, a line at a time; a line that is no memory is skipped.
 
-    ``content`` (or ``text``) is required; unknown fields become metadata. A line without a ``key`` that is imported
-    again is recognised by its text. The first invalid line stops the import with an error that names its number.
+    ``content`` (or ``text``) is required; unknown fields become metadata. A line is known by its ``key``, else by its
+    ``id`` in the file, else by its text.
     """
     empty = True
-    for number, line in lines(path):
+    for where, value in json_lines(path):
+        if empty and isinstance(value, dict) and value.get("format") == "priming":
+            raise ParamError(
+                "path", str(path), "is an export of Priming: priming import priming PATH reads it"
+            )
         empty = False
-        yield _entry(line, path, f"{path}, line {number}")
+        yield from (value,) if isinstance(value, Skipped) else skipping(_entries(value, path, where))
     if empty:
         raise ParamError("path", str(path), f"is empty: each line {_SHAPE}")
 
 
-def _entry(line: str, path: Path, where: str) -> Entry:
-    value = parse_json(line, where)
+def _entries(value: Any, path: Path, where: str) -> Iterator[Item]:
     if not isinstance(value, dict):
-        raise ParamError(where, line, _SHAPE)
+        raise ParamError(where, value, _SHAPE)
     fields = {name: field for name in FIELDS if (field := value.pop(name, None)) is not None}
     if "content" not in fields and (text := value.pop("text", None)) is not None:
         fields["content"] = text
     if "content" not in fields:
-        raise ParamError(where, line, _missing_content_rule(value))
+        raise ParamError(where, value, "must have a content (or text), the text to remember")
     arguments: dict[str, Any] = {"source": label(f"jsonl:{path.absolute()}"), "trust": "tool", **fields}
+    own = value.get("id")
+    if "key" not in fields and isinstance(own, (str, int)) and not isinstance(own, bool) and str(own).strip():
+        arguments["key"] = label(f"{path.stem}:{own}")
     if "occurred_at" in fields:
         arguments["occurred_at"] = iso_time(fields["occurred_at"], f"{where}: occurred_at")
     if value:
         metadata = fields.get("metadata", {})
         arguments["metadata"] = {**value, **metadata} if isinstance(metadata, dict) else metadata
-    return checked_entry(arguments, where)
+    yield checked_entry(arguments, where)
 
 
-def _missing_content_rule(value: dict[str, Any]) -> str:
-    """The rule that a line without content breaks; the header of an export of Priming gets its own."""
-    if value.get("format") == "priming":
-        return "begins an export of Priming: read it with Memory.import_"
-    return "must have a content (or text), the text to remember"
+def _fits(path: Path) -> bool:
+    """Whether the first line is an object with a text to remember, and says nothing of who said it."""
+    line = head_of(path).lstrip().partition("\n")[0]
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and not {"content", "text"}.isdisjoint(value) and "role" not in value
+
+
+FORMAT = Format(read, "JSON Lines: one memory a line", _fits, digest_of)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,8 +18,17 @@ from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.core.arguments.normal_forms import mark_class, normalized
 from priming.errors import ParamError
-from priming.transfer.importers import Item, Tie
-from priming.transfer.reading import checked_entry, files, label, name_below, read_text, title
+from priming.transfer.importers import AllTies, Format, Item, Tie
+from priming.transfer.reading import (
+    checked_entry,
+    digest_of,
+    files,
+    label,
+    name_below,
+    read_text,
+    skipping,
+    title,
+)
 
 ENDINGS = (".md", ".markdown")
 REFERS = "refers-to"
@@ -43,6 +54,8 @@ class Notes:
     """The memories of the files read so far, by file and heading, and the links to resolve at the end."""
 
     first: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    """By another name of a note, in small letters, its file."""
     anchors: dict[tuple[str, str], str] = field(default_factory=dict)
     stems: dict[str, list[str]] = field(default_factory=dict)
     references: list[Reference] = field(default_factory=list)
@@ -87,39 +100,47 @@ class Notes:
             for file in self.stems.get(posixpath.basename(target), ())
             if f"/{posixpath.splitext(file)[0]}".casefold().endswith(f"/{target}")
         ]
+        if not matches:
+            return self.aliases.get(name.strip().casefold())
         folder = posixpath.dirname(link.file)
-        return min(
-            matches, key=lambda file: (posixpath.dirname(file) != folder, file.count("/"), file), default=None
-        )
+        return min(matches, key=lambda file: (posixpath.dirname(file) != folder, file.count("/"), file))
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read a Markdown file, or all files of a folder: a section is a fact, a file a session; links come last."""
+    """Read a Markdown file, or all files of a folder: a section is a fact, a file a session; links come last.
+
+    A note that cannot be read is skipped.
+    """
     notes = Notes()
     if not path.exists():
         raise ParamError(
             "path", str(path), "must be a Markdown file or a folder of them: nothing exists there"
         )
-    root = path if path.is_dir() else path.parent
+    root, empty = path if path.is_dir() else path.parent, True
     for file in files(path, ENDINGS) if path.is_dir() else (path,):
-        yield from _note(root, file, notes)
-    if not notes.first:
+        for item in skipping(_note(root, file, notes)):
+            empty = False
+            yield item
+    if empty:
         raise ParamError("path", str(path), "must contain text in Markdown: files ending in .md have none")
+    yield AllTies(REFERS)
     yield from notes.ties()
 
 
 def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
     name = name_below(root, path)
     front, sections = document(read_text(path))
-    tags = front.pop("tags", [])
+    aliases = _names(front.get("aliases", front.get("alias", ())))
     common = {
         "kind": "fact",
         "session": label(name),
-        "tags": [tag for name in ([tags] if isinstance(tags, str) else tags) if (tag := title(name))],
+        "tags": list(dict.fromkeys([*_names(front.pop("tags", ())), *aliases])),
+        "occurred_at": _day(front, path),
         "metadata": {**front, "file": name},
         "source": label(f"markdown:{path.absolute()}"),
         "trust": "tool",
     }
+    notes.aliases |= {alias.casefold(): name for alias in aliases}
     used: dict[str, int] = {}
     slugs: list[str] = []
     for section in sections:
@@ -133,6 +154,26 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
             notes.references += [
                 Reference(key, name, to if wiki else unquote(to), wiki) for to, wiki in links(text)
             ]
+
+
+def _names(value: str | Iterable[str]) -> list[str]:
+    """The tags or names in a field of the front matter."""
+    return [name for item in ([value] if isinstance(value, str) else value) if (name := title(item))]
+
+
+def _day(front: Mapping[str, str | list[str]], path: Path) -> datetime | None:
+    """When a note was written: the ``date`` of its front matter, else the day that begins its name.
+
+    A time without a zone is the machine's; a day is its noon in UTC, which is that day almost everywhere.
+    """
+    for text in (front.get("date"), front.get("created"), path.stem[:10]):
+        if not isinstance(text, str) or not text:
+            continue
+        with suppress(ValueError, OverflowError):
+            at = datetime.fromisoformat(text)
+            is_day = len(text) <= 10
+            return at.replace(hour=12, tzinfo=UTC) if is_day else at.astimezone(UTC)
+    return None
 
 
 def _entry(section: Section, text: str, key: str, path: Path, common: dict[str, Any]) -> Item:
@@ -348,3 +389,11 @@ def _marked(text: str) -> Iterator[tuple[str, bool]]:
     for row in text.split("\n"):
         fence, inside = _fenced(row, fence)
         yield row, inside
+
+
+def _fits(path: Path) -> bool:
+    """Whether a file is a note by its ending, or a folder holds one."""
+    return any(True for _ in files(path, ENDINGS)) if path.is_dir() else path.suffix.lower() in ENDINGS
+
+
+FORMAT = Format(read, "Markdown: a note or a folder of notes", _fits, partial(digest_of, endings=ENDINGS))

@@ -6,16 +6,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from priming.config.params.limits import STORE
 from priming.errors import ParamError
 from priming.remember.drafts import draft
-from priming.transfer.importers import Entry
+from priming.transfer.importers import Entry, Skipped
 
+T = TypeVar("T")
 LABEL_LETTERS = 512
 """Maximum length of a memory's key, session, heading or speaker."""
 
@@ -27,16 +28,46 @@ _MORE = "… ({:,} more characters)"
 
 def lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file that are not blank, numbered and read lazily; none has more than ``most`` bytes."""
+    for number, line in _raw_lines(path, most):
+        if text := _line(line, f"{path}, line {number}", most):
+            yield number, text
+
+
+def json_lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[str, Any]]:
+    """The values of a file of JSON Lines, each with its place; one that cannot be read is a ``Skipped``."""
+    for number, line in _raw_lines(path, most):
+        where = f"{path}, line {number}"
+        try:
+            if text := _line(line, where, most):
+                yield where, parse_json(text, where)
+        except ParamError as error:
+            yield where, Skipped(error)
+
+
+def skipping(items: Iterable[T]) -> Iterator[T | Skipped]:
+    """Yield items, and in place of the first that cannot be read, and of those after it, that it is skipped."""
+    try:
+        yield from items
+    except ParamError as error:
+        yield Skipped(error)
+
+
+def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file, numbered; of one that is too long only the beginning, one byte too long."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
-                if len(line) > most:
-                    rule = f"must have at most {most:,} bytes: split it, or leave it out"
-                    raise ParamError(f"{path}, line {number}", line, rule)
-                if text := _decoded(line, f"{path}, line {number}").strip():
-                    yield number, text
+                yield number, line
+                while len(line) > most and not line.endswith(b"\n"):
+                    line = file.readline(most + 1)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _line(raw: bytes, where: str, most: int) -> str:
+    if len(raw) > most:
+        raise ParamError(where, raw, f"must have at most {most:,} bytes: split it, or leave it out")
+    return _decoded(raw, where).strip()
 
 
 def read_text(path: Path) -> str:
@@ -76,14 +107,6 @@ def parse_json(text: str, where: str) -> Any:
         raise ParamError(where, text, f"must be JSON ({error.msg}{place}, column {error.colno})") from None
     except (ValueError, RecursionError) as error:
         raise ParamError(where, text, f"must be JSON of reasonable depth and size ({error})") from None
-
-
-def parse_object(line: str, where: str) -> dict[str, Any]:
-    """A line as a JSON object."""
-    value = parse_json(line, where)
-    if not isinstance(value, dict):
-        raise ParamError(where, line, "must be a JSON object on one line")
-    return value
 
 
 def id_of(value: Mapping[str, Any], where: str, name: str = "id") -> str:
@@ -192,6 +215,28 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
             if is_match and (real := os.path.realpath(file)) not in seen and is_within(real, inside):
                 seen.add(real)
                 yield file
+
+
+def digest_of(path: Path, endings: tuple[str, ...] = ()) -> str:
+    """Return a hash of a file, or of the names and texts of the files with one of the endings below a folder."""
+    whole = hashlib.blake2b(digest_size=16)
+    for file in files(path, endings) if path.is_dir() else (path,):
+        whole.update(f"{file}\0".encode("utf-8", "surrogateescape"))
+        try:
+            with file.open("rb") as opened:
+                whole.update(hashlib.file_digest(opened, "blake2b").digest())
+        except OSError as error:
+            whole.update(str(error).encode())
+    return whole.hexdigest()
+
+
+def head_of(path: Path) -> str:
+    """Return the start of a text file, empty for a folder or for what is no text: enough to tell formats apart."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_BLOCK).decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
 
 
 def is_within(path: str, folder: str) -> bool:

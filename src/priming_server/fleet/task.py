@@ -141,6 +141,7 @@ def _verify(memory: Memory, task: FleetTask) -> Done:
 
 def _import(memory: Memory, task: FleetTask) -> Done:
     from priming.transfer import importers
+    from priming.transfer.run import run
 
     source, path = task.arguments["source"], Path(task.arguments["path"])
     if not path.exists():
@@ -148,7 +149,7 @@ def _import(memory: Memory, task: FleetTask) -> Done:
     if source == importers.OWN:
         return {"memories": BY_NAME["import_"].function(memory, path)}, None, None
     memory.requested_id = None  # each batch has an id of its own
-    report = importers.run(memory, source, path, operation_id=task.operation_id)
+    report = run(memory, source, path, operation_id=task.operation_id)
     counts = {"memories": report.stored, "duplicates": report.duplicates, "links": report.links}
     if not report.refused:
         return counts, None, None

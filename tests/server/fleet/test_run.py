@@ -131,7 +131,7 @@ def test_an_error_of_the_verb_is_the_reason_and_is_not_tried_again(tmp_path, url
     report = run_fleet(plan.begin(request(url, "import", arguments=arguments)), workers)
     (failure,) = report.failed
     assert (report.done, report.counts["memories"], workers.ran) == (1, 1, ["ann", "bea"])
-    assert (failure.namespace, failure.code) == ("bea", "bad_param")
+    assert (failure.namespace, failure.code) == ("bea", "refused")
     assert "line 1" in failure.reason
     (folder / "bea.jsonl").write_text('{"content": "Bea likes coffee."}\n')
     continued = request(url, "import", arguments={"source": None, "path": None})

@@ -136,6 +136,10 @@ def size(number: float) -> str:
     return f"{number:.1f} {_UNITS[-1]}"
 
 
+_MOVED = 10
+"""How many memories that changed, moved or are gone are named."""
+
+
 @command(app)
 def validate(store: StoreOptions) -> Answer:
     """Check the store for inconsistencies. Exit status 1 if there are any."""
@@ -166,47 +170,71 @@ def _checks(results: Iterable[Check]) -> Iterator[Part]:
 def import_(
     store: StoreOptions,
     source: Annotated[
-        str,
+        str | None,
         Argument(
-            metavar="SOURCE",
-            help="Format: 'priming' for an export, or an importer such as 'git'",
+            metavar="[FORMAT]",
+            help="'priming' for an export, or a format such as 'git'; by default it is recognised",
             autocompletion=complete_importers,
         ),
-    ],
-    path: Annotated[Path, Argument(metavar="PATH", help="File or folder")],
+    ] = None,
+    path: Annotated[Path | None, Argument(metavar="PATH", help="File or folder")] = None,
     until: Annotated[
         str | None, Option("--until", metavar="REV", help="Of a git history: the last commit to read")
     ] = None,
+    prune: Annotated[
+        bool, Option("--prune", help="Deprecate the memories of the path that are no longer in it")
+    ] = False,
+    strict: Annotated[bool, Option("--strict", help="Stop at the first item that cannot be read")] = False,
     later: Annotated[
         bool, Option("--later", help="Leave the vectors to later commands, a server or sleep")
     ] = False,
+    formats: Annotated[bool, Option("--list", help="List the formats")] = False,
 ) -> Answer:
-    """Import memories. Exit status 1 if some were refused; if repeated, it continues where it stopped."""
+    """Import a file or folder, or follow what changed in it since. Exit status 1 if some of it was refused."""
     from priming.transfer import importers
+    from priming.transfer.run import run
 
+    if formats:
+        installed = importers.formats().items()
+        shapes = {importers.OWN: "an export of Priming"} | {name: form.shape for name, form in installed}
+        return Answer(shapes, [Table(("format", "reads"), tuple(shapes.items()))])
+    if source is None:
+        raise ParamError("path", None, "must be a file or a folder: priming import PATH")
+    name, path = (source, path) if path is not None else (None, Path(source))
+    name = name or importers.recognised(path)
     with store.open_file() as memory, progress("importing") as step:
         options = {} if until is None else {"until": until}
-        if source == importers.OWN:
+        if name == importers.OWN:
             if options:
                 raise ParamError("until", until, "is no option of an export: leave it out")
             report = importers.Report(stored=memory.import_(path, later=later, progress=step))
         else:
-            report = importers.run(memory, source, path, step, later=later, **options)
+            report = run(memory, name, path, step, later=later, prune=prune, strict=strict, **options)
     return Answer(report, import_lines(report), FAILURE if report.refused else 0)
 
 
 def import_lines(report: Report) -> Iterator[Part]:
-    """What an import stored, and what it skipped."""
+    """What an import stored and what it found changed, and what it skipped."""
     counts = {
         "new": report.stored,
+        "changed": report.changed,
+        "renamed": report.renamed,
         "already stored": report.duplicates,
         "echoes": report.echoes,
+        "gone": report.gone - report.retired,
+        "deprecated": report.retired,
         "refused": report.refused,
         "links": report.links,
         "links without a target": report.loose,
     }
     shown = [f"{number:,} {name}" for name, number in counts.items() if number or name == "new"]
     yield line(("imported", OK), f"  {', '.join(shown)}")
+    for text in report.moved[:_MOVED]:
+        yield line((text, DIM), indent=2)
+    if (more := report.changed + report.renamed + report.gone - _MOVED) > 0:
+        yield line((f"… and {more:,} more: --json lists a hundred", DIM), indent=2)
+    if report.gone > report.retired:
+        yield line(("→ --prune deprecates what is gone", DIM), indent=2)
     for reason in report.skipped:
         yield line((f"skipped: {reason}", WARN), indent=2)
 

@@ -1,0 +1,77 @@
+"""Whether an item is what a memory was made of, and which memory of a source is now called otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from priming.remember.drafts import FIELDS, Draft, bare_text
+from priming.storage.rows import VersionRow
+from priming.transfer.importers import Entry
+from priming.types import MemoryRecord
+
+COMPARED = tuple(name for name in FIELDS if name not in ("content", "kind", "key", "source", "files", "gist"))
+"""The arguments of ``remember`` in which an item may differ from its memory, beside its text and kind."""
+
+
+def renamed(
+    gone: Mapping[str, MemoryRecord], new: Mapping[str, MemoryRecord]
+) -> Iterator[tuple[MemoryRecord, MemoryRecord]]:
+    """Yield pairs of a memory that is gone and a new one: of its text, of its speaker and time, or at its place."""
+    left, free = dict(gone), dict(new)
+    for likeness in (_text_and_heading, _text, _moment, _place):
+        candidates: dict[Any, list[MemoryRecord]] = {}
+        for record in free.values():
+            candidates.setdefault(likeness(record), []).append(record)
+        for old in [*left.values()]:
+            alike = likeness(old) is not None and candidates.get(likeness(old))
+            if alike:
+                record = alike.pop(0)
+                del left[old.id], free[record.id]
+                yield old, record
+
+
+def is_same(new: Draft, stored: VersionRow | MemoryRecord) -> bool:
+    """Whether a version says what an item says; that another place says it too makes no difference."""
+    if bare_text(new.content) != bare_text(stored.content):
+        return False
+    return all(_comparable(getattr(new, name)) == _comparable(getattr(stored, name)) for name in COMPARED)
+
+
+def _comparable(value: Any) -> Any:
+    return json.dumps(dict(value), sort_keys=True, default=str) if isinstance(value, Mapping) else value
+
+
+def is_there(source: str | None) -> bool:
+    """Whether the place that a source names exists; one that is no place of an importer counts as there."""
+    _, colon, place = (source or "").partition(":")
+    return not colon or not Path(place).is_absolute() or Path(place).exists()
+
+
+def _text_and_heading(record: MemoryRecord) -> Any:
+    return bare_text(record.content), record.heading
+
+
+def _text(record: MemoryRecord) -> Any:
+    return bare_text(record.content)
+
+
+def _moment(record: MemoryRecord) -> Any:
+    """The speaker and the time: a commit that was amended keeps both."""
+    return (record.speaker, record.occurred_at) if record.speaker and record.occurred_at else None
+
+
+def _place(record: MemoryRecord) -> Any:
+    """Where an item stood that is known by its place and its text, such as a message without an id."""
+    place, _, digest = record.key.rpartition("-")
+    return place if len(digest) == 8 and place[-1:].isdigit() else None
+
+
+def entry_name(entry: Entry) -> str:
+    """The name of an entry in a message: its key, else its heading, its source or the start of its content."""
+    names = map(entry.arguments.get, ("key", "heading", "source", "content"))
+    name = next(filter(None, names), "")
+    text = " ".join(str(name).split())
+    return repr(text if len(text) <= 60 else text[:59] + "…")

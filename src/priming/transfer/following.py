@@ -1,0 +1,398 @@
+"""How an import meets what a namespace has: it follows its source, and leaves what the user made of it.
+
+An item is known by its key. One that differs from what its source said before is a new version; one that the user
+changed since stays the user's until the source changes too. A memory that its source no longer has was renamed, if
+another with its text came in the same run, and else is gone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, field, replace
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from priming.config.caller import calling, present_caller
+from priming.config.params.laws import PLASTICITY
+from priming.config.values import dataclass
+from priming.config.words import FOLLOW
+from priming.errors import Conflict, NotFound, ParamError, PrimingError
+from priming.maintenance.replacing import deprecate, merge, restore, supersede
+from priming.namespace import Namespace
+from priming.remember.drafts import bare_text, draft
+from priming.storage.filters import parse
+from priming.storage.questions import ids_of
+from priming.storage.rows import LinkRow, RowChange, VersionRow
+from priming.transfer import state
+from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, renamed
+from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie
+from priming.types import MemoryRecord, Progress
+
+T = TypeVar("T")
+_REASONS = 100
+_TAKING_BACK = ("undo", "rollback", "restore-backup")
+_ORDER = ("next", "next-but-one", "part-of")
+"""The links by which a memory stands in its session."""
+
+
+@dataclass
+class Following:
+    """A running import of one path."""
+
+    memory: Namespace
+    name: str
+    place: Path
+    ties: IO[str]
+    progress: Progress | None
+    operation_id: str | None
+    everything: bool = False
+    """Whether nothing that the namespace has of the place is gone."""
+    done: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    ids: dict[str, None] = field(default_factory=dict)
+    """The ids of the memories that its entries are."""
+    fresh: dict[str, None] = field(default_factory=dict)
+    """Those of them that are new."""
+    stored: dict[str, str] = field(default_factory=dict)
+    """By key of an entry of the run that was not there before, the id of its memory."""
+    stored_as: dict[str, str] = field(default_factory=dict)
+    """By key of an entry, the other key of the memory that it duplicates."""
+    texts: dict[str, int] = field(default_factory=dict)
+    """By key of an entry, the hash of its text."""
+    sessions: dict[str, list[str]] = field(default_factory=dict)
+    """By session, the ids of its memories in the order in which the source has them."""
+    whole: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    """By relation, all its ties, where the importer says that they are all."""
+
+    def report(self) -> Report:
+        """The counts so far."""
+        names = ("stored", "echoes", "links", "refused", "loose", "changed", "renamed", "gone", "retired")
+        counts = {name: self.counts[name] for name in names} | {"echoes": self.counts["echo"]}
+        return Report(
+            duplicates=self.counts["duplicate"],
+            skipped=tuple(self.skipped),
+            moved=tuple(self.moved),
+            **counts,
+        )
+
+    def follow(
+        self, items: Callable[[], Iterator[Item]], digest: Callable[[], str] | None, *, prune: bool
+    ) -> None:
+        """Bring the memories of the path in step with it, unless they are."""
+        with calling(replace(present_caller(), via=f"import {self.name}")):
+            state_of_path = None if digest is None else digest()
+            if state_of_path is not None and not prune and (items_of_path := self._in_step(state_of_path)):
+                self.counts["duplicate"] = items_of_path
+                return
+            start = self.memory.store.head(self.memory.namespace)
+            self._load(items())
+            if digest is not None and not self.everything:
+                self._settle_gone(prune=prune)
+            self._make_ties()
+            is_whole = not self.counts["refused"] and self.counts["gone"] == self.counts["retired"]
+            if state_of_path is not None and is_whole:
+                total = sum(
+                    self.counts[name] for name in ("stored", "duplicate", "echo", "changed", "renamed")
+                )
+                message = f"state {state_of_path}: {total} items, since operation {start}"
+                with self.memory.writing() as now:
+                    self.memory.write(FOLLOW, now, [], reason=self._reason, message=message)
+
+    @property
+    def _reason(self) -> str:
+        return f"{self.name} was followed from {json.dumps(str(self.place))}"
+
+    def _in_step(self, state_of_path: str) -> int:
+        """The number of items of the path, if nothing changed there since it was followed, nor was taken back."""
+        with self.memory.reading():
+            operations = partial(self.memory.store.operations, self.memory.namespace, rows=False)
+            latest = operations(kind=FOLLOW, limit=_REASONS)
+            last = next((logged for logged in latest if logged.reason == self._reason), None)
+            words = (last.message or "").split() if last is not None else []
+            if last is None or words[1] != f"{state_of_path}:":
+                return 0
+            is_taken_back = any(operations(kind=kind, after=last.number, limit=1) for kind in _TAKING_BACK)
+            return 0 if is_taken_back else int(words[2])
+
+    def _of_path(self) -> dict[str, str]:
+        """Id → key of the active memories whose source is the path, or below it."""
+        place = f"{self.name}:{self.place}".rstrip("/")
+        below = {"gte": f"{place}/", "lt": f"{place}0"}
+        condition = parse({"or": [{"source": place}, {"source": below}]})
+        with self.memory.reading() as now:
+            return self.memory.store.names(self.memory.namespace, condition=condition, at=now)
+
+    def _load(self, items: Iterator[Item]) -> None:
+        """Store the entries in batches, and write the ties to a file: the end of a tie may come later, or never."""
+        for batch in _batches(self._entries(items)):
+            present = self._records(batch)
+            new = [entry for entry in batch if entry.arguments.get("key") not in present]
+            for entry, error in _refused(new, self._remember, (ParamError, Conflict)):
+                self._refuse(entry, error)
+            for entry in batch:
+                if (record := present.get(entry.arguments.get("key") or "")) is not None:
+                    try:
+                        self.counts[self._meet(entry, record)] += 1
+                    except (ParamError, Conflict) as error:
+                        self._refuse(entry, error)
+                self._order(entry, record)
+            self.done += len(batch)
+            if self.progress is not None:
+                self.progress(self.done, None)
+
+    def _order(self, entry: Entry, record: MemoryRecord | None) -> None:
+        session, key = entry.arguments.get("session"), entry.arguments.get("key")
+        own = record.id if record is not None else self.stored.get(key) if key else None
+        if session is not None and own is not None:
+            self.sessions.setdefault(session, []).append(own)
+
+    def _entries(self, items: Iterator[Item]) -> Iterator[Entry]:
+        """The entries among the items, each key once: the same key with another text is refused."""
+        for item in items:
+            match item:
+                case Entry():
+                    key, text = item.arguments.get("key"), hash(item.arguments.get("content"))
+                    if key is not None and self.texts.setdefault(key, text) != text:
+                        self._refuse(
+                            item, ParamError("key", key, "comes twice in the source: give each its own")
+                        )
+                        continue
+                    yield item
+                case Skipped():
+                    self.counts["refused"] += 1
+                    self._note(str(item.error))
+                case Present():
+                    self._find_present(item)
+                case AllTies():
+                    self.whole[item.relation] = set()
+                case _:
+                    self.ties.write(json.dumps(astuple(item)) + "\n")
+
+    def _find_present(self, item: Present) -> None:
+        ids = ids_of(self.memory.store, self.memory.namespace, item.keys).values()
+        self.counts["duplicate"] += len(ids)
+        self.ids |= dict.fromkeys(ids)
+        self.everything = self.everything or item.all
+
+    def _records(self, batch: Sequence[Entry]) -> dict[str, MemoryRecord]:
+        """Key → memory, of those that have a key of the batch."""
+        keys = [key for entry in batch if isinstance(key := entry.arguments.get("key"), str)]
+        with self.memory.reading() as now:
+            ids = ids_of(self.memory.store, self.memory.namespace, keys) if keys else {}
+            records = self.memory.store.records(self.memory.namespace, now, ids=ids.values()) if ids else {}
+        return {record.key: record for record in records.values()}
+
+    def _remember(self, batch: list[Entry]) -> None:
+        """Remember new entries; if the import has an id, once only, by an id that follows from it and from them."""
+        texts = [entry.arguments for entry in batch]
+        write = partial(state.remember_states, self.memory, texts, [entry.state for entry in batch])
+        results = (
+            write() if self.operation_id is None else state.once(self.memory, self.operation_id, texts, write)
+        )
+        for entry, result in zip(batch, results, strict=True):
+            key = entry.arguments.get("key")
+            if key is not None:
+                self.stored[key] = result.id
+                if key != result.key:
+                    self.stored_as[key] = result.key
+            self.counts[result.status] += 1
+            self.ids[result.id] = None
+            if result.status == "stored":
+                self.fresh[result.id] = None
+
+    def _meet(self, entry: Entry, record: MemoryRecord) -> str:
+        """Compare an entry with the memory that has its key, and follow what changed; what became of it."""
+        self.ids[record.id] = None
+        new = draft(entry.arguments)
+        if record.status != "active":
+            if not self._retired_here(record):
+                return "duplicate"
+            restore(self.memory, record.key)
+        is_elsewhere = record.source != new.source and not is_there(record.source)
+        if not is_elsewhere and is_same(new, record):
+            return "duplicate" if record.status == "active" else "stored"
+        last = self._last_imported(record)
+        if last is None or (record.source != new.source and not is_elsewhere):
+            if bare_text(record.content) == bare_text(new.content):
+                return "duplicate"
+            raise Conflict(f"key {record.key!r} is taken: choose another, or supersede the memory it names")
+        if not is_elsewhere and is_same(new, last):
+            return "duplicate"
+        if new.kind != record.kind:
+            raise Conflict(f"{record.key!r} is of kind {record.kind}, which stays: give the item another key")
+        changes = {name: getattr(new, name) for name in (*COMPARED, "source")}
+        supersede(self.memory, record.key, new.content, **changes)
+        self._tell(f"changed: {record.key}")
+        return "changed"
+
+    def _last_imported(self, record: MemoryRecord) -> VersionRow | MemoryRecord | None:
+        """The latest version that this importer wrote; None if the memory is not its own."""
+        for kind in ("supersede", "remember"):
+            for logged in self._operations(record, kind):
+                for change in logged.rows:
+                    row = change.after
+                    if isinstance(row, VersionRow) and row.id == record.id and row.valid_to is None:
+                        return row
+        is_early = (record.source or "").startswith(f"{self.name}:") and record.version == 1
+        return record if is_early else None  # imported by a version that did not say so in the log
+
+    def _retired_here(self, record: MemoryRecord) -> bool:
+        """Whether an import took the memory out of recall, and nobody else since."""
+        with self.memory.reading():
+            logged = self.memory.store.operations(
+                self.memory.namespace, memory_id=record.id, kind="deprecate", limit=1
+            )
+        return record.status == "deprecated" and any(
+            (each.via or "").startswith("import ") for each in logged
+        )
+
+    def _operations(self, record: MemoryRecord, kind: str) -> Iterator[Any]:
+        """The operations of a kind on a memory by this importer, the latest first."""
+        with self.memory.reading():
+            operations = self.memory.store.operations(self.memory.namespace, memory_id=record.id, kind=kind)
+        via = f"import {self.name}"
+        return (each for each in operations if each.via == via and each.undone_by is None)
+
+    def _settle_gone(self, *, prune: bool) -> None:
+        """Merge what was renamed into what it is called now, and report or deprecate what is gone."""
+        absent = [name for name in self._of_path() if name not in self.ids]
+        with self.memory.reading() as now:
+            gone = self.memory.store.records(self.memory.namespace, now, ids=absent) if absent else {}
+        self._settle_order({record.session for record in gone.values()})
+        with self.memory.reading() as now:
+            fresh = [*self.fresh] if gone else []
+            came = self.memory.store.records(self.memory.namespace, now, ids=fresh) if fresh else {}
+        for old, new in renamed(gone, came):
+            try:
+                self._rename(old, new)
+            except PrimingError:
+                continue
+            del gone[old.id]
+            became = "renamed" if bare_text(old.content) == bare_text(new.content) else "changed"
+            self.counts[became] += 1
+            self.counts["stored"] -= 1
+            self._tell(f"{became}: {old.key} → {new.key}")
+        for record in gone.values():
+            self.counts["gone"] += 1
+            if prune:
+                deprecate(self.memory, record.key, reason=f"it is gone from {self.place.name}")
+                self.counts["retired"] += 1
+            self._tell(f"gone: {record.key}")
+
+    def _settle_order(self, disturbed: set[str | None]) -> None:
+        """Link the memories of sessions in which some came or went between others in the order of the source."""
+        for session, ids in self.sessions.items():
+            is_new = [name in self.fresh for name in ids]
+            if session not in disturbed and is_new == sorted(is_new):
+                continue
+            pairs = {(*ends, "next") for ends in pairwise(ids)}
+            pairs |= {(*ends, "next-but-one") for ends in zip(ids, ids[2:], strict=False)}
+            with self.memory.changing() as now:
+                rows = self.memory.store.rows(self.memory.namespace, LinkRow, ids=ids, both=True)
+                links = {_ends(row): row for row in rows if row.relation in _ORDER}
+                stale = [links[name] for name in links.keys() - pairs if not links[name].given]
+                fresh = [LinkRow(*name, PLASTICITY.start, now) for name in pairs - links.keys()]
+                changes = [*(RowChange(row, None) for row in stale), *(RowChange(None, row) for row in fresh)]
+                if changes:
+                    self.memory.write("link", now, changes, reason=f"the order in {self.place.name}")
+
+    def _rename(self, old: MemoryRecord, new: MemoryRecord) -> None:
+        """Let a new memory take over what an old one has, but not its place in its session."""
+        with self.memory.changing() as now:
+            links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=[old.id])
+            placed = [RowChange(row, None) for row in links if row.relation in _ORDER and not row.given]
+            if placed:
+                self.memory.write("link", now, placed, reason="it moved to another place")
+        merge(self.memory, old.key, new.key)
+
+    def _make_ties(self) -> None:
+        """Make the links of the ties in the file, and remove those that the source no longer states."""
+        self.ties.seek(0)
+        for batch in _batches(Tie(*json.loads(line)) for line in self.ties):
+            for tie, error in _refused(batch, self._link, (NotFound, ParamError)):
+                self.counts["loose"] += 1
+                self._note(f"{tie.source} ─{tie.relation}→ {tie.target}: {error}")
+        for relation, pairs in self.whole.items():
+            self._remove_stale(relation, pairs)
+
+    def _link(self, batch: list[Tie]) -> None:
+        """Make the links of a batch but those that must stay unchanged, with the times of those that have any."""
+        fresh, others, times = list[Mapping[str, Any]](), list[Mapping[str, Any]](), {}
+        for tie in batch:
+            source, target = (self.stored_as.get(name, name) for name in (tie.source, tie.target))
+            if tie.relation in self.whole:
+                self.whole[tie.relation].add((source, target))
+            link = {"source": source, "target": target, "relation": tie.relation, "weight": tie.weight}
+            (fresh if tie.fresh else others).append(link)
+            if tie.created_at or tie.last_activated:
+                stamps = state.moment(tie.created_at), state.moment(tie.last_activated)
+                times[source, tie.relation, target] = stamps
+        links = others + (state.without_user_links(self.memory, fresh) if fresh else [])
+        self.counts["links"] += state.link_with_times(self.memory, links, times)
+
+    def _remove_stale(self, relation: str, pairs: set[tuple[str, str]]) -> None:
+        """Remove the links of a relation from memories of the run that an import made, and this one did not."""
+        with self.memory.changing() as now:
+            store, namespace = self.memory.store, self.memory.namespace
+            rows = [
+                row for row in store.rows(namespace, LinkRow, relation=relation) if row.source in self.ids
+            ]
+            names = store.names(namespace, ids={end for row in rows for end in (row.source, row.target)})
+            stale = [row for row in rows if row.given and (names[row.source], names[row.target]) not in pairs]
+            changes = [RowChange(row, None) for row in stale if self._linked_here(row)]
+            if changes:
+                self.memory.write("link", now, changes, reason="its source no longer says so")
+
+    def _linked_here(self, row: LinkRow) -> bool:
+        """Whether an import made a link, and nobody else set it since."""
+        for logged in self.memory.store.operations(self.memory.namespace, memory_id=row.source):
+            for change in logged.rows:
+                if isinstance(change.after, LinkRow) and _ends(change.after) == _ends(row):
+                    return (logged.via or "").startswith("import ")
+        return False
+
+    def _refuse(self, entry: Entry, error: PrimingError) -> None:
+        self.counts["refused"] += 1
+        self._note(f"{entry_name(entry)}: {str(error).removeprefix('item 0: ')}")
+
+    def _note(self, reason: str) -> None:
+        if len(self.skipped) < _REASONS:
+            self.skipped.append(reason)
+
+    def _tell(self, line: str) -> None:
+        if len(self.moved) < _REASONS:
+            self.moved.append(line)
+
+
+def _ends(row: LinkRow) -> tuple[str, str, str]:
+    return row.source, row.target, row.relation
+
+
+def _refused(
+    batch: list[T], work: Callable[[list[T]], None], refusals: tuple[type[PrimingError], ...]
+) -> list[tuple[T, PrimingError]]:
+    """Do the work of a batch, halved until an invalid item is alone; the items that are refused, and why."""
+    if not batch:
+        return []
+    try:
+        work(batch)
+    except refusals as error:
+        if len(batch) == 1:
+            return [(batch[0], error)]
+        half = len(batch) // 2
+        return _refused(batch[:half], work, refusals) + _refused(batch[half:], work, refusals)
+    return []
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    from priming.config.params.limits import STORE
+
+    source = iter(items)
+    while batch := list(islice(source, STORE.batch)):
+        yield batch

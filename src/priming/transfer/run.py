@@ -1,0 +1,123 @@
+"""Run an importer: find what reads a path, follow it, and report what became of its items."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from priming.errors import ParamError, PrimingError, StoreError
+from priming.namespace import Namespace
+from priming.transfer.following import Following
+from priming.transfer.importers import Format, Importer, Item, Report, Skipped, Stored, find
+from priming.types import Progress
+
+_TIES_IN_MEMORY = 1 << 20
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during an import; ``report`` counts the finished batches, which are kept."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__(f"interrupted: {progress_summary(report)}")
+
+
+def progress_summary(report: Report) -> str:
+    """What an interrupted import has stored, in words."""
+    if not report.stored:
+        return "nothing was stored yet"
+    return f"{report.stored:,} new memories are kept; repeat the command to continue from there"
+
+
+def run(
+    memory: Namespace,
+    name: str,
+    path: str | Path,
+    progress: Progress | None = None,
+    *,
+    operation_id: str | None = None,
+    later: bool = False,
+    prune: bool = False,
+    strict: bool = False,
+    **options: Any,
+) -> Report:
+    """Import ``path``, or follow it: what is new is stored, what changed superseded, what is gone reported.
+
+    An item that cannot be read or stored is skipped and reported; an error or an interrupt keeps the batches before
+    it. A source that has not changed since it was last followed is not read again.
+
+    Args:
+        memory: the namespace to import into.
+        name: the format.
+        path: the file or folder.
+        progress: called with (entries done, None) after each batch, then with (done, total) of their vectors.
+        operation_id: a UUID; a batch of an import with this id is stored once.
+        later: leave the vectors to what follows.
+        prune: deprecate the memories of this path that are no longer in it.
+        strict: stop at the first item that cannot be read.
+        options: the importer's own.
+
+    Raises:
+        ParamError: the importer does not exist, has no such option, or cannot read the path, or with ``strict`` an
+            item.
+        Interrupted: at Ctrl-C, with the report so far.
+
+    """
+    from priming.remember.vectors import complete
+
+    form = find(name)
+    importer = _with_options(memory, name, form, options)
+    can_be_read_twice = Path(path).is_file() or Path(path).is_dir()
+    digest = partial(form.digest, Path(path), **options) if form.digest and can_be_read_twice else None
+    with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
+        job = Following(memory, name, form.place(Path(path)), ties, progress, operation_id)
+        try:
+            job.follow(partial(_items, importer, Path(path), strict=strict), digest, prune=prune)
+            if not later:
+                complete(memory, job.ids, progress=progress)
+        except KeyboardInterrupt:
+            raise Interrupted(job.report()) from None
+        except PrimingError as error:
+            if job.done:
+                error.add_note(progress_summary(job.report()))
+            raise
+        except OSError as error:
+            raise StoreError(
+                f"the links could not be written to a temporary file in {tempfile.gettempdir()}: {error}"
+            ) from error
+        return job.report()
+
+
+def _with_options(memory: Namespace, name: str, form: Format, options: Mapping[str, Any]) -> Importer:
+    """An importer with its options, and with what the namespace has, if it wants to know that."""
+    accepted = [*signature(form.read).parameters][1:]
+    for option, value in options.items():
+        if option not in accepted or option == "stored":
+            raise ParamError(option, value, f"is no option of the importer {name!r}: leave it out")
+    present = {"stored": Stored(memory)} if "stored" in accepted else {}
+    return partial(form.read, **options, **present)
+
+
+def _items(importer: Importer, path: Path, *, strict: bool) -> Iterator[Item]:
+    """The items of an importer, with its reading errors as errors of Priming."""
+    try:
+        for item in importer(path):
+            if not isinstance(item, Item):
+                rule = "must be an Entry, a Tie or a Present: the importer is at fault"
+                raise ParamError("item", item, rule)
+            if strict and isinstance(item, Skipped):
+                raise item.error
+            yield item
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"must be UTF-8 text ({error.reason})") from error
+
+
+def _unreadable(path: Path, rule: str) -> ParamError:
+    """The error for a path, which is shown uncut, since its end matters most."""
+    return ParamError.of([f"path = {str(path)!r}: {rule}"])
