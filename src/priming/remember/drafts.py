@@ -12,6 +12,7 @@ from typing import Any
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.config.words import KINDS, OUTCOMES, TRUST
+from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import (
     check_choice,
     check_content,
@@ -25,8 +26,9 @@ from priming.core.arguments.checks import (
 )
 from priming.core.arguments.normal_forms import normalized
 from priming.core.bitemporal import split
+from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, ParamError
-from priming.index.document import RULES
+from priming.index.document import RULES, vectors_of
 from priming.namespace import Namespace
 from priming.recall.entities import file_key
 from priming.serialization import stamp
@@ -278,3 +280,8 @@ def file_draft(path: str, trust: str) -> Draft:
 def is_bare_name(draft: Draft) -> bool:
     """Whether a draft is a name without a text of its own, such as a file."""
     return draft.kind == "entity" and draft.source == RULES
+
+
+def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
+    """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
+    return vectors_of(embedder, [None if is_bare_name(draft) else draft for draft in drafts])

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.recall import LINKING, LinkParams
 from priming.config.values import dataclass
-from priming.config.words import CONFLICTS, KEPT_BESIDE, TOUCHES
+from priming.config.words import CONFLICTS, KEPT_BESIDE, MERGED, TOUCHES
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.embedding.protocol import Embedder
@@ -30,7 +32,6 @@ from priming.index.document import (
     describe,
     packed_vectors,
     slot_of,
-    vectors_of,
 )
 from priming.index.working_set import WorkingSet
 from priming.recall.entities import (
@@ -49,11 +50,6 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, reco
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.statements.reader import as_told
 from priming.text.tokens import terms
-
-
-def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
-    """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
-    return vectors_of(embedder, [None if is_bare_name(draft) else draft for draft in drafts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ class RememberPlan:
     results: list[PlannedMemory] = field(default_factory=list)
     echoed: dict[str, None] = field(default_factory=dict)
     """Ids of the memories whose text the drafts repeat."""
-    memories: list[tuple[MemoryRow, VersionRow, TextVectors | None]] = field(default_factory=list)
+    memories: dict[str, tuple[MemoryRow, VersionRow, TextVectors | None]] = field(default_factory=dict)
     _looked_up: set[str] = field(default_factory=set)
     _keys: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
@@ -140,17 +136,15 @@ class RememberPlan:
             echoed = () if echo is None else echo.sources(draft.content, draft.occurred_at)
             existing = echoed[0] if echoed else None if always else self._find_duplicate(draft)
             if existing is not None:
-                status = "echo" if echoed else "duplicate"
                 self.echoed |= dict.fromkeys(echoed)
                 links: tuple[LinkRow, ...] = ()
                 if neighbours is not None and vectors is not None and not echoed:
                     links = self._strengthen_links(existing, vectors[i].whole, neighbours[i])
+                status = "echo" if echoed else "duplicate"
                 self.results.append(PlannedMemory(existing, self._key_of(existing), status, links))
                 continue
-            own = None if vectors is None else vectors[i]
-            self._add(
-                draft, PlannedText(names[i], words[i]), own, None if neighbours is None else neighbours[i]
-            )
+            near = None if neighbours is None else neighbours[i]
+            self._add(draft, PlannedText(names[i], words[i]), None if vectors is None else vectors[i], near)
 
     def _look_up_keys(
         self, drafts: Sequence[Draft], names: Sequence[Sequence[Name]], words: Sequence[Sequence[str]]
@@ -168,8 +162,9 @@ class RememberPlan:
     def documents(self) -> dict[str, Document]:
         """The new memories, prepared for the working set."""
         namespace = self.working.namespace
-        records = [record(namespace, memory, version) for memory, version, _ in self.memories]
-        documents = describe(records, [vectors for _, _, vectors in self.memories], self.embedder)
+        planned = self.memories.values()
+        records = [record(namespace, memory, version) for memory, version, _ in planned]
+        documents = describe(records, [vectors for _, _, vectors in planned], self.embedder)
         return {document.id: document for document in documents}
 
     def _find_duplicate(self, draft: Draft) -> str | None:
@@ -216,15 +211,15 @@ class RememberPlan:
 
     def _status_and_text(self, memory_id: str) -> tuple[str, str]:
         """Status and text of a memory, planned or stored."""
-        planned = next((version for row, version, _ in self.memories if row.id == memory_id), None)
-        existing = planned or record_named(self.store, self.working.namespace, memory_id, self.now)
+        if memory_id in self.memories:
+            return "active", self.memories[memory_id][1].content
+        existing = record_named(self.store, self.working.namespace, memory_id, self.now)
         assert existing is not None, "a key is taken by a memory"
-        return getattr(existing, "status", "active"), existing.content
+        return existing.status, existing.content
 
     def _key_of(self, memory_id: str) -> str:
-        for memory, _, _ in reversed(self.memories):
-            if memory.id == memory_id:
-                return memory.key
+        if memory_id in self.memories:
+            return self.memories[memory_id][0].key
         return self.store.names(self.working.namespace, ids=[memory_id])[memory_id]
 
     def _add(
@@ -249,9 +244,8 @@ class RememberPlan:
         self.results.append(PlannedMemory(memory_id, key, "stored", tuple(links)))
 
     def _is_taken(self, key: str) -> bool:
-        if key in self._keys:
-            return True
-        return key not in self._looked_up and bool(ids_of(self.store, self.working.namespace, [key]))
+        is_known = key in self._keys or key in self._looked_up
+        return key in self._keys if is_known else bool(ids_of(self.store, self.working.namespace, [key]))
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability
@@ -260,7 +254,7 @@ class RememberPlan:
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
         vectors = vectors if vectors is not None and vectors.whole.any() else None
-        self.memories.append((memory, version, vectors))
+        self.memories[memory_id] = memory, version, vectors
         if vectors is not None:
             self.vectors |= packed_vectors([(memory_id, 1)], [vectors])
 
@@ -294,7 +288,7 @@ class RememberPlan:
             entity = self._entity_of(slot)
             if entity is None:
                 entity = self._entity(TERM, word, draft.trust)
-                for holder in self._memories_with(word):
+                for holder in self._memories_with(word, self.params.rare_max):
                     yield self._link(holder, entity, "mentions")
             targets[entity] = None
         for word in {*terms(draft.title or ""), *text.words}:
@@ -315,21 +309,29 @@ class RememberPlan:
             return []
         rare = []
         for word in text.words:
-            if len(word) >= self.params.rare_letters:
-                code = self.working.lexicon.code(word)
-                df = 0 if code is None else int(self.working.lexicon.df[code])
-                if 1 <= df + len(self._holders.get(word, ())) < self.params.rare_max:
-                    rare.append(word)
+            is_long = len(word) >= self.params.rare_letters
+            if is_long and 1 <= self._number_with(word) < self.params.rare_max:
+                rare.append(word)
         parts = {part for name in text.names for part in terms(name.text)} if rare else ()
         return [word for word in rare if word not in parts]
 
-    def _memories_with(self, term: str) -> list[str]:
-        """The memories, stored or planned, that contain a rare term."""
-        working = self.working
+    def _number_with(self, term: str) -> int:
+        """How many memories, stored or planned, contain a term."""
+        code = self.working.lexicon.code(term)
+        return (0 if code is None else int(self.working.lexicon.df[code])) + len(self._holders.get(term, ()))
+
+    def _memories_with(self, term: str, most: int) -> list[str]:
+        """The latest memories, stored or planned, that contain a term, the oldest first."""
+        working, planned = self.working, self._holders.get(term, [])[-most:]
         code = working.lexicon.code(term)
-        columns = [] if code is None else working.lexicon.postings(code).rows.tolist()
-        stored = [working.ids[working.row[column]] for column in columns if working.living[column]]
-        return stored + self._holders.get(term, [])
+        columns = () if code is None else reversed(working.lexicon.postings(code).rows)
+        stored = (working.ids[working.row[column]] for column in columns if working.living[column])
+        return [*reversed([*islice(stored, most - len(planned))]), *planned]
+
+    @cached_property
+    def _any_merged(self) -> bool:
+        """Whether any memory was merged into another, so that names may have others of the same meaning."""
+        return bool(self.store.rows(self.working.namespace, LinkRow, relation=MERGED))
 
     def _entity(self, form: str, name: str, trust: str) -> str:
         """The id of the entity of a name, which is created at its first mention."""
@@ -378,15 +380,15 @@ class RememberPlan:
         """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
         if draft.kind != FACT or len(draft.content) > similar.STATED:
             return
-        names = draft.names[: self.params.names]
+        names = draft.names[: self.params.names] if self._any_merged else ()
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
-        words = dict.fromkeys(word for text in texts for word in terms(text))
-        likest = similar.likest_holders(
-            map(self._memories_with, words), len(texts), self.params.rivals, memory_id
-        )
+        words = {word: n for text in texts for word in terms(text) if (n := self._number_with(word))}
+        looked_up = sorted(words, key=words.__getitem__)[: similar.RAREST * len(texts)]
+        holders = (self._memories_with(word, similar.HOLDERS) for word in looked_up)
+        likest = similar.latest_holders(holders, self.params.rivals, memory_id)
         stored = self.store.records(self.working.namespace, self.now, ids=likest, status="active").values()
-        planned = ((row.kind, version) for row, version, _ in self.memories if row.id in likest)
+        planned = [self.memories[name][:2] for name in likest if name in self.memories]
         opposed, agreeing = similar.rivals(likest, stored, planned, texts)
         for other in opposed:
             if not any(self._both_may_hold(other, same) for same in agreeing):

@@ -20,8 +20,8 @@ from priming.index.document import TERM, slot_of
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.recall.entities import entity_key, resolve_entity
-from priming.remember.drafts import Draft, check_draft, draft
-from priming.remember.planner import PlannedMemory, PlannedText, RememberPlan, embed_drafts
+from priming.remember.drafts import Draft, check_draft, draft, embed_drafts
+from priming.remember.planner import PlannedMemory, PlannedText, RememberPlan
 from priming.remember.similar import EchoGuard
 from priming.remember.vectors import complete
 from priming.results import Remembered

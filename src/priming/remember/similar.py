@@ -155,29 +155,23 @@ def similar_ends(change: RowChange) -> tuple[str, str] | None:
 
 STATED = 240
 """Most characters of a fact that is compared with others: a longer text says more than one thing."""
-_RAREST, _HOLDERS = 3, 64
+RAREST, HOLDERS = 3, 64
 """How many words of a fact, the rarest first, are looked up for facts like it, and in how many memories of each."""
 
 
-def likest_holders(
-    holders: Iterable[Sequence[str]], texts: int, most: int, memory_id: str
-) -> Collection[str]:
-    """Return the ids of at most ``most`` memories that share the rarest words, the latest of each word first.
+def latest_holders(holders: Iterable[Sequence[str]], most: int, memory_id: str) -> Collection[str]:
+    """Return the ids of at most ``most`` memories but ``memory_id``, the latest of each word first.
 
-    ``holders`` has the memories that contain each word, the oldest first; ``texts`` is under how many names a fact
-    is told, ``memory_id`` the fact itself.
+    ``holders`` has for each word, the rarest first, the memories that contain it, the oldest first.
     """
-    shared = sorted((ids for ids in holders if ids), key=len)[: _RAREST * texts]
-    latest = dict.fromkeys(
-        other for ids in shared for other in reversed(ids[-_HOLDERS:]) if other != memory_id
-    )
+    latest = dict.fromkeys(other for ids in holders for other in reversed(ids) if other != memory_id)
     return list(latest)[:most]
 
 
 def rivals(
     ids: Collection[str],
     stored: Iterable[MemoryRecord],
-    planned: Iterable[tuple[str, VersionRow]],
+    planned: Iterable[tuple[MemoryRow, VersionRow]],
     texts: Sequence[str],
 ) -> tuple[set[str], set[str]]:
     """Return the ids of the facts that a new one contradicts, under any of its names, and those of the others.
@@ -186,7 +180,7 @@ def rivals(
     ``texts`` is the new one under each name.
     """
     facts = [(each.id, each.content, each.speaker) for each in stored if ids and each.kind == FACT]
-    facts += [(each.id, each.content, each.speaker) for kind, each in planned if kind == FACT]
+    facts += [(each.id, each.content, each.speaker) for row, each in planned if row.kind == FACT]
     stated = {each: as_told(text, speaker) for each, text, speaker in facts if len(text) <= STATED}
     opposed = {each for each, fact in stated.items() if any(differ(fact, text) for text in texts)}
     return opposed, stated.keys() - opposed

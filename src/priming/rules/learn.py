@@ -17,8 +17,8 @@ from priming.core.when import scope
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.recall.relevance import confirmed_by_teaching
-from priming.remember.drafts import Draft, current_version, succeeding_rows, with_state
-from priming.remember.planner import RememberPlan, embed_drafts
+from priming.remember.drafts import Draft, current_version, embed_drafts, succeeding_rows, with_state
+from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
 from priming.rules.lesson import Lesson, check_lesson, described

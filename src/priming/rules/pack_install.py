@@ -19,8 +19,8 @@ from priming.core.arguments.checks import check_choice, check_path
 from priming.errors import Conflict
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, current_version, restate, succeeding_rows, with_state
-from priming.remember.planner import RememberPlan, embed_drafts
+from priming.remember.drafts import Draft, current_version, embed_drafts, restate, succeeding_rows, with_state
+from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.remember.vectors import complete
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pack_of, read_pack
