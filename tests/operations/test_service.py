@@ -1,8 +1,11 @@
 """A local service answers calls on the memories of one store."""
 
+import os
 import sys
 import tempfile
 import threading
+import time
+from contextlib import closing
 from uuid import uuid4
 
 import pytest
@@ -172,3 +175,21 @@ def test_what_is_wrong_with_a_text_names_no_file_of_the_server(service, operatio
         service.call("default", operation, {argument: "garbage"})
     assert tempfile.gettempdir() not in str(caught.value)
     assert argument in str(caught.value)
+
+
+def test_the_sources_of_the_settings_are_followed_between_calls(tmp_path, monkeypatch):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "wifi.md").write_text("# Wifi\nThe password is hunter2.\n", "utf-8")
+    monkeypatch.setenv("PRIMING_SOURCES_FOLLOW", f"{notes}{os.pathsep}{tmp_path / 'away'}")
+    url = f"sqlite:///{tmp_path / 'm.db'}"
+    with closing(LocalService(url, settings=settings.load(project=False))) as service:
+        service.follow()
+        (item,) = service.call("default", "list", {"kinds": ["fact"]})
+        (notes / "wifi.md").write_text("# Wifi\nThe password is tr0ub4dor.\n", "utf-8")
+        deadline, again = time.monotonic() + 60, item
+        while again["version"] == 1 and time.monotonic() < deadline:
+            service.follow()
+            (again,) = service.call("default", "list", {"kinds": ["fact"]})
+    assert (item["content"], again["content"]) == ("The password is hunter2.", "The password is tr0ub4dor.")
+    assert item["key"] == again["key"]

@@ -285,6 +285,7 @@ def test_no_setting_of_a_folder_chooses_where_texts_and_passwords_go(clone, list
         ("[retrieval]\niterations = 9", "retrieval.iterations"),
         ('[hooks]\nserver = "off"', "hooks.server"),
         ('[hooks]\ncreate = "off"', "hooks.create"),
+        ('[sources]\nfollow = "notes"', "sources.follow"),
         ('[server]\nhost = "0.0.0.0"', "server.host"),
         ("[server]\nrate = 9", "server.rate"),
         ("[profiles.poc.spread]\ngain = 0.9", "profiles.poc.spread.gain"),

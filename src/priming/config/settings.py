@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from math import fsum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from priming.config.profiles import Profile
 
 
-STORE, SECRET, SERVER = "store.url", "agent.key", "server"
+STORE, SECRET, SERVER, FOLLOWED = "store.url", "agent.key", "server", "sources.follow"
 PROFILES_ROOT = "profiles"
 """``[profiles.NAME.SECTION]`` sets constants of a profile (``priming.config.constants``)."""
 _PROFILE_VARIABLES, _STORE_VARIABLES = "PRIMING_PROFILES_", ("PRIMING_URL", "ARC_DB_PATH")
@@ -99,6 +100,14 @@ class Settings:
         from priming.config.constants import applied, of_retrieval
 
         return applied(applied(ALL, of_retrieval(self.retrieval)), self.constants)
+
+    @cached_property
+    def followed(self) -> tuple[Path, ...]:
+        """The files and folders that servers keep in step: in a file of settings, relative to its project."""
+        setting = self.resolved[FOLLOWED]
+        base = Path(setting.file).parent.parent if setting.file else Path()
+        paths = (Path(text.strip()).expanduser() for text in setting.value.split(os.pathsep) if text.strip())
+        return tuple(base / path for path in paths)
 
     @cached_property
     def server(self) -> ServerParams:

@@ -140,7 +140,7 @@ def _text_rule(setting: Setting, value: str) -> str:
                 return "must have no origin: it is for Priming to say where a folder leads"
         except ParamError as error:
             return str(error).partition(": ")[2]
-    return "" if value.strip() else "must not be blank"
+    return "" if value.strip() or setting.default == "" else "must not be blank"
 
 
 def nearest(name: str, names: Collection[str]) -> str:
@@ -306,6 +306,13 @@ TABLE: tuple[Setting, ...] = (
         "on",
         about={"choices": ("on", "off")},
         doc="off: a first correction creates no store for its project",
+    ),
+    Setting(
+        "sources",
+        "follow",
+        str,
+        "",
+        doc=f"files and folders that a session's server keeps in step, with {os.pathsep} between",
     ),
     Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", str, "127.0.0.1", doc="the address on which `serve` listens"),

@@ -60,7 +60,8 @@ class LocalServer:
     """Answers at the socket of a store, each connection in a thread, until it is stopped.
 
     With ``idle``, in seconds, it also ends when nobody called for that long, or the store or its socket is gone; and
-    makes vectors that memories wait for, between calls, when the user's agent decides on unclear rules too.
+    makes vectors that memories wait for, between calls, when the user's agent decides on unclear rules, and sources
+    that the settings name are followed.
     """
 
     def __init__(
@@ -204,8 +205,13 @@ class LocalServer:
         elif not ready and not self._working:
             self.service.make_vectors(VECTORS.idle)
             if not self._settling.is_alive():
-                self._settling = Thread(target=self.service.settle, daemon=True)
+                self._settling = Thread(target=self._tend, daemon=True)
                 self._settling.start()
+
+    def _tend(self) -> None:
+        """Do between calls what nobody waits for."""
+        self.service.settle()
+        self.service.follow()
 
     def _serve(self, end: socket.socket) -> None:
         """Answer a connection of a process of the same user until it ends."""

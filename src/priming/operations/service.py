@@ -5,6 +5,8 @@ Memories are opened by namespace. A lost answer is rebuilt from the log.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     from priming.learning.run_actions import Run
     from priming.memory import Memory
     from priming.rules.results import Pack
+    from priming.transfer.watching import Follower
     from priming.types import Clock, MemoryRecord
     from priming.verbs.op import Op
 
 
+LOG = logging.getLogger(__name__)
 MOST_OPEN = 64
 """Maximum number of open namespaces; beyond it the least recently used one is closed."""
 
@@ -108,6 +112,8 @@ class LocalService:
         self._lock = Lock()
         self._closed = False
         self._heads: dict[str, int] = {}
+        self._follower: Follower | None = None
+        self._next_look = 0.0
         self._settled: set[tuple[str, int, str, int]] = set()
 
     def call(
@@ -199,6 +205,24 @@ class LocalService:
                 if self._heads.get(name) != head:
                     self._heads[name] = head
                     settle(memory, judge, self._settled)
+
+    def follow(self) -> None:
+        """Bring the memories of the sources that the settings name in step, where something in them changed.
+
+        Looking takes at most a thirtieth of the time.
+        """
+        paths = () if self.settings is None else self.settings.followed
+        if not paths or self.settings is None or time.monotonic() < self._next_look:
+            return
+        from priming.transfer.watching import Follower
+
+        began = time.monotonic()
+        self._follower = self._follower or Follower(paths)
+        with suppress(PrimingError), self.memory(self.settings["store.namespace"]) as memory:
+            for path, report in self._follower.follow(memory):
+                if isinstance(report, PrimingError):
+                    LOG.warning("%s is not followed: %s", path, report)
+        self._next_look = began + 30 * (time.monotonic() - began)
 
     def close(self) -> None:
         """Close all memories; a running call closes its own when it ends."""
