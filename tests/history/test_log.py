@@ -127,11 +127,43 @@ def test_a_boundary_may_lie_in_the_past_but_not_before_the_versions_own_start(me
     assert memory.supersede("office", "The office is in Bodø.", valid_from=NOW - 5 * DAY).version == 3
 
 
-def test_what_starts_in_the_future_is_superseded_from_a_day_that_is_given(memory):
+@pytest.mark.parametrize("days", [None, 0, 3])
+def test_a_version_fits_in_before_a_planned_one_which_stays(open_memory, url, clock, days):
+    memory = open_memory(url)
     memory.remember("The office is in Oslo.", key="office")
     memory.supersede("office", "The office is in Bergen.", valid_from=NOW + 7 * DAY)
-    with pytest.raises(ParamError, match=r"^valid_from = .*: must be ≥ .*the start"):
-        memory.supersede("office", "The office is in Bodø.")
+    start = None if days is None else NOW + days * DAY
+    done = memory.supersede("office", "The office is in Bodø.", valid_from=start)
+    assert (done.version, done.valid_to) == (3, NOW + 7 * DAY)
+    places = ["Oslo", "Bodø", "Bergen"]
+    assert [version.content.split()[-1][:-1] for version in memory.history("office")] == places
+    assert [version.retired_at for version in memory.history("office")] == [NOW, None, None]
+    for at, place in ((days or 0, "Bodø"), (6.999, "Bodø"), (7, "Bergen"), (400, "Bergen")):
+        clock.at = NOW + at * DAY
+        assert contents(memory, "where is the office") == [f"The office is in {place}."]
+        assert contents(open_memory(url), f"who is in {place}?") == [f"The office is in {place}."]
+    earlier = memory.recall("where is the office", include_superseded=True)
+    assert sorted(hit.memory.content.split()[-1][:-1] for hit in earlier.hits) == sorted(places)
+    memory.supersede("office", "The office is in Kiruna.")
+    assert memory.get("office").content == "The office is in Kiruna."
+    assert memory.validate() == []
+
+
+def test_the_present_and_the_planned_version_are_undone_one_after_the_other(memory):
+    memory.remember("The office is in Oslo.", key="office")
+    memory.supersede("office", "The office is in Bergen.", valid_from=NOW + 7 * DAY)
+    planned, _ = (memory.log(limit=1)[0].id, memory.supersede("office", "The office is in Bodø."))
+    with pytest.raises(Conflict, match="undo that first"):
+        memory.undo(planned)
+    memory.undo("last")
+    assert [(version.version, version.valid_to) for version in memory.history("office")] == [
+        (1, NOW + 7 * DAY),
+        (2, None),
+    ]
+    memory.undo(planned)
+    assert [(version.content, version.valid_to) for version in memory.history("office")] == [
+        ("The office is in Oslo.", None)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -202,6 +234,9 @@ def test_at_every_pair_of_times_one_version_is_visible_and_stays_so(embedder, st
             except ParamError:
                 continue
             rows = memory.store.rows("default", VersionRow, ids=[new.id])
+            held = [row for row in rows if row.retired_at is None]
+            assert sum(row.valid_to is None for row in held) == 1  # the last has no end: none leaves a gap
+            assert {row.valid_to for row in held} - {None} == {row.valid_from for row in held} - {None}
             for familiar in (hour for hour in hours if hour < clock.at):
                 for valid in hours:
                     result = [row for row in rows if visible(row, valid_at=valid, known_at=familiar)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from priming.errors import ParamError
@@ -36,6 +36,7 @@ class Numbered(Version, Protocol):
 
 V = TypeVar("V", bound=Version)
 N = TypeVar("N", bound=Numbered)
+_EVER_SINCE = datetime.min.replace(tzinfo=UTC)
 
 
 class Split(NamedTuple):
@@ -151,8 +152,21 @@ def split(old: V, *, boundary: datetime, at: datetime) -> Split:
     return Split(retired, ended, boundary)
 
 
+def in_order(rows: Iterable[N]) -> list[N]:
+    """Sort rows by when they hold: by start, and where two start together by version number.
+
+    A version that was put before a planned one has the higher number and the earlier start.
+
+    Examples
+    --------
+    >>> in_order([])
+    []
+    """
+    return sorted(rows, key=lambda row: (row.valid_from or _EVER_SINCE, row.version))
+
+
 def history(rows: Iterable[N]) -> list[N]:
-    """List each version once, in its latest row, by version number.
+    """List each version once, in its latest row, in the order in which they hold.
 
     Parameters
     ----------
@@ -160,7 +174,7 @@ def history(rows: Iterable[N]) -> list[N]:
 
     Returns
     -------
-    One row a version number, ascending: two after one supersede.
+    One row a version number: two after one supersede.
 
     Examples
     --------
@@ -172,37 +186,38 @@ def history(rows: Iterable[N]) -> list[N]:
         best = latest.get(row.version)
         if best is None or _later(row, best):
             latest[row.version] = row
-    return [latest[number] for number in sorted(latest)]
+    return in_order(latest.values())
 
 
 def told_and_closed(version: N, rows: Iterable[N]) -> tuple[datetime, datetime | None]:
     """Return when a version was stored, and when it was superseded, in system time.
 
-    A version is told in its first row, and closed in the first row of the next version.
+    A version is told in its first row, and closed in the first row of a later one that begins where it ends.
 
     Parameters
     ----------
-    version : any row of the version.
+    version : the latest row of the version.
     rows : every row of its memory, retired ones included, in any order.
 
     Returns
     -------
-    ``(recorded_at, retired_at)``; the latter is None while no version follows.
+    ``(recorded_at, retired_at)``; the latter is None while nothing superseded it.
 
     Examples
     --------
     >>> from datetime import timezone
     >>> from types import SimpleNamespace
     >>> day = lambda d: datetime(2026, 1, d, tzinfo=timezone.utc)
-    >>> row = lambda version, d: SimpleNamespace(version=version, recorded_at=day(d))
-    >>> rows = [row(1, 1), row(1, 8), row(2, 8)]  # told on the 1st, superseded on the 8th
+    >>> row = lambda version, d, start, end: SimpleNamespace(
+    ...     version=version, recorded_at=day(d), valid_from=start, valid_to=end)
+    >>> rows = [row(1, 1, None, None), row(1, 8, None, day(9)), row(2, 8, day(9), None)]
     >>> [time.day for time in told_and_closed(rows[1], rows)]
     [1, 8]
     """
-    every = list(rows)
-    first = min(row.recorded_at for row in (version, *every) if row.version == version.version)
-    following = (row.recorded_at for row in every if row.version == version.version + 1)
-    return first, min(following, default=None)
+    every, end = [version, *rows], version.valid_to
+    later = (row for row in every if row.version > version.version and end and row.valid_from == end)
+    first = min(row.recorded_at for row in every if row.version == version.version)
+    return first, min((row.recorded_at for row in later), default=None)
 
 
 def _holds(start: str, since: datetime | None, end: str, until: datetime | None, time: datetime) -> bool:

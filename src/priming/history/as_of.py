@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_key, check_time
-from priming.core.bitemporal import visible
+from priming.core.bitemporal import in_order, visible
 from priming.errors import NotFound, ParamError
 from priming.history.log import PastRows, created_at, rows_at
 from priming.index.document import RULES, embedded_text
@@ -321,7 +321,7 @@ def _ended_versions(
     versions: Iterable[VersionRow], valid: datetime
 ) -> dict[str, list[tuple[VersionRow, VersionRow]]]:
     """By memory id, the versions that ended by ``valid``, each with the version that follows it."""
-    ordered = sorted(versions, key=lambda row: (row.id, row.version))
+    ordered = sorted(in_order(versions), key=lambda row: row.id)
     return {
         memory_id: [(old, new) for old, new in pairwise(group) if old.valid_to and old.valid_to <= valid]
         for memory_id, group in groupby(ordered, key=lambda row: row.id)

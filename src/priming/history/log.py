@@ -21,6 +21,7 @@ from priming.core.arguments.checks import (
     check_time,
     check_uuid,
 )
+from priming.core.bitemporal import in_order
 from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, SessionRow, Trace
@@ -39,7 +40,7 @@ def history(memory: Namespace, key: str) -> list[Version]:
         (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory_id])
         versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
         latest = {version.version: version for version in versions}
-        return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
+        return [record_among(memory.namespace, row, each, versions) for each in in_order(latest.values())]
 
 
 def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operation:

@@ -304,6 +304,8 @@ def supersede(
 ) -> MemoryRecord:
     """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
+    A version that is planned for later stays: the new one holds until then.
+
     ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values, but for a
     heading, which told the old text, unless no word of it is among those that changed, and for a source that is a
     pack, with its trust.
@@ -324,7 +326,7 @@ def supersede(
         current = memory.find(key, now)
         if current.status != "active":
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
-        old = current_version(memory, current)
+        old = current_version(memory, current, now, boundary)
         arguments = _arguments(old, current.kind)
         if pack_of(old.source) is not None:  # the author of the pack did not say this
             del arguments["source"], arguments["trust"]

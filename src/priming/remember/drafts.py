@@ -25,7 +25,7 @@ from priming.core.arguments.checks import (
     check_unique,
 )
 from priming.core.arguments.normal_forms import normalized
-from priming.core.bitemporal import split
+from priming.core.bitemporal import in_order, split
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, ParamError
 from priming.index.document import RULES, vectors_of
@@ -195,7 +195,8 @@ def succeeding_rows(
 ) -> tuple[list[RowChange], VersionRow]:
     """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version.
 
-    By default it starts now, or when the old version did if the clock was set back since.
+    By default it starts now, or when the old version did if the clock was set back since. It ends where the old one
+    was to end, so that a planned version stays.
     """
     at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
     if start is None:
@@ -207,8 +208,9 @@ def succeeding_rows(
         )
         raise ParamError("valid_from", start.isoformat(), rule)
     rows = memory.store.rows(memory.namespace, VersionRow, ids=[old.id])
-    version = replace(new.version(old.id, old.version + 1, at, start), revision=_last(rows) + 2)
-    return _followed_by(rows, old, version), version
+    number = max(row.version for row in rows) + 1
+    fresh = replace(new.version(old.id, number, at, start), revision=_last(rows) + 2, valid_to=old.valid_to)
+    return _followed_by(rows, old, fresh), fresh
 
 
 def supersede_rows(
@@ -222,7 +224,6 @@ def supersede_rows(
         revision=_last(rows) + 2,
         recorded_at=at,
         valid_from=max(at, old.valid_from or at),
-        valid_to=None,
         **changes,
     )
     return _followed_by(rows, old, fresh)
@@ -260,16 +261,28 @@ def _last(rows: Sequence[VersionRow]) -> int:
     return max(row.revision for row in rows)
 
 
-def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRow:
-    """The version of a memory that a new version supersedes: the latest one, if it is open."""
-    versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_record.id])
-    latest = max(
-        (version for version in versions if version.retired_at is None), key=lambda version: version.version
+def valid_row(rows: Sequence[VersionRow], at: datetime) -> VersionRow:
+    """Return the current row that holds at a time, the last before it where none does, or else the first."""
+    current = in_order(row for row in rows if row.retired_at is None)
+    return next(
+        (row for row in reversed(current) if row.valid_from is None or row.valid_from <= at), current[0]
     )
-    if latest.valid_to is not None:
-        end = latest.valid_to.isoformat()
+
+
+def current_version(
+    memory: Namespace, memory_record: MemoryRecord, now: datetime, start: datetime | None = None
+) -> VersionRow:
+    """Return the version of a memory that a new version supersedes: the present one, or of a later ``start``.
+
+    If the clock was set back, the present is when the memory was last written.
+    """
+    versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_record.id])
+    at = max(now, start or now, *(version.recorded_at for version in versions))
+    old = valid_row(versions, at)
+    if old.valid_to is not None and old.valid_to <= at:
+        end = old.valid_to.isoformat()
         raise Conflict(f"{memory_record.key!r} has no open version to supersede: it ended at {end}")
-    return latest
+    return old
 
 
 def file_draft(path: str, trust: str) -> Draft:

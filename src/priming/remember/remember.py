@@ -211,7 +211,7 @@ def relink_mentions(
     """The changes of links, and the new entities, for a memory whose text ``old`` is superseded by ``new``.
 
     Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
-    yet, and none is removed.
+    yet, and none is removed; nor if a version is planned for later, whose names may be the same.
     """
     plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
     changes = relink(plan, old, new, at_once=at_once)
@@ -235,7 +235,7 @@ def relink(
     store, namespace = plan.store, plan.working.namespace
     before = store.rows(namespace, LinkRow, ids=[old.id], relation=MENTIONS)
     changes = [RowChange(None, link) for link in links if present(store, namespace, link) is None]
-    if at_once:
+    if at_once and old.valid_to is None:
         targets = {link.target for link in links} | {
             plan.working.entity(slot_of(TERM, word)) for word in words
         }

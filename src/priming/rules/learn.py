@@ -199,7 +199,7 @@ def _plan_version(
     (before,) = plan.store.rows(plan.working.namespace, MemoryRow, ids=[target.id])
     plan.add_all(drafts[:1], vectors[:1], nearest=True, always=True)
     (correction,) = plan.results
-    old = current_version(memory, target)
+    old = current_version(memory, target, plan.now)
     behavior = replace(drafts[1], when=placed.when)
     if not supersedes:
         behavior = replace(

@@ -178,7 +178,7 @@ class PackInstallation:
 
     def _update(self, record: MemoryRecord, new: Draft, vectors: TextVectors | None) -> None:
         """Plan a new version of an existing behaviour, or the same version with a new source and trust."""
-        old = current_version(self.memory, record)
+        old = current_version(self.memory, record, self.now)
         at = max(self.now, old.recorded_at)
         if _text_and_conditions(record) != _text_and_conditions(new):
             changes, version = succeeding_rows(self.memory, old, new, at, max(at, old.valid_from or at))

@@ -22,7 +22,7 @@ from priming.config.words import least
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.normal_forms import slug
 from priming.errors import MissingExtra
-from priming.remember.drafts import current_row
+from priming.remember.drafts import valid_row
 from priming.sleep.entities import author_of, new_entity, rewrite_entity, source_links
 from priming.sleep.gist import (
     HAND,
@@ -204,7 +204,7 @@ class DeepStage:
         ]
         if entity.memory.status != "active":
             return None
-        old = current_row(entity.versions, max(member.version for member in entity.versions))
+        old = valid_row(entity.versions, self.now)
         summary = self._updated_gist(old, rows, units, is_changed=bool(fresh))
         trust = least([old.trust, *(member.trust for member in members), *summary.trusts])
         changes = rewrite_entity(entity.versions, old, summary, trust, self.now)

@@ -26,7 +26,7 @@ from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.index.columns import NONE
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, current_row, restate, supersede_rows
+from priming.remember.drafts import Draft, restate, supersede_rows, valid_row
 from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures import ProcedureCandidate, ProcedureText, compare_procedures, read_procedure
@@ -148,7 +148,7 @@ def _more(group: Sequence[ProcedureCandidate], family: FamilyEntity, now: dateti
     fresh = [member for member in group if member.record.id not in family.members]
     if not fresh or family.memory.status != "active":
         return None
-    old = current_row(family.versions, max(row.version for row in family.versions))
+    old = valid_row(family.versions, now)
     heading, text = family_gist([member.text for member in group])
     rows = list[RowChange]()
     if author_of(old) != HAND:
@@ -271,7 +271,7 @@ def requote(
     rows: list[RowChange] = []
     for entity in _active(memory, entities):
         versions = memory.store.rows(memory.namespace, VersionRow, ids=[entity])
-        version = current_row(versions, max(row.version for row in versions))
+        version = valid_row(versions, now)
         if not _is_quoted(version, lost):
             continue
         members, vectors = _members(memory, entity, now)

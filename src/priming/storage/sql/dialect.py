@@ -45,8 +45,8 @@ TABLES = (
 _FIRST = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
 RECORDED_AT = f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_FIRST} AND w.version = v.version) END"
 """When a version was stored: in its first row."""
-RETIRED_AT = f"CASE WHEN v.valid_to IS NOT NULL THEN ({_FIRST} AND w.version = v.version + 1) END"
-"""When a version was superseded: in the first row of the next."""
+RETIRED_AT = f"({_FIRST} AND w.version > v.version AND w.valid_from = v.valid_to)"
+"""When a version was superseded: in the first row of a later one that begins where it ends."""
 
 
 class Database(Protocol):
