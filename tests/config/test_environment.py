@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config.environment import AgentSettings, agent_settings, global_store, locate
+from priming.config.environment import AgentSettings, agent_settings, global_folder, global_store, locate
 from priming.config.store_urls import Location, url_of
 
 
@@ -152,6 +152,15 @@ def test_the_file_that_arc_names_is_the_store_unless_an_argument_or_our_own_vari
     assert locate("sqlite:///given.db").path == Path("given.db")
     monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
     assert locate(None).path == Path("env.db")
+
+
+def test_home_is_read_in_the_variables_that_name_files(monkeypatch):
+    monkeypatch.delenv("PRIMING_URL", raising=False)
+    monkeypatch.setenv("HOME", "/home/kim")
+    monkeypatch.setenv("ARC_DB_PATH", "~/arc.db")
+    monkeypatch.setenv("PRIMING_HOME", "~/memories")
+    assert locate(None).path == Path("/home/kim/arc.db")
+    assert global_folder() == Path("/home/kim/memories")
 
 
 def test_a_variable_of_arc_that_is_set_to_nothing_is_not_set(monkeypatch):

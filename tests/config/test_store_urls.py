@@ -1,9 +1,11 @@
 """What a store's URL names, and what of it is shown."""
 
+from pathlib import Path
+
 import pytest
 
 from priming import ParamError
-from priming.config.store_urls import parse_url, without_password
+from priming.config.store_urls import parse_url, url_of, without_password
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,28 @@ def test_a_url_that_names_nothing_is_refused_with_the_rule_and_without_its_passw
         parse_url(url)
     assert "bee" not in str(refused.value)
     assert "knees" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["a?b.db", "a#c.db", "a?synchronous=full", "~", "~/x.db", "~kim/x.db", "a%3Fb.db"]
+)
+@pytest.mark.parametrize("folder", ["", "/srv/"])
+def test_the_url_of_a_path_names_that_path(folder, name):
+    assert parse_url(url_of(Path(folder + name))).path == Path(folder + name)
+
+
+@pytest.mark.parametrize("end", ["?b.db", "#c.db", "#", "?synchronous=full#c", "?=", "?origin&b"])
+def test_what_would_name_another_file_is_refused_with_the_way_to_write_it(end):
+    with pytest.raises(ParamError, match="of a path are %3F and %23"):
+        parse_url(f"sqlite:///a{end}")
+
+
+def test_a_path_may_begin_with_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/kim")
+    assert parse_url("sqlite:///~/x.db?synchronous=full").path == Path("/home/kim/x.db")
+    assert parse_url("sqlite:////~/x.db").path == Path("/~/x.db")
+    with pytest.raises(ParamError, match="names no user's home folder"):
+        parse_url("sqlite:///~nobody-of-that-name/x.db")
 
 
 def test_what_is_no_password_is_shown():

@@ -189,7 +189,7 @@ def global_folder() -> Path:
     """The user's folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the home directory."""
     folder = os.environ.get("PRIMING_HOME")
     if folder:
-        return _placed(Path(folder))
+        return _placed(Path(os.path.expanduser(folder)))
     try:
         return Path.home() / DEFAULT_PATH.parent
     except RuntimeError:
@@ -338,7 +338,7 @@ def _is_users(place: str) -> bool:
 def arc_store() -> str | None:
     """The URL of the store whose path is in Arc's own variable, or None."""
     path = os.environ.get("ARC_DB_PATH")
-    return url_of(Path(path)) if path else None
+    return url_of(Path(os.path.expanduser(path))) if path else None
 
 
 def project_folder() -> Path:

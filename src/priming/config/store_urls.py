@@ -24,6 +24,7 @@ _PASSWORD = re.compile(r"(://[^:/@]{0,200}:).+", re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])([^=&?]+)=[^&]*")
 _SECRET = "password", "sslpassword"
 _MOST_CONNECTIONS = 10_000
+_HOME, _QUOTED_HOME = "~", "%7E"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Location:
 
 def url_of(path: Path) -> str:
     """The URL of a store in a file; ``parse_url`` gives the path back."""
-    return f"sqlite:///{quote(str(path))}"
+    return f"sqlite:///{quote(str(path)).replace(_HOME, _QUOTED_HOME)}"
 
 
 def with_origin(url: str, origin: str) -> str:
@@ -113,12 +114,19 @@ def _sqlite(url: str) -> Location:
             without_password(url),
             "must be sqlite:///relative.db, sqlite:////absolute.db, sqlite:// or postgresql://USER@HOST/DATABASE",
         )
-    options = dict(parse_qsl(parts.query))
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
     synchronous = options.pop("synchronous", "normal").lower()
     origin = options.pop("origin", None)
-    if options or synchronous not in SYNCHRONOUS:
-        raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
+    if options or synchronous not in SYNCHRONOUS or "#" in url:
+        rule = "takes one option: ?synchronous=normal or ?synchronous=full; ? and # of a path are %3F and %23"
+        raise ParamError("url", url, rule)
     path = unquote(parts.path)
+    if parts.path.startswith(f"/{_HOME}"):
+        try:
+            path = f"/{Path(path[1:]).expanduser()}"
+        except RuntimeError:
+            rule = f"names no user's home folder: a file whose name begins with ~ is {_QUOTED_HOME}"
+            raise ParamError("url", url, rule) from None
     if path == "/:memory:":
         raise ParamError("url", url, "would be a file of that name: a store in memory is sqlite://")
     if "\x00" in path:
