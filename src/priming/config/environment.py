@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import field, replace
 from pathlib import Path
@@ -312,7 +312,7 @@ def locate(url: str | None) -> Location:
     if url is not None:
         location = parse_url(url)
         return location if location.path is None else replace(location, path=_placed(location.path))
-    folder = project_folder()
+    folder = project_folder(store=True)
     place = place_of(folder.parent, DEFAULT_PATH)
     return Location("sqlite", folder / FILE, origin=None if _is_users(place) else place)
 
@@ -341,11 +341,12 @@ def arc_store() -> str | None:
     return url_of(Path(os.path.expanduser(path))) if path else None
 
 
-def project_folder() -> Path:
+def project_folder(*, store: bool = False) -> Path:
     """The project's ``.priming``: in the working directory, else in the nearest folder above that has one.
 
     It is one where it has a store or settings. The search ends at a repository's root and below the home folder,
-    whose store is that of all projects. A linked work tree has that of its repository, if there is one.
+    whose store is that of all projects. A linked work tree has that of its repository, if there is one; a ``store``
+    that is still to be made is made there, as a work tree is removed with all that git ignores in it.
     """
     own = _placed(DEFAULT_PATH.parent)
     try:
@@ -361,26 +362,47 @@ def project_folder() -> Path:
             nearest = own if _is_used(own) else path
         if os.path.lexists(folder / ".git"):
             shared = repository_root(folder) / DEFAULT_PATH.parent
-            is_linked = shared != path and (nearest is None or _is_used(shared))
-            return shared if is_linked else nearest or own
+            if shared != path and (
+                nearest is None or _is_used(shared) or (store and not _has(nearest, FILE))
+            ):
+                return shared
+            return nearest or own
     return nearest or own
 
 
 def repository_root(folder: Path) -> Path:
-    """The folder of the main work tree of a repository, for the root of any; a link is followed if it is mutual."""
+    """Return the folder of the main work tree of a repository, for the root of any; of a bare one its own folder.
+
+    A link is followed if it is mutual.
+    """
     try:
-        text = "" if os.path.islink(folder / ".git") else private_files.read_text(folder / ".git")
-        linked = Path(os.path.realpath(folder / text.removeprefix("gitdir:").strip()))
+        linked = _git_folder(folder)
         common = Path(os.path.realpath(linked / private_files.read_text(linked / "commondir").strip()))
         back = private_files.read_text(linked / "gitdir").strip()
     except (OSError, ValueError):
         return folder
-    is_mutual = linked.parent == common / "worktrees" and os.path.realpath(back) == os.path.realpath(
+    is_mutual = linked.parent == common / "worktrees" and os.path.realpath(linked / back) == os.path.realpath(
         folder / ".git"
     )
-    return common.parent if is_mutual and common.name == ".git" else folder
+    if not is_mutual:
+        return folder
+    with suppress(
+        OSError, ValueError
+    ):  # a folder whose file .git names the bare repository in it is its root
+        return common.parent if common.name == ".git" or _git_folder(common.parent) == common else common
+    return common
+
+
+def _git_folder(root: Path) -> Path:
+    """Return the folder that the file ``.git`` of a work tree names; a link names none."""
+    text = "" if os.path.islink(root / ".git") else private_files.read_text(root / ".git")
+    return Path(os.path.realpath(root / text.removeprefix("gitdir:").strip()))
 
 
 def _is_used(folder: Path) -> bool:
-    """Whether a readable folder has a store or a file of settings."""
-    return os.path.exists(folder / FILE) or os.path.exists(folder / SETTINGS)
+    """Tell whether a readable folder has a store or a file of settings."""
+    return _has(folder, FILE) or _has(folder, SETTINGS)
+
+
+def _has(folder: Path, name: str) -> bool:
+    return os.path.exists(folder / name)
