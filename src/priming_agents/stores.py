@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
+from priming.config.repositories import repository_root
 from priming.config.store_urls import Location, url_of, without_password
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.operations import local_socket as places
@@ -328,4 +329,4 @@ def _root() -> Path:
     """The root of the repository of the working folder, unless that is the home folder; else the working folder."""
     here = environment.here()
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-    return here if root == Path.home() else environment.repository_root(root)
+    return here if root == Path.home() else repository_root(root)

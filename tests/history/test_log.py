@@ -234,9 +234,9 @@ def test_at_every_pair_of_times_one_version_is_visible_and_stays_so(embedder, st
             except ParamError:
                 continue
             rows = memory.store.rows("default", VersionRow, ids=[new.id])
-            held = [row for row in rows if row.retired_at is None]
-            assert sum(row.valid_to is None for row in held) == 1  # the last has no end: none leaves a gap
-            assert {row.valid_to for row in held} - {None} == {row.valid_from for row in held} - {None}
+            live = [row for row in rows if row.retired_at is None]
+            assert sum(row.valid_to is None for row in live) == 1  # the last has no end: none leaves a gap
+            assert {row.valid_to for row in live} - {None} == {row.valid_from for row in live} - {None}
             for familiar in (hour for hour in hours if hour < clock.at):
                 for valid in hours:
                     result = [row for row in rows if visible(row, valid_at=valid, known_at=familiar)]

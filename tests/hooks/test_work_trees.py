@@ -50,7 +50,7 @@ def trees(tmp_path, layout, repository):
 def test_work_trees_share_the_store_of_their_repository(
     tmp_path, repository, monkeypatch, layout, first, settings
 ):
-    one, tree, home = trees(tmp_path, layout, repository)
+    other, tree, home = trees(tmp_path, layout, repository)
     if settings:
         (tree / ".priming").mkdir()
         (tree / ".priming" / "config.toml").write_text('[store]\nnamespace = "default"\n')
@@ -65,6 +65,6 @@ def test_work_trees_share_the_store_of_their_repository(
     respond("prompt", json.dumps(payload).encode(), attended=True, work=work)
     work.hosts.close()
     assert [*tmp_path.rglob("memory.db")] == [home / ".priming" / "memory.db"]
-    git(one, "worktree", "remove", "--force", tree)
-    monkeypatch.chdir(one)
+    git(other, "worktree", "remove", "--force", tree)
+    monkeypatch.chdir(other)
     assert "tabs in Makefiles" in invoke(["active"]).stdout
