@@ -21,7 +21,11 @@ _ASCII_WORD = re.compile(r"\w+")
 _JOINER = "\u034f"
 _MOST_MARKS = 30
 _LONG_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
-_ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+_ACCENTS = re.compile(
+    "(?<=[A-Za-z\u0370-\u03ff])[\u0300-\u036f]+|(?<=[\u0415\u0435])\u0308"
+    "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
+)
+"""Accents of Latin and Greek letters, the dots of the Russian yo, the points of Hebrew, the vowels of Arabic."""
 _ONE_LETTER = re.compile("LATIN (?:CAPITAL|SMALL) LETTER (?:DOTLESS )?([A-Z])(?: WITH .*)?")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")
 _DOTTED_CAPITAL, _DOTLESS = "\u0130", "\u0131"
@@ -63,12 +67,14 @@ def lowered(text: str, language: str | None = None) -> str:
 
 
 def folded(text: str) -> str:
-    """Bring a text to NFKC without regard to case, Latin letters without what is added to them.
+    """Bring a text to NFKC without regard to case, letters without what is written on them at pleasure.
 
-    Cues are often typed without accents, strokes and dots, or with those of another keyboard.
+    Cues are often typed without accents, strokes, dots and vowel points, or with those of another keyboard.
 
     >>> folded("Łódź"), folded("Işık"), folded("STRASSE") == folded("Straße"), folded("हिन्दी")
     ('lodz', 'isik', True, 'हिन्दी')
+    >>> folded("Γιώργος"), folded("Фёдор"), folded("דָּוִד")
+    ('γιωργοσ', 'федор', 'דוד')
     """
     if text.isascii():
         return text.lower()
