@@ -170,8 +170,9 @@ class StoreCopy:
 class Receipt:
     """What a purge erased: the number of rows by table, and the memories with the reason for each.
 
-    ``key`` is that of the memory, or the ``subject``. ``copies`` are those that Priming made unasked, ``not_reached``
-    is what else may hold copies. A dry run erases nothing, and has no ``operation``.
+    ``key`` is that of the memory, or the ``subject``; ``doubtful`` are the memories that only may be about it, each
+    with the doubt: they stay unless they are included. ``copies`` are those that Priming made unasked,
+    ``not_reached`` is what else may hold copies. A dry run erases nothing, and has no ``operation``.
     """
 
     key: str
@@ -182,6 +183,7 @@ class Receipt:
     not_reached: tuple[str, ...] = ()
     dry_run: bool = False
     copies: tuple[StoreCopy, ...] = ()
+    doubtful: tuple[ErasedMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from priming.embedding.wordllama import BytePairs
 from priming.errors import PrimingError
 from priming.index.document import passage_ends
 from priming.llm.protocol import fenced
+from priming.maintenance.subjects import Subject
 from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
 from priming.recall import entities
@@ -171,8 +172,15 @@ def _judged(old: str, new: str) -> None:
     judge.judge(old, new)
 
 
+def _doubted(text: str) -> None:
+    for subject in (Subject("Ada Byron", ["Bob", "春"]), Subject("a"), Subject("al")):
+        subject.read(text)
+        subject.doubt(text)
+
+
 READERS = (
     _reader("mentions of a name", copies.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.copies"),
+    _reader("doubts about a subject", _doubted, "maintenance.subjects"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
     _reader("words of a text in PostgreSQL", dialect.text_vector, "priming_server.postgres.dialect"),
     _reader("words of a search in PostgreSQL", dialect.text_query, "priming_server.postgres.dialect"),

@@ -176,7 +176,12 @@ FORGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "supersede": _by_key(
         content="Another text.", session="{session}", tags=["{tag}"], source="{source}", files=["{file}"]
     ),
-    "purge": (*_by_key(), {"subject": "{person}"}, {"subject": "{session}", "dry_run": True}),
+    "purge": (
+        *_by_key(),
+        {"subject": "{person}"},
+        {"subject": "{session}", "dry_run": True},
+        {"subject": "{person}", "include": ["{key}"]},
+    ),
     "link_many": (
         {"items": [{"source": "port", "target": "deploy"}, {"source": "port", "target": "{key}"}]},
     ),

@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from priming.errors import Conflict
+from priming.storage.copies import mentions_any
 from priming.storage.protocol import PARTS, Changes, Logged, Store, Trace
 from priming.storage.questions import add_vectors, page_of
 from priming.storage.rows import (
@@ -136,7 +137,7 @@ def test_a_purge_erases_what_mentions_a_name_beside_the_memories(store: Store) -
         "mine", LoopSessionRow("z", None, "done", "Thank her", NOW, NOW, '{"to": ["Zo\\u00eb"]}'), new=True
     )
     store.save("mine", LoopSessionRow("y", None, "done", "Rest", NOW, NOW, "{}"), new=True)
-    erased = store.purge(Changes("mine", "p", "purge", NOW), ["a"], ["Zoë"])
+    erased = store.purge(Changes("mine", "p", "purge", NOW), ["a"], mentions_any(["Zoë"]))
     assert (erased["memories"], erased["traces"], erased["loop_sessions"]) == (1, 1, 1)
     assert [row.recall_id for row in store.part("mine", Trace)] == ["s"]
     assert [row.id for row in store.part("mine", LoopSessionRow)] == ["y"]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 
 from priming.config.caller import present_caller
+from priming.config.params.limits import STORE
 from priming.config.words import CONSOLIDATED, LEARNED_FROM, MERGED, REASONS, SOURCE_OF
-from priming.core.arguments.checks import check_text
-from priming.core.arguments.normal_forms import folded
+from priming.core.arguments.checks import check_text, check_unique
+from priming.core.arguments.normal_forms import is_made_from, slug
 from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
+from priming.maintenance.subjects import Subject, name_words, texts_in
 from priming.namespace import Namespace
 from priming.results import ErasedMemory, Receipt
 from priming.sleep.entities import gists_quoting
-from priming.storage.copies import begin_purge, finish_purges, mentions_any, purge_mark, remove_copies
+from priming.storage.copies import begin_purge, finish_purges, purge_mark, remove_copies
 from priming.storage.protocol import Changes, Logged, Trace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import label
@@ -35,7 +37,12 @@ class _DryRun(Exception):
 
 
 def purge(
-    memory: Namespace, key: str | None = None, *, subject: str | None = None, dry_run: bool = False
+    memory: Namespace,
+    key: str | None = None,
+    *,
+    subject: str | None = None,
+    include: Sequence[str] = (),
+    dry_run: bool = False,
 ) -> Receipt:
     """Erase a memory: its versions, vectors, links, index entries, log rows and recalls. Not undoable.
 
@@ -46,7 +53,9 @@ def purge(
         key: the memory.
         subject: instead of a memory, erase all that is about somebody or something: every memory that mentions this
             name or an alias of it, in any version, as speaker, title, key, session, tag or metadata; what was derived
-            from those; and recalls, sessions of the loop and remarks that mention it.
+            from those; and recalls, sessions of the loop and remarks that mention it. A memory that only may mention
+            it is listed as doubtful, and stays.
+        include: keys of doubtful memories that are about the subject, to be erased as well.
         dry_run: erase nothing, and answer what would be erased.
 
     """
@@ -55,12 +64,15 @@ def purge(
     name = None if subject is None else check_text("subject", subject).strip()
     if name is not None and not any(letter.isalnum() for letter in name):
         raise ParamError("subject", subject, "must be a name")
+    chosen = check_unique("include", include, STORE.files)
+    if chosen and name is None:
+        raise ParamError("include", include, "needs a subject, of which these memories may be")
     places = memory.store.place.beside
     mark = purge_mark(places, memory.namespace, key or name or "")
     with memory.lock:
         try:
             with memory.changing() as now:
-                receipt, private = _purged(memory, key, name, now)
+                receipt, private = _purged(memory, key, name, chosen, now)
                 if dry_run:
                     raise _DryRun
                 begin_purge(mark)
@@ -87,13 +99,15 @@ def purge(
 
 
 def _purged(
-    memory: Namespace, key: str | None, subject: str | None, now: datetime
+    memory: Namespace, key: str | None, subject: str | None, include: Collection[str], now: datetime
 ) -> tuple[Receipt, list[str]]:
     """Erase within a transaction; the receipt, and the names and texts that were erased."""
-    names = list[str]()
+    names, about, doubts = list[str](), None, dict[str, str]()
     if subject is not None:
-        names = _names_of(memory, subject)
-        reasons = _about(memory, names)
+        names, own = _names_of(memory, subject)
+        about = Subject(subject, names)
+        reasons, doubts = _about(memory, about, own)
+        _include(memory, include, reasons, doubts)
         _add_derived(memory, reasons)
     else:
         assert key is not None, "either a key or a subject"
@@ -102,7 +116,7 @@ def _purged(
         for quoting in gists_quoting(memory, memory_id):
             reasons.setdefault(quoting, f"it quotes {label(subject)}")
     _add_orphans(memory, reasons)
-    if names and not reasons and not _is_mentioned(memory, names):
+    if about and not reasons and not doubts and not _is_mentioned(memory, about):
         raise memory.not_found(f"nothing in {memory.namespace!r} mentions {subject!r}")
     caller = present_caller()
     changes = Changes(
@@ -115,28 +129,32 @@ def _purged(
         via=caller.via,
         session=caller.session,
     )
-    rows = (
-        {row.id: row for row in memory.store.rows(memory.namespace, MemoryRow, ids=reasons)}
-        if reasons
-        else {}
-    )
-    erased_memories = tuple(
+    erased_memories = _listed(memory, reasons)
+    doubtful = _listed(memory, {each: doubt for each, doubt in doubts.items() if each not in reasons})
+    rows = memory.store.rows(memory.namespace, VersionRow, ids=list(reasons)) if reasons else []
+    logged = [change.row for change in _logged_changes(memory, reasons.keys())]
+    texts = [row.content for row in (*rows, *logged) if isinstance(row, VersionRow) and row.id in reasons]
+    erased = memory.store.purge(changes, list(reasons), about.names if about else None)
+    left = _not_reached(memory)
+    receipt = Receipt(subject, erased, changes.id, subject if about else None, erased_memories, left)
+    return replace(receipt, doubtful=doubtful), [
+        *names,
+        *filter(None, (text.rstrip(" .!?…\n") for text in texts)),
+    ]
+
+
+def _listed(memory: Namespace, reasons: Mapping[str, str]) -> tuple[ErasedMemory, ...]:
+    """Return memories by id, with the reason for each."""
+    rows = {
+        row.id: row
+        for row in (memory.store.rows(memory.namespace, MemoryRow, ids=reasons) if reasons else ())
+    }
+    return tuple(
         ErasedMemory(memory_id, rows[memory_id].key, rows[memory_id].kind, reason)
         if memory_id in rows
         else ErasedMemory(memory_id, memory_id, "only in the log", reason)
         for memory_id, reason in reasons.items()
     )
-    logged = [change.row for memory_id in reasons for change in _logged_changes(memory, memory_id)]
-    versions = [
-        row
-        for memory_id in reasons
-        for row in memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
-    ]
-    texts = [row.content for row in (*versions, *logged) if isinstance(row, VersionRow) and row.id in reasons]
-    erased = memory.store.purge(changes, list(reasons), names)
-    left = _not_reached(memory)
-    receipt = Receipt(subject, erased, changes.id, subject if names else None, erased_memories, left)
-    return receipt, [*names, *filter(None, (text.rstrip(" .!?…\n") for text in texts))]
 
 
 def _not_reached(memory: Namespace) -> tuple[str, ...]:
@@ -146,9 +164,9 @@ def _not_reached(memory: Namespace) -> tuple[str, ...]:
     return (*(f"the backup {path}" for path in backups), *_OTHERS)
 
 
-def _names_of(memory: Namespace, subject: str) -> list[str]:
-    """A name and its aliases: the names of entities that were merged into one another with it."""
-    store, is_named = memory.store, mentions_any([subject])
+def _names_of(memory: Namespace, subject: str) -> tuple[list[str], set[str]]:
+    """A name and its aliases: the names of entities that were merged into one another with it; and these entities."""
+    store = memory.store
     entities = {row.id for row in store.part(memory.namespace, MemoryRow) if row.kind == "entity"}
     texts: dict[str, list[str]] = {}
     for version in store.part(memory.namespace, VersionRow):
@@ -159,7 +177,8 @@ def _names_of(memory: Namespace, subject: str) -> list[str]:
         for link in store.rows(memory.namespace, LinkRow, relation=MERGED)
         if {link.source, link.target} <= entities
     ]
-    own = {entity for entity, names in texts.items() if any(_is_same(name, subject) for name in names)}
+    called = name_words(subject)
+    own = {entity for entity, names in texts.items() if called in map(name_words, names)}
     size = -1
     while len(own) != size:
         size = len(own)
@@ -167,50 +186,90 @@ def _names_of(memory: Namespace, subject: str) -> list[str]:
             if link.source in own or link.target in own:
                 own |= {link.source, link.target}
     names = dict.fromkeys([subject, *(name for entity in own for name in texts.get(entity, ()))])
-    return [name for name in names if name == subject or (name.strip() and not is_named(name))]
+    return [name for name in names if name.strip()], own
 
 
-def _is_same(name: str, subject: str) -> bool:
-    return folded(name).split() == folded(subject).split()
+def _about(memory: Namespace, about: Subject, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the memories that name a subject, in the store or only in the log, and those that may, with reasons.
+
+    ``own`` are its entities.
+    """
+    for row in _rows(memory):
+        for text in texts_in([*_places(row).values()]):
+            about.read(text)
+    reasons = dict.fromkeys(own, "it is its name")
+    doubts: dict[str, str] = {}
+    titles: dict[str, set[str]] = defaultdict(set)
+    rule_made, keys = set[str](), dict[str, str]()
+    for row in _rows(memory):
+        if isinstance(row, MemoryRow):
+            keys[row.id] = row.key
+            continue
+        titles[row.id] |= {slug(text) for text in (row.heading, row.content) if text}
+        if row.source == RULES:
+            rule_made.add(row.id)
+        for reason, value in _places(row).items():
+            for text in texts_in(value):
+                _note(about.doubt(text), reason, row.id, reasons, doubts)
+    for memory_id, key in keys.items():
+        # A key that was made from the text is read there, with its capitals.
+        if memory_id not in rule_made and not any(is_made_from(key, t, memory_id) for t in titles[memory_id]):
+            _note(about.doubt(key), "its key names it", memory_id, reasons, doubts)
+    return reasons, {each: doubt for each, doubt in doubts.items() if each not in {*reasons, *rule_made}}
 
 
-def _about(memory: Namespace, names: Collection[str]) -> dict[str, str]:
-    """The memories that mention a name, in the store or only in the log, each with the reason."""
-    is_named = mentions_any(names)
-    reasons: dict[str, str] = {}
+def _note(
+    doubt: str | None, reason: str, memory_id: str, reasons: dict[str, str], doubts: dict[str, str]
+) -> None:
+    if doubt is not None:
+        (doubts if doubt else reasons).setdefault(memory_id, doubt or reason)
 
-    def note(row: object) -> None:
-        if isinstance(row, MemoryRow) and is_named(row.key):
-            reasons.setdefault(row.id, "its key names it")
-        elif isinstance(row, VersionRow):
-            where: Mapping[str, object] = {
-                "it is the speaker": row.speaker,
-                "its title names it": row.heading,
-                "its text mentions it": [row.content, row.gist],
-                "its session is named after it": row.session,
-                "its tags, metadata or conditions name it": [row.tags, dict(row.metadata), dict(row.when)],
-                "its source names it": row.source,
-            }
-            reason = next((reason for reason, value in where.items() if is_named(value)), None)
-            if reason is not None:
-                reasons.setdefault(row.id, reason)
 
-    for item in chain(
-        memory.store.part(memory.namespace, VersionRow), memory.store.part(memory.namespace, MemoryRow)
-    ):
-        note(item)
+def _rows(memory: Namespace) -> Iterator[MemoryRow | VersionRow]:
+    """Yield the memories and versions of the store, then those of the log."""
+    yield from memory.store.part(memory.namespace, VersionRow)
+    yield from memory.store.part(memory.namespace, MemoryRow)
     for logged in memory.store.part(memory.namespace, Logged):
         for change in logged.rows:
-            note(change.row)
-            note(change.before)
-    return reasons
+            for row in (change.row, change.before):
+                if isinstance(row, (MemoryRow, VersionRow)):
+                    yield row
 
 
-def _is_mentioned(memory: Namespace, names: Collection[str]) -> bool:
-    """Whether a recall mentions a name."""
-    is_named = mentions_any(names)
+def _places(row: MemoryRow | VersionRow) -> Mapping[str, object]:
+    """Return the texts of a version by what they say about whom they name."""
+    if isinstance(row, MemoryRow):
+        return {}
+    return {
+        "it is the speaker": row.speaker,
+        "its title names it": row.heading,
+        "its text mentions it": [row.content, row.gist],
+        "its session is named after it": row.session,
+        "its tags, metadata or conditions name it": [row.tags, dict(row.metadata), dict(row.when)],
+        "its source names it": row.source,
+    }
+
+
+def _include(
+    memory: Namespace, include: Collection[str], reasons: dict[str, str], doubts: Mapping[str, str]
+) -> None:
+    """Add doubtful memories, by key or id, to those that are erased."""
+    ids = {row.key: row.id for row in _listed(memory, {**doubts, **reasons})} | {
+        each: each for each in doubts
+    }
+    for name in include:
+        if name not in ids:
+            rule = (
+                "must be the key of a memory that may be about the subject: a dry run lists these as doubtful"
+            )
+            raise ParamError("include", name, rule)
+        reasons.setdefault(ids[name], "it was to be included")
+
+
+def _is_mentioned(memory: Namespace, about: Subject) -> bool:
+    """Whether a recall mentions a subject."""
     return any(
-        is_named([trace.cue, trace.session])
+        about.names([trace.cue, trace.session])
         for trace in memory.store.rows(memory.namespace, Trace, limit=10**6)
     )
 
@@ -240,9 +299,9 @@ def _derivations(link: LinkRow) -> Iterable[tuple[str, str]]:
 def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
     """Add the entities that a rule made of these memories alone, in the store or only in the log."""
     ids = set(reasons)
-    for memory_id in list(reasons):
-        for orphan in (*_orphans(memory, memory_id, ids), *_logged_orphans(memory, memory_id, ids)):
-            reasons.setdefault(orphan, "only what is erased mentions it")
+    changes = _logged_changes(memory, ids)
+    for orphan in sorted({*_orphans(memory, ids, changes), *_logged_orphans(memory, ids, changes)}):
+        reasons.setdefault(orphan, "only what is erased mentions it")
 
 
 def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
@@ -253,34 +312,39 @@ def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, 
     return stored.id, stored.key
 
 
-def _logged_orphans(memory: Namespace, memory_id: str, ids: Collection[str]) -> set[str]:
+def _logged_orphans(memory: Namespace, ids: Collection[str], changes: Sequence[RowChange]) -> set[str]:
     """Entities made by rule that only the log has, where only memories to be erased were linked to them."""
-    changes = _logged_changes(memory, memory_id)
     links = [change.row for change in changes if isinstance(change.row, LinkRow)]
     by_rule = {
         change.row.id
         for change in changes
         if isinstance(change.row, VersionRow) and change.row.source == RULES
     }
-    own = {link.target for link in links if link.source == memory_id} & by_rule
+    own = {link.target for link in links if link.source in ids} & by_rule
     return own - _linked_to_others(links, ids) - memory.store.names(memory.namespace, ids=own).keys()
 
 
-def _orphans(memory: Namespace, memory_id: str, ids: Collection[str]) -> list[str]:
+def _orphans(memory: Namespace, ids: Collection[str], changes: Sequence[RowChange]) -> list[str]:
     """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[memory_id])
-    links += [change.row for change in _logged_changes(memory, memory_id) if isinstance(change.row, LinkRow)]
-    targets = {link.target for link in links if link.source == memory_id}
-    records = memory.store.records(memory.namespace, memory.now(), ids=list(targets))
+    links = memory.store.rows(memory.namespace, LinkRow, ids=list(ids)) if ids else []
+    links += [change.row for change in changes if isinstance(change.row, LinkRow)]
+    targets = {link.target for link in links if link.source in ids} - set(ids)
+    records = memory.store.records(memory.namespace, memory.now(), ids=list(targets)) if targets else {}
     by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
-    shared = _linked_to_others(memory.store.rows(memory.namespace, LinkRow, ids=by_rule), ids)
+    shared = _linked_to_others(
+        memory.store.rows(memory.namespace, LinkRow, ids=by_rule) if by_rule else (), ids
+    )
     return [entity_id for entity_id in by_rule if entity_id not in shared]
 
 
-def _logged_changes(memory: Namespace, memory_id: str) -> list[RowChange]:
-    """All row changes of the operations on a memory."""
-    operations = memory.store.operations(memory.namespace, memory_id=memory_id)
-    return [change for logged in operations for change in logged.rows]
+def _logged_changes(memory: Namespace, ids: Set[str]) -> list[RowChange]:
+    """All row changes of the operations on any of these memories."""
+    return [
+        change
+        for logged in memory.store.part(memory.namespace, Logged)
+        if not ids.isdisjoint(end for change in logged.rows for end in change.ends)
+        for change in logged.rows
+    ]
 
 
 def _linked_to_others(links: Iterable[LinkRow], ids: Collection[str]) -> set[str]:

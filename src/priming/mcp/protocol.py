@@ -9,6 +9,7 @@ answered message by message. The library ``mcp`` is the oracle of the tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -265,10 +266,10 @@ class _Call:
             structured = answer if is_object(op) else replies.wrapped(answer, reason)
             return _tool_result(reason or replies.shown(op, answer), structured)
         operation_id = uuid7(datetime.now(UTC))
-        answer = self._call(op.name, request, operation_id)
-        logged = None
+        answer, logged = self._call(op.name, request, operation_id), None
         if op.answers != "Operation":
-            logged = self._call("operation", {"operation_id": operation_id})
+            with suppress(NotFound):  # a dry run wrote nothing
+                logged = self._call("operation", {"operation_id": operation_id})
         fields, text = replies.short(op, answer, logged)
         return _tool_result(visible(text), visible_value(fields))
 

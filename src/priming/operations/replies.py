@@ -189,8 +189,13 @@ def _run(answer: Fields) -> Iterator[str]:
 
 def _erased(answer: Fields) -> Iterator[str]:
     rows = ", ".join(f"{number:,} {table}" for table, number in answer["erased"].items() if number)
-    yield f"{label(answer['key'])}: erased, {rows}"
+    done = "would be erased" if answer["dry_run"] else "erased"
+    yield f"{label(answer['key'])}: {done}, {rows or 'no rows'}"
     yield from (f"copy {label(copy['path'])} {visible(copy['outcome'])}" for copy in answer["copies"])
+    yield from (
+        f"doubtful, not erased without include: {label(row['key'])}: {visible(row['reason'])}"
+        for row in answer["doubtful"]
+    )
 
 
 def _pack(answer: Fields) -> Iterator[str]:
@@ -213,7 +218,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "MemoryRecord": ("id", "key", "version", "gist"),
     "Link": ("source", "relation", "target", "weight"),
     "Run": ("id", "session", "settled"),
-    "Receipt": ("key", "erased", "copies"),
+    "Receipt": ("key", "erased", "copies", "doubtful"),
     "Pack": ("name", "version", "behaviors", "links"),
 }
 """The fields of an answer that a short reply has."""

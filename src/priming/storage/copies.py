@@ -23,7 +23,7 @@ from typing import Any
 from priming.config import private_files
 from priming.config.environment import QUEUED, hooks_folder
 from priming.config.params.limits import STORE
-from priming.core.arguments.normal_forms import folded
+from priming.core.arguments.normal_forms import folded, mark_class
 from priming.errors import Busy
 from priming.results import StoreCopy
 
@@ -102,7 +102,7 @@ def _removed(path: Path, dry_run: bool) -> StoreCopy:
 
 _BETWEEN = r"[\s_.\-]+"
 _GENITIVE = "(?:'?s)?"
-_SPACELESS = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+SPACELESS = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 """Letters of scripts that put no space between words."""
 
 
@@ -129,6 +129,6 @@ def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:
 
 def _pattern(name: str) -> str:
     words = _BETWEEN.join(map(re.escape, name.split()))
-    before = "" if _SPACELESS.match(name[:1]) else r"(?<![^\W_])"
-    after = "" if _SPACELESS.match(name[-1:]) else rf"{_GENITIVE}(?![^\W_])"
+    before = "" if SPACELESS.match(name[:1]) else rf"(?<![^\W_])(?<![{mark_class()}])"
+    after = "" if SPACELESS.match(name[-1:]) else rf"{_GENITIVE}(?![^\W_]|[{mark_class()}])"
     return f"{before}{words}{after}"

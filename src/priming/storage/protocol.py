@@ -29,6 +29,7 @@ from priming.storage.rows import (
 from priming.types import MemoryRecord, Token
 
 VersionKey = tuple[str, int]
+Named = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,8 +357,8 @@ class Store(Protocol):
     def set_read_only(self, namespace: str, *, on: bool) -> None:
         """Refuse writes to a namespace with ``Conflict``, a replaced store's excepted, or accept them again."""
 
-    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
-        """Erase memories and what refers to them or has one of ``names``, in the log too; the rows by table."""
+    def purge(self, changes: Changes, ids: Collection[str], is_named: Named | None = None) -> dict[str, int]:
+        """Erase memories and what refers to them or ``is_named``, in the log too; the rows by table."""
 
     def clear(self, namespace: str) -> None:
         """Remove a namespace and all that it holds, its log included; read-only or not."""

@@ -20,7 +20,7 @@ MOST_LETTERS = 3 * GIST_LETTERS
 """Most letters of any gist."""
 
 _BOUNDARY = re.compile(r"(?<![.!?])(?P<mark>[.!?]+)(?P<close>[\"'”’)\]]*)(?=\s)|[。！？]|\n+|$")
-_NEVER_LAST = frozenset(read_words("abbreviations"))
+ABBREVIATIONS = frozenset(read_words("abbreviations"))
 """Abbreviations that a sentence does not end with."""
 _SOMETIMES_LAST = frozenset(("etc", "inc", "ltd", "co", "corp", "al", "a.m", "p.m", "u.s", "u.k"))
 """Abbreviations that a sentence may end with: before a capital it does."""
@@ -274,7 +274,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     last = _LAST_WORD.search(text, max(start, match.start() - _BACK), match.start())
     word = last[0] if last else ""
     plain = word.casefold()
-    if plain in _NEVER_LAST or (len(word) == 1 and word.isupper()):
+    if plain in ABBREVIATIONS or (len(word) == 1 and word.isupper()):
         return False
     if plain in _SOMETIMES_LAST:
         return _next_is_capital(text, match.end())

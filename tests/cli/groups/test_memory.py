@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -145,6 +146,18 @@ def test_purge_for_programs_needs_the_word(two):
     assert done.exit_code == 2
     assert "must be given with --json" in json.loads(done.stderr)["error"]["message"]
     assert two.ask("purge", CACHE_KEY, "--yes")["erased"]["memories"] == 2
+
+
+def test_a_purge_lists_what_is_doubtful_and_erases_it_when_it_is_included(two):
+    two.ask("remember", "Cook it al dente.", "--key", "pasta")
+    two.ask("remember", "We thanked Al.", "--key", "thanks")
+    done = two.run("purge", "--subject", "Al", "--yes").stdout
+    assert "doubtful  not erased without --include KEY" in done
+    assert re.search(r"pasta +episode +al may be a word here", done)
+    assert {"pasta"} <= {item["key"] for item in two.ask("list")} - {"thanks"}
+    done = two.ask("purge", "--subject", "Al", "--include", "pasta", "--yes")
+    assert done["memories"][0]["key"] == "pasta"
+    assert done["doubtful"] == []
 
 
 def test_a_stored_memory_is_shown_with_its_links_from_its_side(shown):

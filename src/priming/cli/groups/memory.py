@@ -28,7 +28,7 @@ from priming.errors import ParamError
 from priming.text.quotation import label
 
 if TYPE_CHECKING:
-    from priming.results import Receipt, Remembered
+    from priming.results import ErasedMemory, Receipt, Remembered
     from priming.types import Link, MemoryRecord
 
 ANY = "any"
@@ -266,12 +266,20 @@ def purge(
             "--subject", metavar="NAME", help="Instead, all that mentions NAME, and what was derived from it"
         ),
     ] = None,
+    include: Annotated[
+        list[str] | None,
+        Option(
+            "--include",
+            metavar="KEY",
+            help="With --subject, a doubtful memory that is about NAME (repeatable)",
+        ),
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Answer:
     """Erase a memory for good, with its versions, vectors, links and log rows.
 
-    --subject erases all that is about somebody or something.
+    --subject erases all that is about somebody or something; what only may be is listed, and stays.
     """
     if store.as_json and not (yes or dry_run):
         raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
@@ -281,7 +289,7 @@ def purge(
             if not confirm(f"Erase {what} for good? [y/N] "):
                 typer.echo("nothing was erased", err=True)
                 raise typer.Exit(FAILURE)
-        receipt = memory.purge(key, subject=subject, dry_run=dry_run)
+        receipt = memory.purge(key, subject=subject, include=include or (), dry_run=dry_run)
     return Answer(receipt, _receipt(receipt), 0 if all(copy.reached for copy in receipt.copies) else FAILURE)
 
 
@@ -292,12 +300,19 @@ def _receipt(receipt: Receipt) -> Iterator[Part]:
     )
     yield line((mark, ERROR), "  ", (receipt.key, KEY))
     if receipt.subject is not None:
-        shown = receipt.memories[:_ERASED_SHOWN]
-        yield Table(("key", "kind", "why"), tuple((label(row.key), row.kind, row.reason) for row in shown))
-        if len(receipt.memories) > len(shown):
-            yield line((f"and {len(receipt.memories) - len(shown):,} more: --json lists all", DIM))
-    yield line((f"{counts}; {end}", DIM), indent=2)
+        yield from _memories(receipt.memories, "why")
+    yield line((f"{counts or 'no rows'}; {end}", DIM), indent=2)
+    if receipt.doubtful:
+        yield line(("doubtful", WARN), "  not erased without --include KEY")
+        yield from _memories(receipt.doubtful, "doubt")
     for copy in receipt.copies:
         yield line((f"copy {copy.path} {copy.outcome}", DIM if copy.reached else WARN), indent=2)
     for place in receipt.not_reached:
         yield line((f"not reached: {place}", DIM), indent=2)
+
+
+def _memories(memories: Sequence[ErasedMemory], why: str) -> Iterator[Part]:
+    shown = memories[:_ERASED_SHOWN]
+    yield Table(("key", "kind", why), tuple((label(row.key), row.kind, row.reason) for row in shown))
+    if len(memories) > len(shown):
+        yield line((f"and {len(memories) - len(shown):,} more: --json lists all", DIM))

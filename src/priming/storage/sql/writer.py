@@ -14,8 +14,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from priming.errors import Conflict, NotFound
-from priming.storage.copies import mentions_any
-from priming.storage.protocol import Changes, Store, TokenRow, Trace
+from priming.storage.protocol import Changes, Named, Store, TokenRow, Trace
 from priming.storage.questions import check_writable
 from priming.storage.rows import (
     ROOMS,
@@ -226,7 +225,7 @@ class Erasure(SqlLog, Store):
     )
     """The tables of what is of a memory, with the column that has its number, referring rows first."""
 
-    def purge(self, changes: Changes, ids: Collection[str], names: Collection[str] = ()) -> dict[str, int]:
+    def purge(self, changes: Changes, ids: Collection[str], is_named: Named | None = None) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
@@ -239,7 +238,7 @@ class Erasure(SqlLog, Store):
             self._erase_shown(namespace, set(ids))
             erased["changes"] = self._erase_from_log(namespace, ids)
             erased["traces"] = self._erase_traces(namespace, ids)
-            for table, number in self._erase_mentions(namespace, names).items() if names else ():
+            for table, number in self._erase_mentions(namespace, is_named).items() if is_named else ():
                 erased[table] = erased.get(table, 0) + number
             self._log(changes, ids)
             self._merge_words()
@@ -297,9 +296,8 @@ class Erasure(SqlLog, Store):
         )
         return self._db.change(namespace, sql, {"keys": list(keys)})
 
-    def _erase_mentions(self, namespace: str, names: Collection[str]) -> dict[str, int]:
+    def _erase_mentions(self, namespace: str, is_named: Named) -> dict[str, int]:
         """Erase what names somebody beside memories: recalls, loops, cues of verdicts, remarks, names of tokens."""
-        is_named = mentions_any(names)
         recalls = [row.recall_id for row in self.part(namespace, Trace) if is_named([row.cue, row.session])]
         sessions = [
             row.id

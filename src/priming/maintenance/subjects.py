@@ -1,0 +1,202 @@
+"""Whether a text is about somebody: by name, folded as recall folds names; where it only may be, it is doubtful.
+
+A name stands for somebody where its words do, in either order ("Nunez, Jose"). A single word does not where it may be
+a word of the language ("al dente"), or part of another's name ("Bob Dylan"). What recall finds by the name beside
+that, such as an inflected form or a part of it, is doubtful.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
+from priming.storage.copies import SPACELESS, mentions_any
+from priming.text.gists import ABBREVIATIONS
+from priming.text.name_forms.kinds import NAME
+from priming.text.names import find
+from priming.text.quotation import label
+from priming.text.tokens import is_function_word, is_stop, terms
+from priming.text.word_lists import NAMES_LIKE_WORDS, is_common, is_past_form
+
+SURE = ""
+"""The doubt about a text that names somebody for sure."""
+_TOKEN = re.compile(r"[^\s_.,;:!?()\[\]{}\"“”„«»<>/\\|@#…-]+")
+_ENDING = re.compile("'?s?$")
+_OPENS = re.compile(r"(?:^|[.!?:\n…])[\s\"'“‘«(\[-]*$")
+_BACK, _MOST = 64, 64
+"""Letters before a word that are read for the end of a sentence, and names that are read of a text."""
+_FEWEST = 3
+"""Letters of a name that is no part of a word in a script without spaces."""
+
+
+class Subject:
+    """Somebody or something, by the name that was called and by aliases."""
+
+    def __init__(self, name: str, aliases: Collection[str] = ()) -> None:
+        spelled = {name_words(each): each for each in (*aliases, name)}
+        self._called = name_words(name)
+        self._single = {words[0]: text for words, text in spelled.items() if len(words) == 1}
+        full = [words for words in spelled if len(words) > 1]
+        turned = [f"{last}, {' '.join(first)}" for *first, last in full]
+        turned += [f"{' '.join(rest)}, {first}" for first, *rest in full]
+        self._is_whole = mentions_any([*map(" ".join, full), *turned])
+        self._own = [frozenset(words) for words in full]
+        self._parts = {word for words in full for word in words} - set(self._single)
+        self._roots = [terms(word) for word in self._called]
+        words = {word for each in spelled for word in each}
+        self._pieces = words | {term[:-1] for root in self._roots for term in root if term[1:]}
+        self._others: dict[str, set[str]] = defaultdict(set)
+        self._as_words = set[str]()
+        self.doubt = lru_cache(maxsize=4096)(self._doubt)
+
+    def read(self, text: str) -> None:
+        """Take note of what else the single words of the subject mean in a text: to be called before any doubt."""
+        plain = folded(text)
+        for word in self._single:
+            if word in plain:
+                self._others[word] |= self._longer(word, text)
+                if any(token[0][0].islower() and folded(token[0]) == word for token in _TOKEN.finditer(text)):
+                    self._as_words.add(word)
+
+    def names(self, value: Any) -> bool:
+        """Tell whether a text, or any text within a list or mapping, names the subject for sure."""
+        return any(self.doubt(text) == SURE for text in texts_in(value))
+
+    def _doubt(self, text: str) -> str | None:
+        """Say why a text only may name the subject: empty where it does for sure, None where it does not."""
+        plain = folded(text)
+        if not any(piece in plain for piece in self._pieces):
+            return None
+        if self._is_whole(plain):
+            return SURE
+        doubts: list[str | None] = [
+            self._of_single(word, text) for word in self._single if mentions_any([word])(plain)
+        ]
+        doubts += [self._of_part(word, text) for word in self._parts if mentions_any([word])(plain)]
+        if not any(doubt is not None for doubt in doubts):
+            doubts.append(self._of_roots(plain, text))
+        return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
+
+    def _of_single(self, word: str, text: str) -> str:
+        """Return the doubt about a single word that is a name of the subject."""
+        is_called = self._called == (word,)
+        if is_called and folded(text).strip() == word:
+            return SURE
+        if SPACELESS.match(word):
+            return SURE if _stands_alone(word, text) else f"{label(word)} may be part of another word"
+        others = self._others[word]
+        if is_called:
+            is_shared = bool(self._own) or len(others) > 1
+            others = others & self._longer(word, text) if is_shared else set()
+        if others:
+            return f"it may mean {label(min(others))}"
+        is_name = _is_name(word, self._single[word], text, is_also_word=word in self._as_words)
+        return SURE if is_name else f"{label(word)} may be a word here"
+
+    def _longer(self, word: str, text: str) -> set[str]:
+        """Return the longest names of others in a text that have a word beside further ones."""
+        names = [name.text for name in find(text) if name.kind == NAME and word in _bare(name.text)][:_MOST]
+        longest = {name for name in names if not any(name != other and name in other for other in names)}
+        return {
+            name
+            for name in longest
+            if _bare(name) != {word} and not any(own <= _bare(name) for own in self._own)
+        }
+
+    def _of_part(self, word: str, text: str) -> str | None:
+        """Return the doubt about a word of a full name; none where it belongs to the name of another."""
+        names = [_bare(name.text) for name in find(text) if word in _bare(name.text)][:_MOST]
+        longest = [name for name in names if not any(name < other for other in names)]
+        is_cased = word.upper() != word
+        if is_cased and not any(name <= own for name in longest for own in self._own):
+            return None
+        return f"it has {label(word)}, a part of the name"
+
+    def _of_roots(self, plain: str, text: str) -> str | None:
+        """Return the doubt about a text with every word of the name, in any form and order, written as a name is."""
+        if not all(root and all(term[:-1] in plain for term in root) for root in self._roots):
+            return None
+        names = (
+            [text] if text.islower() or text.upper() == text.lower() else [name.text for name in find(text)]
+        )
+        stems = [{term for word in plain_words(name) for term in terms(word)} for name in names]
+        if any(all(own.issuperset(root) for root in self._roots) for own in stems):
+            return f"its words are like {label(' '.join(self._called))}"
+        return None
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Split a name into its words, folded, the family name last.
+
+    >>> name_words("Núñez, José"), name_words("C++")
+    (('jose', 'nunez'), ('c++',))
+    """
+    family, comma, first = folded(name).partition(", ")
+    return (*first.split(), *family.split()) if comma else tuple(family.split())
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield a text, or every text within a list or mapping."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        items = [*value, *value.values()] if isinstance(value, Mapping) else value
+        for item in items:
+            yield from texts_in(item)
+
+
+def _bare(name: str) -> frozenset[str]:
+    """Return the words of a name, folded, without initials, titles and endings."""
+    words = [_ENDING.sub("", word) if "'" in word else word for word in _TOKEN.findall(folded(name))]
+    return frozenset(word for word in words if len(word) > 1 and word not in ABBREVIATIONS)
+
+
+def _is_name(word: str, spelled: str, text: str, *, is_also_word: bool) -> bool:
+    """Tell whether a word is a name anywhere in a text, rather than a word of the language."""
+    if "'" not in word and plain_words(word) != [word]:
+        return True  # C++, auth-proxy
+    is_english = is_common(word) or is_stop(word) or word in NAMES_LIKE_WORDS
+    is_plain = is_english or is_function_word(word, None)
+    composed = normalized("NFC", text)
+    tokens = [*_TOKEN.finditer(composed)]
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        own = folded(token[0])
+        if word not in (own, own.removesuffix("s"), own.removesuffix("'s"), own.removesuffix("'")):
+            continue
+        if not is_plain:
+            is_name = not token[0][0].islower() or spelled.islower() or composed.islower()
+        else:
+            is_inside = not _OPENS.search(composed[max(token.start() - _BACK, 0) : token.start()])
+            has_verb = after is not None and _may_be_verb(after[0], is_english)
+            is_only_name = is_english and not is_also_word
+            is_name = not token[0][0].islower() and (is_inside or has_verb or is_only_name)
+        if is_name:
+            return True
+    return False
+
+
+def _may_be_verb(word: str, is_english: bool) -> bool:
+    """Tell whether a sentence may go on with a word after a name, which is no English word else unless it says so."""
+    return word.endswith("s") or is_past_form(word) or (not is_english and (is_stop(word) or is_common(word)))
+
+
+def _stands_alone(name: str, text: str) -> bool:
+    """Tell whether a name in a script without spaces stands beside other signs, or is too long to be a part."""
+    if len(letters(name)) >= _FEWEST or any(folded(each.text) == name for each in find(text)):
+        return True
+    plain = folded(text)
+    places = (at.span() for at in re.finditer(re.escape(name), plain))
+    around = ((plain[max(start - 1, 0) : start], plain[end : end + 1]) for start, end in places)
+    ends = name[0], name[-1]
+    return any(all(map(_differ, sides, ends)) for sides in around)
+
+
+def _differ(letter: str, other: str) -> bool:
+    """Tell whether two characters are of different scripts."""
+    first, second = (unicodedata.name(each, "").partition(" ")[0] if each else "" for each in (letter, other))
+    return first != second

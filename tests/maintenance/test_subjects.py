@@ -1,0 +1,165 @@
+"""Erasing by name: what is folded, what is doubtful and listed, and that nothing of it is found afterwards."""
+
+import unicodedata
+
+import pytest
+
+from priming import ParamError
+from priming.storage.protocol import Trace
+
+QUOTES = dict.fromkeys(map(ord, "'\""))
+SCRIPTS = {
+    "latin": ("Jose Nunez", ["José Núñez called.", "JOSÉ NÚÑEZ paid.", "The bill of Nunez, Jose.", "jose.nunez"]),
+    "greek": ("Γιώργος Παπαδόπουλος", ["Ο Γιωργος Παπαδοπουλος ήρθε.", "ΓΙΩΡΓΟΣ ΠΑΠΑΔΟΠΟΥΛΟΣ"]),
+    "cyrillic": ("Федор Иванов", ["Фёдор Иванов пришёл.", "ФЁДОР ИВАНОВ", "Иванов, Фёдор"]),
+    "arabic": ("محمد علي", ["جاء مُحَمَّد عَلِيّ اليوم", "كتب محمد علي رسالة"]),
+    "hebrew": ("דוד כהן", ["דָּוִד כֹּהֵן בא", "הספר של דוד כהן"]),
+    "devanagari": ("क़मर सिंह", ["क़मर सिंह आए", "यह क़मर सिंह का घर है"]),
+    "han": ("田中太郎", ["田中太郎さんは大阪に住んでいる", "昨日、田中太郎が来た"]),
+    "kana": ("ガリレオ", ["ガリレオは来た", "ｶﾞﾘﾚｵと話した"]),
+    "thai": ("สมชาย", ["สมชายไปตลาด", "เจอสมชายเมื่อวาน"]),
+}  # fmt: skip
+STRANGERS = [
+    "Nothing of that.",
+    "Ο Νίκος ήρθε.",
+    "Пришёл Пётр.",
+    "جاء سعيد",
+    "בא משה",
+    "रामायण पढ़ी",
+    "佐藤が来た",
+    "ร้านปิด",
+]
+
+
+def texts(memory):
+    return {record.content for record in memory.list(limit=1000) if record.kind != "entity"}
+
+
+def doubts(receipt):
+    return {row.key: row.reason.translate(QUOTES) for row in receipt.doubtful}
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("called", ["NFC", "NFD"])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_name_is_erased_in_every_spelling_of_its_script(memory, script, form, called):
+    name, spellings = SCRIPTS[script]
+    for text in (*spellings, *STRANGERS):
+        memory.remember(unicodedata.normalize(form, text))
+    receipt = memory.purge(subject=unicodedata.normalize(called, name))
+    assert texts(memory) == {unicodedata.normalize(form, text) for text in STRANGERS}
+    assert receipt.doubtful == ()
+    for cue in (name, *spellings):
+        assert not any(hit.memory.content in spellings for hit in memory.recall(cue).hits)
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "doubt"),
+    [
+        ("Al", "Cook the pasta al dente.", "al may be a word here"),
+        ("al", "cook it al dente", "al may be a word here"),
+        ("Al", "Al dente is best.", "al may be a word here"),
+        ("Mark", "Mark the page: a mark in red.", "mark may be a word here"),
+        ("Rose", "We drank the rose.", "rose may be a word here"),
+        ("Вера", "Он потерял вера.", "вера may be a word here"),
+        ("Jose Nunez", "Núñez called.", "it has nunez, a part of the name"),
+        ("Jose Nunez", "J. Núñez called.", "it has nunez, a part of the name"),
+        ("Jose Nunez", "José Luis Núñez called.", "its words are like jose nunez"),
+        ("Jose Nunez", "A letter of Nunez Jose", "it has jose, a part of the name"),
+        ("Фёдор", "Мы писали Фёдору вчера.", "its words are like федор"),
+        ("محمد علي", "جاء محمد", "it has محمد, a part of the name"),
+        ("李明", "李明华来了", "李明 may be part of another word"),
+        ("राम कुमार", "राम आया", "it has राम, a part of the name"),
+    ],
+)
+def test_what_only_may_be_meant_is_listed_with_the_doubt_and_erased_if_it_is_included(
+    memory, subject, text, doubt
+):
+    memory.remember("An entry of the log.", speaker=subject, key="sure")
+    memory.remember(text, key="k")
+    receipt = memory.purge(subject=subject)
+    assert doubts(receipt) == {"k": doubt}
+    assert texts(memory) == {text}
+    included = memory.purge(subject=subject, include=["k"])
+    assert [row.reason for row in included.memories if row.key == "k"] == ["it was to be included"]
+    assert texts(memory) == set()
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("Al", "Alan met Hal at the altar."),
+        ("Ann", "Joanna and Annie came."),
+        ("राम", "रामायण पढ़ी"),
+        ("Robert Chen", "Robert Smith and Ada Chen came."),
+        ("Robert Chen", "Robert Chenoweth came."),
+        ("京都大学", "東京都の大学"),
+    ],
+)
+def test_what_has_the_letters_of_a_name_but_names_another_is_neither_erased_nor_listed(memory, subject, text):
+    memory.remember("An entry of the log.", speaker=subject)
+    memory.remember(text)
+    assert memory.purge(subject=subject).doubtful == ()
+    assert texts(memory) == {text}
+
+
+def test_a_name_inside_a_sentence_or_with_a_verb_is_no_word_of_the_language(memory):
+    for text in ("Al fixed the pump.", "Yesterday Al called.", "We thanked Al's team."):
+        memory.remember(text)
+    memory.purge(subject="Al")
+    assert texts(memory) == set()
+
+
+def remember_chens(memory):
+    memory.remember("Robert Chen, also known as Bob, runs the mill.")
+    memory.remember("Bob owns a falcon.", key="bare")
+    memory.aliases()
+
+
+def test_an_alias_that_was_stated_is_the_subject_as_long_as_nobody_else_is_called_so(memory):
+    remember_chens(memory)
+    memory.purge(subject="Robert Chen")
+    assert texts(memory) == set()
+
+
+@pytest.mark.parametrize(
+    "stranger", ["Bob Dylan sang in Oslo.", "A song by Bob Dylan", "bob dylan: Bob Dylan"]
+)
+@pytest.mark.parametrize("subject", ["Robert Chen", "Bob"])
+def test_an_alias_does_not_swallow_a_stranger_of_that_name(memory, stranger, subject):
+    remember_chens(memory)
+    memory.remember(stranger, key="stranger")
+    memory.remember("What does Bob sing?", key="later", tags=["Bob Dylan"])
+    receipt = memory.purge(subject=subject)
+    assert stranger in texts(memory)
+    assert "stranger" in doubts(receipt)
+    assert all("Bob Dylan" in doubt for doubt in doubts(receipt).values())
+    assert not any("also known" in text for text in texts(memory))
+
+
+def test_whoever_shares_a_given_name_with_another_is_doubtful(memory):
+    memory.remember("Zenobia King came.", key="one")
+    assert doubts(memory.purge(subject="Zenobia", dry_run=True)) == {}
+    memory.remember("Zenobia Ross left.", key="two")
+    receipt = memory.purge(subject="Zenobia", dry_run=True)
+    assert doubts(receipt) == {"one": "it may mean Zenobia King", "two": "it may mean Zenobia Ross"}
+
+
+def test_recalls_that_only_may_name_somebody_stay(memory):
+    memory.remember("The pasta is ready.")
+    memory.recall("how long for pasta al dente?")
+    memory.recall("what did Al cook?")
+    memory.remember("A note.", speaker="Al")
+    memory.purge(subject="Al")
+    left = memory.store.rows("default", Trace, limit=9)
+    assert [trace.cue["text"] for trace in left] == ["how long for pasta al dente?"]
+
+
+def test_only_what_is_doubtful_can_be_included(memory):
+    memory.remember("Zenobia came.")
+    memory.remember("We sing.", key="sing")
+    with pytest.raises(ParamError, match="a dry run lists these as doubtful"):
+        memory.purge(subject="Zenobia", include=["sing"])
+    with pytest.raises(ParamError, match="needs a subject"):
+        memory.purge("sing", include=["sing"])
+    assert len(texts(memory)) == 2
