@@ -53,7 +53,13 @@ IMPURE = {
     "tempfile",
     "time",
 }
-BESIDE = {"hooks": "priming_agents", "loop": "priming_loop", "lab": "priming_lab", "server": "priming_server"}
+BESIDE = {
+    "formats": "priming_formats",
+    "hooks": "priming_agents",
+    "lab": "priming_lab",
+    "loop": "priming_loop",
+    "server": "priming_server",
+}
 """The folders of tests of the packages beside the library."""
 OTHER_TESTS = {"agents", "browser", "growth", "lives", "plugin", "security", "stress"}
 """Folders of tests that name no folder of the package: they test the whole of it."""

@@ -47,11 +47,12 @@ from priming.text import (
 )
 from priming.text.name_forms import software_kinds
 from priming.text.statements import judge, kinds, occasions, reader
-from priming.transfer import chat, export, floop, git_log, jsonl, markdown
+from priming.transfer import chat, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
 from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
+from priming_formats import floop
 from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan

@@ -25,38 +25,38 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.config.params.laws import PLASTICITY
-from priming.config.values import dataclass
-from priming.config.words import LEARNED_FROM, RULES, UNDIRECTED
+from priming.config.words import RULES
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Format, Item, Skipped, Tie
+from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import (
     checked_entry,
     clean_text,
     digest_of,
     id_of,
-    is_within,
-    json_lines,
     label,
-    list_of,
     part_of,
     skipping,
     time_of,
     title,
 )
 from priming.transfer.state import ImportedState
-
-NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
-EdgeKey = tuple[str, str, str]
-"""Source, target and relation of an edge."""
-
+from priming_formats.floop_store import (
+    CORRECTIONS,
+    EDGES,
+    EDGES_OF_NODES,
+    NODES,
+    FloopStore,
+    edges,
+    find_folder,
+    note_edges,
+    scan,
+    store_objects,
+)
 
 _STATUSES = {
     "behavior": "active",
@@ -74,65 +74,12 @@ _PREDICATES = {
     "env": "environment",
 }
 _TRUST = {"authored": "user", "learned": "agent", "consolidated": "agent"}
-_EDGES_OF_NODES = ("requires", "overrides", "conflicts")
-_PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
+_PLACED = ("content", "when", "similar_to", *EDGES_OF_NODES)
 """Fields of a behaviour that are converted; the others are kept as metadata."""
 _TIMES = ("created_at", "updated_at", "last_activated", "last_confirmed")
 """The times among a behaviour's counts."""
-_CONFIDENCE, _WEIGHT = 0.6, 1.0
-"""floop's defaults for a behaviour without confidence and an edge without weight."""
-
-
-@dataclass(slots=True)
-class FloopStore:
-    """A folder of floop, the ids in it, and the edges that only its nodes state."""
-
-    folder: Path
-    source: str
-    lines: dict[str, int] = field(default_factory=dict)
-    corrections: set[str] = field(default_factory=set)
-    pending: dict[EdgeKey, float] = field(default_factory=dict)
-    skipped: dict[str, Skipped] = field(default_factory=dict)
-    """By place, the lines that cannot be read."""
-
-
-def find_folder(path: Path) -> Path:
-    """The folder with the files of a store: ``path``, or the ``.floop`` in it."""
-    for folder in (path / ".floop", path):
-        if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
-            for name in (NODES, EDGES, CORRECTIONS):
-                if not is_within(os.path.realpath(folder / name), os.path.realpath(path)):
-                    rule = "is a symbolic link out of the folder, which is not followed"
-                    raise ParamError("path", str(folder / name), f"{rule}: import the folder that it names")
-            return folder
-    rule = f"must be the folder of a floop store: there is no {NODES} in it or in its .floop"
-    if any((folder / "floop.db").is_file() for folder in (path / ".floop", path)):
-        rule += "; floop writes it beside its floop.db when it syncs"
-    raise ParamError.of([f"path = {str(path)!r}: {rule}"])
-
-
-def store_objects(store: FloopStore, name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The objects of a file of the store, with their lines and places; a missing file has none, as in floop."""
-    if (store.folder / name).is_file():
-        for number, (where, value) in enumerate(json_lines(store.folder / name)):
-            if isinstance(value, dict):
-                yield number, where, value
-            elif isinstance(value, Skipped):
-                store.skipped[where] = value
-            else:
-                store.skipped[where] = Skipped(ParamError(where, value, "must be a JSON object on one line"))
-
-
-def scan(store: FloopStore) -> None:
-    """Record the last line of each node, and the ids of the corrections among the nodes."""
-    for number, where, node in store_objects(store, NODES):
-        try:
-            store.lines[id_of(node, where)] = number
-        except ParamError as error:
-            store.skipped[where] = Skipped(error)
-        else:
-            if node.get("kind") == "correction":
-                store.corrections.add(node["id"])
+_CONFIDENCE = 0.6
+"""floop's default for a behaviour without confidence."""
 
 
 def read(path: Path) -> Iterator[Item]:
@@ -148,7 +95,7 @@ def read(path: Path) -> Iterator[Item]:
     for number, where, node in store_objects(store, NODES):
         if store.lines.get(node.get("id", "")) == number:
             yield from skipping(_node(node, store, where))
-    yield from _edges(store)
+    yield from edges(store)
     yield from store.skipped.values()
 
 
@@ -195,7 +142,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
     metadata = _merged({**rule, **original, **open_ends}, rest, inner, metadata)
     entry = checked_entry({**arguments, "metadata": metadata}, where)
     yield Entry(entry.arguments, state)
-    _note_edges(own_id, own, provenance, store, where)
+    note_edges(own_id, own, provenance, store, where)
 
 
 def _heading(name: Any) -> str | None:
@@ -278,21 +225,6 @@ def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _note_edges(
-    own: str, content: Mapping[str, Any], provenance: Mapping[str, Any], store: FloopStore, where: str
-) -> None:
-    """Note the edges that a node states itself; ``_edges`` uses those that are missing from the file of edges."""
-    for relation in _EDGES_OF_NODES:
-        for other in list_of(content, relation, where):
-            store.pending[_edge_key(own, str(other), relation)] = _WEIGHT
-    for other in list_of(content, "similar_to", where):
-        if isinstance(other, dict):
-            key = _edge_key(own, id_of(other, f"{where}: similar_to"), "similar-to")
-            store.pending[key] = _weight(other.get("score"), f"{where}: similar_to.score")
-    if (correction := str(provenance.get("correction_id"))) in store.corrections:
-        store.pending[own, correction, LEARNED_FROM] = PLASTICITY.start
-
-
 def _lone_correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Entry]:
     """The entry of a line of corrections, unless it is among the nodes too."""
     own = id_of(value, where)
@@ -342,75 +274,6 @@ def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
         },
         where,
     )
-
-
-def _edges(store: FloopStore) -> Iterator[Tie]:
-    """The edges of the file, then those that only nodes state.
-
-    An edge that is stored both ways is one: with the greater weight, the earlier creation and the later activation.
-    """
-    undirected: dict[EdgeKey, dict[str, Tie]] = {}
-    for _, where, edge in store_objects(store, EDGES):
-        try:
-            tie = _edge(edge, where)
-        except ParamError as error:
-            store.skipped[where] = Skipped(error)
-            continue
-        key = _edge_key(edge["source"], edge["target"], tie.relation)
-        store.pending.pop(key, None)
-        if tie.relation in UNDIRECTED:
-            undirected.setdefault(key, {})[edge["source"]] = tie
-        else:
-            yield tie
-    for ways in undirected.values():
-        yield _combined([*ways.values()])
-    for key, weight in store.pending.items():
-        yield _tie(key, weight)
-
-
-def _edge(edge: Mapping[str, Any], where: str) -> Tie:
-    relation = title(id_of(edge, where, "kind"))
-    ends = id_of(edge, where, "source"), id_of(edge, where, "target")
-    return replace(
-        _tie(_edge_key(*ends, relation or "similar-to"), _weight(edge.get("weight"), f"{where}: weight")),
-        created_at=_iso(edge, "created_at", where),
-        last_activated=_iso(edge, "last_activated", where),
-    )
-
-
-def _combined(ties: Sequence[Tie]) -> Tie:
-    """The tie that stands for the two ways of an edge."""
-    times = [tie.created_at for tie in ties if tie.created_at is not None]
-    active = [tie.last_activated for tie in ties if tie.last_activated is not None]
-    return replace(
-        ties[0],
-        weight=max(tie.weight for tie in ties),
-        created_at=min(times, key=datetime.fromisoformat, default=None),
-        last_activated=max(active, key=datetime.fromisoformat, default=None),
-    )
-
-
-def _iso(edge: Mapping[str, Any], name: str, where: str) -> str | None:
-    at = time_of(edge.get(name), f"{where}: {name}")
-    return None if at is None else at.isoformat()
-
-
-def _edge_key(source: str, target: str, relation: str) -> EdgeKey:
-    """The key of an edge; the ends of an undirected one are sorted."""
-    source, target = sorted((source, target)) if relation in UNDIRECTED else (source, target)
-    return source, target, relation
-
-
-def _tie(key: EdgeKey, weight: float) -> Tie:
-    source, target, relation = key
-    return Tie(label(source), label(target), relation, weight, fresh=True)
-
-
-def _weight(value: Any, where: str) -> float:
-    weight = value or _WEIGHT
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight <= 1:
-        raise ParamError(where, value, "must be a number in [0, 1]")
-    return float(weight)
 
 
 def _digest(path: Path) -> str:

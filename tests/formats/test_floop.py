@@ -13,10 +13,10 @@ import pytest
 from priming import Cue
 from priming.errors import ParamError
 from priming.remember.drafts import draft
-from priming.transfer.floop import read
 from priming.transfer.importers import Entry, Report, Tie
 from priming.transfer.run import run
 from priming.transfer.state import ImportedState
+from priming_formats.floop import read
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario" / "floop"
 

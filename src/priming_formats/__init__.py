@@ -1,0 +1,1 @@
+"""The formats of other programs: what people exported from them, as memories."""
