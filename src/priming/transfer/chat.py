@@ -15,7 +15,14 @@ from typing import Any
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming.transfer.conversations import LOOKED_AT, Message, message_entry, message_text, message_time
+from priming.transfer.conversations import (
+    LOOKED_AT,
+    Message,
+    is_inserted,
+    message_entry,
+    message_text,
+    message_time,
+)
 from priming.transfer.importers import Entry, Format, Item, Skipped
 from priming.transfer.reading import (
     checked_entry,
@@ -204,7 +211,7 @@ def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
 def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     """The arguments of ``remember`` for one line; None for a line without a message.
 
-    Internal lines, tool results and thinking are left out. A sub-agent (a side chain) has a session of its own,
+    Internal lines, tool results, thinking, and what the client wrote by itself are left out. A sub-agent (a side chain) has a session of its own,
     in which the "user" is the agent that called it.
     """
     if value["type"] == "summary":
@@ -214,8 +221,15 @@ def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | No
     message = value.get("message")
     if not isinstance(message, dict):
         raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
+    if isinstance(parts := message.get("content"), list):
+        message = {**message, "content": [part for part in parts if not _is_inserted_part(part)]}
     text = clean_text(_without_inserted(message_text(message, where)).strip())
-    return _episode(value, message, text, where) if text else None
+    return None if is_inserted(text) else _episode(value, message, text, where)
+
+
+def _is_inserted_part(part: Any) -> bool:
+    text = part.get("text") if isinstance(part, dict) else part
+    return isinstance(text, str) and is_inserted(text)
 
 
 def _without_inserted(text: str) -> str:

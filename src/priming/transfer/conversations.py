@@ -6,6 +6,8 @@ A format reads its file as ``Conversation``s of ``Message``s; ``conversation_for
 from __future__ import annotations
 
 import json
+import re
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
@@ -13,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
@@ -34,6 +36,7 @@ from priming.transfer.reading import (
 _TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 _TRUST = {"user": "user", "human": "user", "assistant": "agent", "model": "agent", "ai": "agent"}
 _MILLISECONDS_FROM = 100_000_000_000
+_ENCRYPTED = 1
 LOOKED_AT = 20
 """The files of a folder that are looked at to recognise it."""
 
@@ -86,15 +89,16 @@ def conversation_format(
 ) -> Format:
     """Return the format of files of conversations: each is a session, each message an episode.
 
-    Of a folder the files are read that ``fits`` recognises by their content.
+    Of a folder, or of a zip file, the files are read that ``fits`` recognises by their content.
     """
 
     def read(path: Path) -> Iterator[Item]:
-        chosen = [file for file in files(path, endings) if fits(file)] if path.is_dir() else [path]
+        below = _below(path, endings)
+        chosen = [path] if below is None else [file for file in below if fits(file)]
         if not chosen:
             raise ParamError("path", str(path), f"must hold {shape}: no file below it does")
         for file in chosen:
-            source = label(f"{name}:{file.absolute()}")
+            source = label(f"{name}:{Path(str(file)).absolute()}")
             for conversation in skipping(read_file(file)):
                 if isinstance(conversation, Skipped):
                     yield conversation
@@ -102,9 +106,24 @@ def conversation_format(
                     yield from skipping(_entries(conversation, name, source, str(file)))
 
     def fits_path(path: Path) -> bool:
-        return any(map(fits, islice(files(path, endings), LOOKED_AT))) if path.is_dir() else fits(path)
+        below = _below(path, endings)
+        return fits(path) if below is None else any(map(fits, islice(below, LOOKED_AT)))
 
     return Format(read, shape, fits_path, partial(digest_of, endings=endings))
+
+
+def _below(path: Path, endings: tuple[str, ...]) -> Iterable[Path] | None:
+    """The files with one of the endings in a folder, or in a zip file, which opens them as a folder does."""
+    if path.is_dir():
+        return files(path, endings)
+    if not zipfile.is_zipfile(path):
+        return None
+    archive = zipfile.ZipFile(path)
+    names = sorted(each.filename for each in archive.infolist() if not each.flag_bits & _ENCRYPTED)
+    return cast(
+        "list[Path]",
+        [zipfile.Path(archive, name) for name in names if name.lower().endswith(endings)],
+    )
 
 
 def _entries(conversation: Conversation, name: str, source: str, file: str) -> Iterator[Item]:
@@ -140,6 +159,27 @@ def epoch(value: float, where: str) -> datetime:
         return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
     except (OverflowError, OSError, ValueError):
         raise ParamError(where, value, "must be seconds or milliseconds since 1970") from None
+
+
+_ELEMENT = re.compile(r"<([a-z]+(?:[-_][a-z]+)+|[A-Z]+)(?: [^<>]*)?>")
+_NOTICE = re.compile(r"\[[^\W\d_][\w #+:-]*\]")
+
+
+def is_inserted(text: str) -> bool:
+    """Whether a text is all a client's: elements whose names are compounds or capitals, or a notice in brackets.
+
+    >>> is_inserted("<command-name>/clear</command-name> <command-args></command-args>")
+    True
+    >>> is_inserted("[Request interrupted by user]"), is_inserted("<b>Stop</b> [Request interrupted by user]")
+    (True, False)
+    """
+    text, at = text.strip(), 0
+    while (opening := _ELEMENT.match(text, at)) is not None:
+        closing = re.compile(rf"</{opening[1]}>\s*")
+        if (end := closing.search(text, opening.end())) is None:
+            return False
+        at = end.end()
+    return at == len(text) or (at == 0 and _NOTICE.fullmatch(text) is not None)
 
 
 _NOTE_LETTERS = 160

@@ -58,7 +58,7 @@ def _fits(path: Path) -> bool:
     line = head_of(path).lstrip().partition("\n")[0]
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and not {"content", "text"}.isdisjoint(value) and "role" not in value
 

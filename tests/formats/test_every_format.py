@@ -1,0 +1,182 @@
+"""What holds of every format: exports are recognised by their shape, followed, and read around what is broken."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from priming.transfer.importers import Report, formats, recognised
+from priming.transfer.run import run
+
+from .samples import SAMPLES, lines
+
+SCENARIO = Path(__file__).parents[2] / "docs" / "scenario"
+every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.format} {sample.path}")
+
+
+def fitting(path):
+    return [name for name, form in formats().items() if form.fits(path)]
+
+
+def texts(memory):
+    return sorted(record.content for record in memory.list())
+
+
+@every_sample
+def test_an_export_has_the_shape_of_one_format(sample, tmp_path):
+    path = sample.write(tmp_path)
+    assert fitting(path) == [sample.format]
+    assert recognised(path) == sample.format
+
+
+@every_sample
+def test_its_name_does_not_matter(sample, tmp_path):
+    path = sample.write(tmp_path / "written")
+    for number, file in enumerate(sorted(path.rglob("*.json*")) if path.is_dir() else [path]):
+        if sample.format in ("slack", "discord") and path.is_dir():
+            continue  # their files name each other
+        file.rename(file.with_name(f"{number}{file.suffix}"))
+    folder = path if path.is_dir() else path.parent
+    assert fitting(folder if path.is_dir() else next(folder.iterdir())) == [sample.format]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "format"),
+    [
+        ("a.json", json.dumps([{"role": "user", "content": "Hello"}]), "chat"),
+        ("a.json", json.dumps({"messages": [{"role": "user", "content": "Hello", "id": "x"}]}), "chat"),
+        ("a.json", json.dumps([{"id": "c", "messages": [{"role": "user", "content": "Hello"}]}]), "chat"),
+        ("a.jsonl", lines({"role": "user", "content": "Hello"}), "chat"),
+        (
+            "a.jsonl",
+            lines(
+                {
+                    "type": "user",
+                    "uuid": "u",
+                    "sessionId": "s",
+                    "message": {"role": "user", "content": "Hello"},
+                    "timestamp": "2026-01-02T00:00:00Z",
+                }
+            ),
+            "chat",
+        ),
+        ("a.jsonl", lines({"content": "A fact."}), "jsonl"),
+        ("a.md", "# A note\n\n12/03/2026, 14:05 - Ada: hello\n", "markdown"),
+    ],
+)
+def test_other_formats_stay_what_they_are(name, text, format, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    assert fitting(path) == [format]
+
+
+def test_a_repository_and_a_store_of_floop_stay_what_they_are(tmp_path):
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    shutil.copytree(SCENARIO / "floop", tmp_path / "store")
+    assert fitting(tmp_path / "repository") == ["git"]
+    assert fitting(tmp_path / "store") == ["floop"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[[]]",
+        "7",
+        "null",
+        '"text"',
+        "[" * 100_000,
+        '{"messages": []}',
+        '{"a": [',
+        "\x00",
+        '[null, {"role": 7}]',
+    ],
+)
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".txt", ".csv"])
+def test_what_is_no_export_has_the_shape_of_none(text, ending, tmp_path):
+    path = tmp_path / f"a{ending}"
+    path.write_text(text)
+    assert fitting(path) == []
+
+
+@every_sample
+def test_an_export_is_read_once(sample, tmp_path, memory):
+    path = sample.write(tmp_path)
+    first = run(memory, sample.format, path)
+    assert (first.stored, first.refused, first.skipped) == (sample.memories, 0, ())
+    number = memory.stats().operations
+    again = run(memory, sample.format, path)
+    assert (again.stored, again.changed, again.duplicates) == (0, 0, sample.memories)
+    assert memory.stats().operations == number
+
+
+@every_sample
+def test_an_export_taken_again_elsewhere_adds_nothing(sample, tmp_path, memory):
+    run(memory, sample.format, sample.write(tmp_path / "first"))
+    again = run(memory, sample.format, sample.write(tmp_path / "second"))
+    assert (again.stored, again.refused, len(memory.list())) == (0, 0, sample.memories)
+
+
+@every_sample
+def test_an_edit_is_followed(sample, tmp_path, memory):
+    path = sample.write(tmp_path)
+    run(memory, sample.format, path)
+    sample.replaced(tmp_path, sample.edit)
+    report = run(memory, sample.format, path)
+    assert (report.stored, report.refused, report.changed + report.renamed, report.gone) == (0, 0, 1, 0)
+    present = texts(memory)
+    assert len(present) == sample.memories
+    assert any(sample.edit[2] in text for text in present)
+    assert not any(sample.edit[1] in text.replace(sample.edit[2], "") for text in present)
+
+
+@every_sample
+def test_a_broken_item_is_skipped_by_its_place_and_the_rest_is_stored(sample, tmp_path, memory):
+    path = sample.replaced(tmp_path, sample.spoil)
+    report = run(memory, sample.format, path)
+    assert (report.stored, report.refused, len(report.skipped)) == (sample.memories - 1, 1, 1)
+    assert str(tmp_path / sample.spoil[0]) in report.skipped[0]
+
+
+@every_sample
+def test_a_half_written_file_gives_what_is_whole_and_says_so(sample, tmp_path, memory):
+    name = sample.edit[0]
+    path = sample.write(tmp_path, lambda file, text: text[:-3] if file == name else text)
+    report = run(memory, sample.format, path)
+    assert report.stored >= 1
+    if sample.format != "whatsapp":  # a text may end anywhere
+        assert report.refused == 1
+        assert "must be JSON" in report.skipped[0]
+
+
+@every_sample
+def test_a_zip_file_is_read_as_the_folder_in_it(sample, tmp_path, memory):
+    if sample.format == "server-memory":
+        pytest.skip("its file is no archive")
+    sample.write(tmp_path / "unpacked")
+    archive = Path(shutil.make_archive(str(tmp_path / "export"), "zip", tmp_path / "unpacked"))
+    assert fitting(archive) == [sample.format]
+    report = run(memory, sample.format, archive)
+    assert (report.stored, report.refused) == (sample.memories, 0)
+    assert run(memory, sample.format, archive) == Report(duplicates=len(memory.list()))
+
+
+@every_sample
+def test_every_memory_has_a_time_with_a_zone_a_key_and_a_source(sample, tmp_path, memory):
+    path = sample.write(tmp_path)
+    run(memory, sample.format, path)
+    for record in memory.list():
+        assert record.key.startswith(f"{sample.format}:")
+        assert record.source.startswith(f"{sample.format}:{tmp_path}")
+        assert record.occurred_at is None or record.occurred_at.tzinfo is not None
+        assert record.occurred_at is not None or sample.format == "server-memory"
+        assert (
+            record.trust in {"user", "agent"}
+            if record.metadata.get("role") != "person"
+            else record.trust == "tool"
+        )
