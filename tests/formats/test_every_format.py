@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from priming.transfer.importers import Report, formats, recognised
+from priming.errors import ParamError
+from priming.transfer.importers import Item, Report, find, formats, recognised
 from priming.transfer.run import run
 
-from .samples import SAMPLES, lines
+from .samples import CHATGPT, SAMPLES, lines
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario"
 every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.format} {sample.path}")
@@ -180,3 +185,53 @@ def test_every_memory_has_a_time_with_a_zone_a_key_and_a_source(sample, tmp_path
             if record.metadata.get("role") != "person"
             else record.trust == "tool"
         )
+
+
+def test_a_damaged_zip_file_is_named(tmp_path, memory):
+    CHATGPT.write(tmp_path / "unpacked")
+    archive = Path(shutil.make_archive(str(tmp_path / "export"), "zip", tmp_path / "unpacked"))
+    whole = archive.read_bytes()
+    start = whole.index(b"conversations.json") + 40
+    archive.write_bytes(whole[:start] + bytes(60) + whole[start + 60 :])
+    assert fitting(archive) == []
+    with pytest.raises(ParamError, match="must hold an export of ChatGPT"):
+        run(memory, "chatgpt", archive)
+    archive.write_bytes(b"".join([whole[:-30], whole[-22:]]))
+    with pytest.raises(ParamError, match=r"export.zip.*: (cannot be read|must)"):
+        run(memory, "chatgpt", archive)
+
+
+ODD = (None, True, 7, -1.5, 1e300, float("nan"), "", "x", "\ud800", [], {}, [None], [[7]], {"a": 1}, 10**400)
+
+
+def places(value, place=()):
+    """The place of each value within a value."""
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        yield from places(item, (*place, name))
+
+
+def changed(value, place, odd):
+    """A value with another at a place in it."""
+    if not place:
+        return odd
+    copy = value.copy()
+    copy[place[0]] = changed(value[place[0]], place[1:], odd)
+    return copy
+
+
+@given(st.data())
+def test_whatever_stands_in_an_export_it_is_read_or_named(data):
+    sample = data.draw(st.sampled_from([each for each in SAMPLES if each.format != "whatsapp"]))
+    name = sample.edit[0]
+    values = [json.loads(line) for line in sample.files[name].splitlines()]
+    place = data.draw(st.sampled_from([*places(values)][1:]))
+    values = changed(values, place, data.draw(st.sampled_from(ODD)))
+    text = "".join(json.dumps(value) + "\n" for value in values)
+    with tempfile.TemporaryDirectory() as folder:
+        path = sample.write(Path(folder), lambda file, whole: text if file == name else whole)
+        fitting(path)
+        with suppress(ParamError):
+            items = [*find(sample.format).read(path)]
+            assert all(isinstance(item, Item) for item in items)

@@ -47,12 +47,12 @@ from priming.text import (
 )
 from priming.text.name_forms import software_kinds
 from priming.text.statements import judge, kinds, occasions, reader
-from priming.transfer import chat, export, git_log, jsonl, markdown
+from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
 from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
-from priming_formats import floop
+from priming_formats import codex, floop, json_documents, slack, whatsapp
 from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.session import TaskPlan
@@ -148,6 +148,24 @@ def _floop(path: Path) -> Any:
     node = {"id": "a", "kind": "behavior", "content": {"canonical": path.read_text("utf-8")}, "metadata": {}}
     (folder / "nodes.jsonl").write_text(json.dumps(node) + "\n")
     return floop.read(folder)
+
+
+def _codex(path: Path) -> Any:
+    text = path.read_text("utf-8")
+    return {"type": "message", "role": "user", "content": [text, f"# a\n{text}"]}
+
+
+def _slack(path: Path) -> Any:
+    return [{"type": "message", "ts": "1", "user": "U", "text": path.read_text("utf-8")}]
+
+
+def _whatsapp(path: Path) -> Path:
+    text = path.read_text("utf-8")
+    return _raw(path, f"13/03/2026, 14:05 - Ada: {text}\n{text}")
+
+
+def _sampled(path: Path) -> Any:
+    return json_documents.sample(_raw(path, "[" + path.read_text("utf-8"))) and ()
 
 
 class _Stream:
@@ -467,7 +485,25 @@ READERS = (
         ),
         "transfer.chat",
     ),
-    _reader("tool call", lambda text: chat.tool_note(text, text), "transfer.chat"),
+    _reader("tool call", lambda text: conversations.tool_note(text, text), "transfer.conversations"),
+    _reader("what a client inserted", conversations.is_inserted, "transfer.conversations"),
+    _reader(
+        "session of Codex",
+        _file(lambda path: codex.FORMAT.read(_written(path, _codex(path)))),
+        "priming_formats.codex",
+    ),
+    _reader("JSON that is damaged", _file(json_documents.document), "priming_formats.json_documents"),
+    _reader("start of JSON", _file(lambda path: _sampled(path)), "priming_formats.json_documents"),
+    _reader(
+        "day of Slack",
+        _file(lambda path: slack.FORMAT.read(_written(path, _slack(path)))),
+        "priming_formats.slack",
+    ),
+    _reader(
+        "chat of WhatsApp",
+        _file(lambda path: whatsapp.FORMAT.read(_whatsapp(path))),
+        "priming_formats.whatsapp",
+    ),
     _reader("export", _file(lambda path: export._read(path).rows), "transfer.export"),
     _reader(
         "pack",

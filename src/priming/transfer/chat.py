@@ -211,8 +211,8 @@ def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
 def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     """The arguments of ``remember`` for one line; None for a line without a message.
 
-    Internal lines, tool results, thinking, and what the client wrote by itself are left out. A sub-agent (a side chain) has a session of its own,
-    in which the "user" is the agent that called it.
+    Internal lines, tool results, thinking, and what the client wrote by itself are left out. A sub-agent (a side
+    chain) has a session of its own, in which the "user" is the agent that called it.
     """
     if value["type"] == "summary":
         return _summary(value)

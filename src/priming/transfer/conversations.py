@@ -21,6 +21,7 @@ from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Format, Item, Skipped
 from priming.transfer.reading import (
+    DAMAGED,
     checked_entry,
     clean_text,
     digest,
@@ -31,6 +32,7 @@ from priming.transfer.reading import (
     one_line,
     skipping,
     title,
+    unreadable,
 )
 
 _TIMES = ("timestamp", "created_at", "create_time", "created", "time")
@@ -118,7 +120,10 @@ def _below(path: Path, endings: tuple[str, ...]) -> Iterable[Path] | None:
         return files(path, endings)
     if not zipfile.is_zipfile(path):
         return None
-    archive = zipfile.ZipFile(path)
+    try:
+        archive = zipfile.ZipFile(path)
+    except DAMAGED as error:
+        raise unreadable(path, error) from error
     names = sorted(each.filename for each in archive.infolist() if not each.flag_bits & _ENCRYPTED)
     return cast(
         "list[Path]",

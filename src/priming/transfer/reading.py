@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +21,9 @@ from priming.transfer.importers import Entry, Skipped
 T = TypeVar("T")
 LABEL_LETTERS = 512
 """Maximum length of a memory's key, session, heading or speaker."""
+
+DAMAGED = (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+"""The errors of reading a file, or one within a zip file."""
 
 _DIGEST_BYTES = 4
 _BLOCK = 1 << 20
@@ -60,7 +65,7 @@ def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
                 yield number, line
                 while len(line) > most and not line.endswith(b"\n"):
                     line = file.readline(most + 1)
-    except OSError as error:
+    except DAMAGED as error:
         raise unreadable(path, error) from error
 
 
@@ -77,7 +82,7 @@ def read_text(path: Path) -> str:
             data = bytearray()
             while (block := file.read(_BLOCK)) and len(data) <= STORE.file_bytes:
                 data += block
-    except OSError as error:
+    except DAMAGED as error:
         raise unreadable(path, error) from error
     if len(data) > STORE.file_bytes:
         raise ParamError("path", str(path), f"must have at most {STORE.file_bytes:,} bytes: split the file")
@@ -93,9 +98,9 @@ def _decoded(raw: bytes, where: str) -> str:
         raise ParamError(where, wrong, "must be UTF-8 text: save the file as UTF-8") from None
 
 
-def unreadable(path: Path, error: OSError) -> ParamError:
+def unreadable(path: Path, error: Exception) -> ParamError:
     """The error for a file that cannot be read."""
-    return ParamError("path", str(path), f"cannot be read: {error.strerror or error}")
+    return ParamError("path", str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -235,7 +240,7 @@ def head_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file.read(_BLOCK).decode("utf-8-sig", "replace")
-    except OSError:
+    except DAMAGED:
         return ""
 
 
