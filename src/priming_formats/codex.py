@@ -37,7 +37,7 @@ _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 def read(path: Path) -> Iterator[Conversation]:
     """Read a session; one that was resumed begins anew with lines of another."""
     meta: dict[str, Any] = {}
-    said: list[tuple[str, Message | Skipped]] = []
+    spoken: list[tuple[str, Message | Skipped]] = []
     for where, line in json_lines(path):
         try:
             if isinstance(line, Skipped):
@@ -50,10 +50,10 @@ def read(path: Path) -> Iterator[Conversation]:
                 meta = meta or item
             else:
                 how = "shown" if kind == "event_msg" else "sent"
-                said += [(how, message) for message in _message(how, item, line.get("timestamp"), where)]
+                spoken += [(how, message) for message in _message(how, item, line.get("timestamp"), where)]
         except ParamError as error:
-            said.append(("", Skipped(error)))
-    yield Conversation(str(meta.get("id") or path.stem), [*_once(said, meta)])
+            spoken.append(("", Skipped(error)))
+    yield Conversation(str(meta.get("id") or path.stem), [*_once(spoken, meta)])
 
 
 def _message(kind: str, item: Mapping[str, Any], at: Any, where: str) -> Iterator[Message]:
@@ -91,19 +91,21 @@ def _is_inserted(part: Any) -> bool:
     return is_inserted(rest if heading.startswith("# ") and rest.strip() else text)
 
 
-def _once(said: list[tuple[str, Message | Skipped]], meta: Mapping[str, Any]) -> Iterator[Message | Skipped]:
+def _once(
+    spoken: list[tuple[str, Message | Skipped]], meta: Mapping[str, Any]
+) -> Iterator[Message | Skipped]:
     """What was said, in order: by the user as it was shown, by the agent as it was sent, if it was both.
 
     The user of a sub-agent is the agent that called it.
     """
-    both = {(kind, message.role) for kind, message in said if isinstance(message, Message)}
+    both = {(kind, message.role) for kind, message in spoken if isinstance(message, Message)}
     dropped = {("sent", "user")} if ("shown", "user") in both else set()
     dropped |= {("shown", "assistant")} if ("sent", "assistant") in both else set()
     git, source = ({} if not isinstance(each := meta.get(name), dict) else each for name in ("git", "source"))
-    called = "assistant" if "subagent" in source else None
+    called = "assistant" if "subagent" in source or meta.get("thread_source") == "subagent" else None
     about = {"cwd": meta.get("cwd"), "branch": git.get("branch")}
     metadata = {name: value for name, value in about.items() if isinstance(value, str)}
-    for kind, message in said:
+    for kind, message in spoken:
         if isinstance(message, Skipped):
             yield message
         elif (kind, message.role) not in dropped:

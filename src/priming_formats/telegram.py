@@ -45,12 +45,12 @@ def _messages(message: dict[str, Any], where: str) -> Iterator[Message]:
         raise ParamError(f"{where}: id", own, "must be the number of a message")
     text = message.get("text")
     parts = text if isinstance(text, list) else [text]
-    said = "".join(message_text({"content": [part]}, where) for part in parts if part is not None)
+    plain = "".join(message_text({"content": [part]}, where) for part in parts if part is not None)
     speaker = message.get("from") or message.get("from_id")
     metadata: dict[str, Any] = {"answers": answered} if isinstance(answered, int) else {}
     if forwarded := text_or_none(message.get("forwarded_from")):
         metadata["forwarded_from"] = forwarded
-    yield Message("person", said, _time(message, where), str(own), text_or_none(speaker), metadata)
+    yield Message("person", plain, _time(message, where), str(own), text_or_none(speaker), metadata)
 
 
 def _time(message: dict[str, Any], where: str) -> datetime:

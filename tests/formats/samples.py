@@ -133,7 +133,7 @@ def codex_line(kind, at="2026-01-02T08:00:00.000Z", /, **payload):
     return {"timestamp": at, "type": kind, "payload": payload}
 
 
-def said(role, *texts):
+def item(role, *texts):
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text} for text in texts]}
 
@@ -152,18 +152,18 @@ CODEX = Sample(
             ),
             codex_line(
                 "response_item",
-                **said("developer", "<permissions instructions>none</permissions instructions>"),
+                **item("developer", "<permissions instructions>none</permissions instructions>"),
             ),
             codex_line(
                 "response_item",
-                **said(
+                **item(
                     "user",
                     "# AGENTS.md instructions for /home/ada/shop\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>",
                     "<environment_context>\n  <cwd>/home/ada/shop</cwd>\n</environment_context>",
                 ),
             ),
             codex_line(
-                "response_item", "2026-01-02T08:00:01.000Z", **said("user", "Why does the sign-in test fail?")
+                "response_item", "2026-01-02T08:00:01.000Z", **item("user", "Why does the sign-in test fail?")
             ),
             codex_line(
                 "event_msg",
@@ -187,7 +187,7 @@ CODEX = Sample(
                 "event_msg", "2026-01-02T08:00:03.000Z", type="agent_message", message="The clock is wrong."
             ),
             codex_line(
-                "response_item", "2026-01-02T08:00:03.000Z", **said("assistant", "The clock is wrong.")
+                "response_item", "2026-01-02T08:00:03.000Z", **item("assistant", "The clock is wrong.")
             ),
             codex_line("event_msg", type="token_count", info=None),
         )

@@ -17,9 +17,9 @@ from .samples import (
     GEMINI_SESSION,
     codex_line,
     conversation,
+    item,
     lines,
     node,
-    said,
     turn,
 )
 
@@ -183,16 +183,16 @@ def test_an_early_session_of_bare_items_is_read_without_what_the_client_inserted
     text = lines(
         {"id": "old-1", "timestamp": "2025-06-01T08:00:00.000Z", "instructions": "Use tabs.", "git": {}},
         {"record_type": "state"},
-        said("user", "<user_instructions>\n\nUse tabs.\n\n</user_instructions>"),
-        said("user", "# AGENTS.md instructions for /shop\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>"),
-        said("user", "<environment_context>\n<cwd>/shop</cwd>\n</environment_context>", "Rename the shop."),
+        item("user", "<user_instructions>\n\nUse tabs.\n\n</user_instructions>"),
+        item("user", "# AGENTS.md instructions for /shop\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>"),
+        item("user", "<environment_context>\n<cwd>/shop</cwd>\n</environment_context>", "Rename the shop."),
         {"type": "reasoning", "id": "r", "summary": []},
         {
             "type": "local_shell_call",
             "action": {"type": "exec", "command": ["git", "mv", "a", "b"]},
             "status": "completed",
         },
-        said("assistant", "It is renamed."),
+        item("assistant", "It is renamed."),
     )
     assert read("codex", text, "rollout.jsonl")[0] == [
         ("user", "Rename the shop."),
@@ -204,7 +204,7 @@ def test_an_early_session_of_bare_items_is_read_without_what_the_client_inserted
 def test_the_user_of_a_sub_agent_is_the_agent_that_called_it(read, memory):
     text = lines(
         codex_line("session_meta", id="sub", source={"subagent": {"thread_spawn": {"depth": 1}}}),
-        codex_line("response_item", **said("user", "Look for the clock.")),
+        codex_line("response_item", **item("user", "Look for the clock.")),
     )
     assert read("codex", text, "rollout.jsonl")[0] == [("assistant", "Look for the clock.")]
     assert memory.list()[0].trust == "agent"

@@ -37,7 +37,7 @@ def by_speaker(memory):
 
 
 @pytest.mark.parametrize(
-    ("sample", "said"),
+    ("sample", "texts"),
     [
         (SLACK, [("Ada", "Who has the key, @Bo Lind?"), ("Bo Lind", "It hangs by the door.")]),
         (TELEGRAM, [("Ada", "See https://trains.example too."), ("Bo", "The train leaves at nine.")]),
@@ -46,9 +46,9 @@ def by_speaker(memory):
     ],
     ids=["slack", "telegram", "discord", "discord's own package"],
 )
-def test_people_speak_by_their_names_and_programs_do_not(sample, said, memory, tmp_path):
+def test_people_speak_by_their_names_and_programs_do_not(sample, texts, memory, tmp_path):
     run(memory, sample.format, sample.write(tmp_path))
-    assert by_speaker(memory) == said
+    assert by_speaker(memory) == texts
     assert {record.trust for record in memory.list()} == {"tool"}
     assert len({record.session for record in memory.list()}) == 1
 
