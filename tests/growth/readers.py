@@ -591,7 +591,7 @@ OF_OUR_OWN = {
     "priming.storage.sql.log": "keys, as literals",
     "priming.storage.rows": "rows of its own",
     "priming.storage.sql.writer": "sessions of its own",
-    "priming.transfer.importers": "lines of its own",
+    "priming.transfer.following": "lines of its own",
     "priming_server.postgres.dialect": "statements of its own",
     "priming_server.postgres.migrations.runner": "migrations of its own",
     "priming_server.postgres.schema": "migrations of its own",
