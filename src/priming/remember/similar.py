@@ -42,7 +42,7 @@ from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.statements.judge import differ
 from priming.text.statements.reader import as_told
-from priming.text.tokens import bigrams
+from priming.text.tokens import bigrams, terms
 from priming.types import MemoryRecord
 
 _BLOCK = 64
@@ -182,8 +182,18 @@ def rivals(
     facts = [(each.id, each.content, each.speaker) for each in stored if ids and each.kind == FACT]
     facts += [(each.id, each.content, each.speaker) for row, each in planned if row.kind == FACT]
     stated = {each: as_told(text, speaker) for each, text, speaker in facts if len(text) <= STATED}
-    opposed = {each for each, fact in stated.items() if any(differ(fact, text) for text in texts)}
+    framed = [(text, frozenset(terms(text))) for text in texts]
+    opposed = {
+        each
+        for each, fact in stated.items()
+        if any(_share_a_frame(frozenset(terms(fact)), words) and differ(fact, text) for text, words in framed)
+    }
     return opposed, stated.keys() - opposed
+
+
+def _share_a_frame(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two facts may speak of one slot: what they say the same is at least a third of the shorter."""
+    return len(a & b) * 3 >= min(len(a), len(b))
 
 
 @dataclass(slots=True)
