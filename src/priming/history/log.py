@@ -147,7 +147,7 @@ def last_operation(memory: Namespace) -> Logged:
 
 def followed_since(logged: Logged) -> int:
     """The number of the operation after which an import began, of the one that ends it."""
-    return int((logged.message or "0").split()[-1])
+    return int((logged.message or "").partition("operation ")[2].partition(",")[0] or 0)
 
 
 @dataclass

@@ -304,7 +304,7 @@ def supersede(
 ) -> MemoryRecord:
     """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
-    A version that is planned for later stays: the new one holds until then.
+    A later version stays as it is: the new one holds until that begins.
 
     ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values, but for a
     heading, which told the old text, unless no word of it is among those that changed, and for a source that is a

@@ -211,7 +211,7 @@ def relink_mentions(
     """The changes of links, and the new entities, for a memory whose text ``old`` is superseded by ``new``.
 
     Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
-    yet, and none is removed; nor if a version is planned for later, whose names may be the same.
+    yet, and none is removed; nor if a later version follows, whose names may be the same.
     """
     plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
     changes = relink(plan, old, new, at_once=at_once)

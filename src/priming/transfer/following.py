@@ -7,6 +7,7 @@ another with its text came in the same run, and else is gone.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,13 +101,14 @@ class Following:
                 total = sum(
                     self.counts[name] for name in ("stored", "duplicate", "echo", "changed", "renamed")
                 )
-                message = f"state {state_of_path}: {total} items, since operation {start}"
+                message = f"{total} items since operation {start}, state {state_of_path}"
                 with self.memory.writing() as now:
                     self.memory.write(FOLLOW, now, [], reason=self._reason, message=message)
 
     @property
     def _reason(self) -> str:
-        return f"{self.name} was followed from {json.dumps(str(self.place))}"
+        place = hashlib.blake2b(str(self.place).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        return f"{self.place.name} is in step, as {self.name} {place}"
 
     def _in_step(self, state_of_path: str) -> int:
         """The number of items of the path, if nothing changed there since it was followed, nor was taken back."""
@@ -114,11 +116,10 @@ class Following:
             operations = partial(self.memory.store.operations, self.memory.namespace, rows=False)
             latest = operations(kind=FOLLOW, limit=_REASONS)
             last = next((logged for logged in latest if logged.reason == self._reason), None)
-            words = (last.message or "").split() if last is not None else []
-            if last is None or words[1] != f"{state_of_path}:":
+            if last is None or not (last.message or "").endswith(f" {state_of_path}"):
                 return 0
             is_taken_back = any(operations(kind=kind, after=last.number, limit=1) for kind in _TAKING_BACK)
-            return 0 if is_taken_back else int(words[2])
+            return 0 if is_taken_back else int((last.message or "").split()[0])
 
     def _of_path(self) -> dict[str, str]:
         """Id → key of the active memories whose source is the path, or below it."""

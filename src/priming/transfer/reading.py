@@ -224,9 +224,9 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
 
 def digest_of(path: Path, endings: tuple[str, ...] = ()) -> str:
     """Return a hash of a file, or of the names and texts of the files with one of the endings below a folder."""
-    whole = hashlib.blake2b(digest_size=16)
+    whole = hashlib.blake2b(digest_size=8)
     for file in files(path, endings) if path.is_dir() else (path,):
-        whole.update(f"{file}\0".encode("utf-8", "surrogateescape"))
+        whole.update(f"{file.relative_to(path)}\0".encode("utf-8", "surrogateescape"))
         try:
             with file.open("rb") as opened:
                 whole.update(hashlib.file_digest(opened, "blake2b").digest())
