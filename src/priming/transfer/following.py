@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from priming.config.caller import calling, present_caller
 from priming.config.params.laws import PLASTICITY
@@ -33,7 +33,6 @@ from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, 
 from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie
 from priming.types import MemoryRecord, Progress
 
-T = TypeVar("T")
 _REASONS = 100
 _TAKING_BACK = ("undo", "rollback", "restore-backup")
 _ORDER = ("next", "next-but-one", "part-of")
@@ -131,10 +130,10 @@ class Following:
 
     def _load(self, items: Iterator[Item]) -> None:
         """Store the entries in batches, and write the ties to a file: the end of a tie may come later, or never."""
-        for batch in _batches(self._entries(items)):
+        for batch in state.batches(self._entries(items)):
             present = self._records(batch)
             new = [entry for entry in batch if entry.arguments.get("key") not in present]
-            for entry, error in _refused(new, self._remember, (ParamError, Conflict)):
+            for entry, error in state.refused(new, self._remember, (ParamError, Conflict)):
                 self._refuse(entry, error)
             for entry in batch:
                 if (record := present.get(entry.arguments.get("key") or "")) is not None:
@@ -210,7 +209,7 @@ class Following:
     def _meet(self, entry: Entry, record: MemoryRecord) -> str:
         """Compare an entry with the memory that has its key, and follow what changed; what became of it."""
         self.ids[record.id] = None
-        new = draft(entry.arguments)
+        new = entry.checked or draft(entry.arguments)
         if record.status != "active":
             if not self._retired_here(record):
                 return "duplicate"
@@ -314,41 +313,50 @@ class Following:
 
     def _make_ties(self) -> None:
         """Make the links of the ties in the file, and remove those that the source no longer states."""
+        links = {relation: self._links(relation) for relation in self.whole}
         self.ties.seek(0)
-        for batch in _batches(Tie(*json.loads(line)) for line in self.ties):
-            for tie, error in _refused(batch, self._link, (NotFound, ParamError)):
+        for batch in state.batches(self._new_ties(links)):
+            for tie, error in state.refused(batch, self._link, (NotFound, ParamError)):
                 self.counts["loose"] += 1
                 self._note(f"{tie.source} ─{tie.relation}→ {tie.target}: {error}")
-        for relation, pairs in self.whole.items():
-            self._remove_stale(relation, pairs)
-
-    def _link(self, batch: list[Tie]) -> None:
-        """Make the links of a batch but those that must stay unchanged, with the times of those that have any."""
-        fresh, others, times = list[Mapping[str, Any]](), list[Mapping[str, Any]](), {}
-        for tie in batch:
-            source, target = (self.stored_as.get(name, name) for name in (tie.source, tie.target))
-            if tie.relation in self.whole:
-                self.whole[tie.relation].add((source, target))
-            link = {"source": source, "target": target, "relation": tie.relation, "weight": tie.weight}
-            (fresh if tie.fresh else others).append(link)
-            if tie.created_at or tie.last_activated:
-                stamps = state.moment(tie.created_at), state.moment(tie.last_activated)
-                times[source, tie.relation, target] = stamps
-        links = others + (state.without_user_links(self.memory, fresh) if fresh else [])
-        self.counts["links"] += state.link_with_times(self.memory, links, times)
-
-    def _remove_stale(self, relation: str, pairs: set[tuple[str, str]]) -> None:
-        """Remove the links of a relation from memories of the run that an import made, and this one did not."""
+        stale = [
+            row for name, rows in links.items() for pair, row in rows.items() if pair not in self.whole[name]
+        ]
         with self.memory.changing() as now:
+            changes = [RowChange(row, None) for row in stale if row.given and self._linked_here(row)]
+            if changes:
+                self.memory.write("link", now, changes, reason="its source no longer says so")
+
+    def _new_ties(self, links: Mapping[str, Mapping[tuple[str, str], LinkRow]]) -> Iterator[Tie]:
+        """The ties in the file, but those of a relation that is whole whose links are there."""
+        for tie in (Tie(*json.loads(line)) for line in self.ties):
+            pair = self.stored_as.get(tie.source, tie.source), self.stored_as.get(tie.target, tie.target)
+            if tie.relation in self.whole:
+                self.whole[tie.relation].add(pair)
+            if pair not in links.get(tie.relation, ()):
+                yield replace(tie, source=pair[0], target=pair[1])
+
+    def _links(self, relation: str) -> dict[tuple[str, str], LinkRow]:
+        """The links of a relation from memories of the run, by the keys of both ends."""
+        with self.memory.reading():
             store, namespace = self.memory.store, self.memory.namespace
             rows = [
                 row for row in store.rows(namespace, LinkRow, relation=relation) if row.source in self.ids
             ]
             names = store.names(namespace, ids={end for row in rows for end in (row.source, row.target)})
-            stale = [row for row in rows if row.given and (names[row.source], names[row.target]) not in pairs]
-            changes = [RowChange(row, None) for row in stale if self._linked_here(row)]
-            if changes:
-                self.memory.write("link", now, changes, reason="its source no longer says so")
+        return {(names[row.source], names[row.target]): row for row in rows}
+
+    def _link(self, batch: list[Tie]) -> None:
+        """Make the links of a batch but those that must stay unchanged, with the times of those that have any."""
+        fresh, others, times = list[Mapping[str, Any]](), list[Mapping[str, Any]](), {}
+        for tie in batch:
+            link = {name: getattr(tie, name) for name in ("source", "target", "relation", "weight")}
+            (fresh if tie.fresh else others).append(link)
+            if tie.created_at or tie.last_activated:
+                stamps = state.moment(tie.created_at), state.moment(tie.last_activated)
+                times[tie.source, tie.relation, tie.target] = stamps
+        links = others + (state.without_user_links(self.memory, fresh) if fresh else [])
+        self.counts["links"] += state.link_with_times(self.memory, links, times)
 
     def _linked_here(self, row: LinkRow) -> bool:
         """Whether an import made a link, and nobody else set it since."""
@@ -373,27 +381,3 @@ class Following:
 
 def _ends(row: LinkRow) -> tuple[str, str, str]:
     return row.source, row.target, row.relation
-
-
-def _refused(
-    batch: list[T], work: Callable[[list[T]], None], refusals: tuple[type[PrimingError], ...]
-) -> list[tuple[T, PrimingError]]:
-    """Do the work of a batch, halved until an invalid item is alone; the items that are refused, and why."""
-    if not batch:
-        return []
-    try:
-        work(batch)
-    except refusals as error:
-        if len(batch) == 1:
-            return [(batch[0], error)]
-        half = len(batch) // 2
-        return _refused(batch[:half], work, refusals) + _refused(batch[half:], work, refusals)
-    return []
-
-
-def _batches(items: Iterable[T]) -> Iterator[list[T]]:
-    from priming.config.params.limits import STORE
-
-    source = iter(items)
-    while batch := list(islice(source, STORE.batch)):
-        yield batch

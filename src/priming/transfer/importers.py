@@ -24,6 +24,7 @@ from priming.storage.rows import LinkRow, ends_of
 
 if TYPE_CHECKING:
     from priming.namespace import Namespace
+    from priming.remember.drafts import Draft
     from priming.transfer.state import ImportedState
 
 OWN = "priming"
@@ -41,6 +42,8 @@ class Entry:
 
     arguments: Mapping[str, Any]
     state: ImportedState | None = None
+    checked: Draft | None = field(default=None, compare=False, repr=False)
+    """The arguments, if the importer has checked them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,10 +160,9 @@ def time_of(value: Any, where: str) -> datetime | None:
 def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
     """An entry of valid arguments of ``remember``; an error names the place of the invalid ones."""
     try:
-        draft(arguments)
+        return Entry(arguments, checked=draft(arguments))
     except ParamError as error:
         raise ParamError.of([f"{where}: {violation}" for violation in error.violations]) from None
-    return Entry(arguments)
 
 
 def label(text: str, limit: int = LABEL_LETTERS) -> str:

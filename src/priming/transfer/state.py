@@ -1,13 +1,14 @@
-"""Imported memories with a state, such as counts of uses, and imported links that must not replace a user's."""
+"""What an import writes: batches, memories with a state, and links that must not replace a user's."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeVar
 
 from priming.config.ids import derived
@@ -15,7 +16,7 @@ from priming.config.profiles import FLOOP
 from priming.config.values import dataclass
 from priming.config.words import STATUSES, UNDIRECTED
 from priming.core.arguments.checks import check_time
-from priming.errors import ParamError
+from priming.errors import ParamError, PrimingError
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text
 from priming.remember.links import link_many
@@ -230,3 +231,28 @@ def link_with_times(
             if changes:
                 memory.write(OPERATION, now, changes)
     return len(new_links)
+
+
+def refused(
+    batch: list[T], work: Callable[[list[T]], None], refusals: tuple[type[PrimingError], ...]
+) -> list[tuple[T, PrimingError]]:
+    """Do the work of a batch, halved until an invalid item is alone; the items that are refused, and why."""
+    if not batch:
+        return []
+    try:
+        work(batch)
+    except refusals as error:
+        if len(batch) == 1:
+            return [(batch[0], error)]
+        half = len(batch) // 2
+        return refused(batch[:half], work, refusals) + refused(batch[half:], work, refusals)
+    return []
+
+
+def batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield items as lists of as many as one transaction writes."""
+    from priming.config.params.limits import STORE
+
+    source = iter(items)
+    while batch := list(islice(source, STORE.batch)):
+        yield batch
