@@ -1,18 +1,14 @@
 """The act phase: a task is carried out, verified, closed or tried again, and learnt from.
 
 Whoever carries out tasks is a ``TaskDriver``: an agent, or another program that reports what it did. ``advance``
-takes one step of a task for either, and each step is saved before the next begins: after a process was killed, at
-most the step it was at is repeated.
+takes one step of a task for either, past the same guard and the same gate, and each step is saved before the next
+begins: after a process was killed, at most the step it was at is repeated.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Protocol
 
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
@@ -21,8 +17,8 @@ from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import DeadlineExceeded, Turn, text_field, validated_answer
+from priming_loop.gates.guard import destructive_reason
 from priming_loop.learning import learn_from_task
-from priming_loop.planning import is_rooted
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -36,12 +32,12 @@ from priming_loop.session import (
     TaskOutcome,
     TaskPlan,
     Verification,
+    Wait,
     assessment_of,
     with_attempt,
     with_outcome,
     with_task,
 )
-from priming_loop.session_store import LOOP, LoopParams
 
 PHASE = "act"
 
@@ -60,7 +56,6 @@ SCHEMA: Schema = {
     "additionalProperties": False,
 }
 """The schema of the answer."""
-_WORD = re.compile(r"[^\s;|&()<>\"'`$=]+")
 
 
 def act(
@@ -136,63 +131,14 @@ def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResul
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
 
 
-def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP, *, folder: Path | str = ".") -> str | None:
-    """Why a person must allow a task before it begins; None if there is no reason.
-
-    A task is destructive if its command contains the words of a rule of ``params.destructive`` in their order,
-    whatever the folder of a program; or if one of its files is among ``params.precious``, or outside ``folder``. A
-    file is where its path leads: symbolic links are followed before paths are compared.
-
-    >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/rm -r .'"))
-    "its command contains 'rm'"
-    >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
-    """
-    words = [word.rsplit("/", 1)[-1].casefold() for word in _WORD.findall(plan.verify or "")]
-    for rule in params.destructive:
-        if _in_order(words, rule.casefold().split()):
-            return f"its command contains {rule!r}"
-    for path in plan.delta:
-        place = _place(path, Path(folder))
-        if place is None:
-            return f"it concerns {path}, which is outside the folder"
-        if any(_fits(name, rule) for rule in params.precious for name in (path, place)):
-            return f"it is about {path}" + ("" if _fits(place, path) else f", which is {place}")
-    return None
-
-
-def _in_order(words: list[str], rule: list[str]) -> bool:
-    left = iter(words)
-    return all(any(fnmatchcase(word, part) for word in left) for part in rule)
-
-
-def _place(path: str, folder: Path) -> str | None:
-    """The target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
-    if is_rooted(path) and not Path(path).is_absolute():
-        return None
-    try:
-        root = folder.resolve()
-        target = (root / path.replace("\\", "/")).resolve()
-        return None if target.is_symlink() else target.relative_to(root).as_posix()  # a link to itself
-    except (OSError, RuntimeError, ValueError):
-        return None
-
-
-def _fits(path: str, rule: str) -> bool:
-    """Whether the end of a path has the form of a rule; capitals do not count, as on many file systems."""
-    parts = path.removeprefix("./").casefold().split("/")
-    return any(fnmatchcase("/".join(parts[place:]), rule.casefold()) for place in range(len(parts)))
-
-
-class TaskDriver(Protocol):
-    """Whoever carries out tasks."""
-
-    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
-        """The result of the open attempt; None if there is none yet. ``AgentError`` if none will come."""
-        ...
-
-
 class AgentDriver:
-    """Has an agent carry out tasks."""
+    """Has an agent carry out the tasks of the latest plan, in their order."""
+
+    acts_here = True
+
+    def task(self, session: Session) -> Task | None:
+        """The first that is pending."""
+        return session.next_task
 
     def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
         """Ask the agent."""
@@ -210,9 +156,17 @@ class AgentDriver:
 
 @dataclass(slots=True)
 class ReportDriver:
-    """Another program that carries out tasks: it has reported the result of one attempt."""
+    """Another program that carries out tasks: it has reported the result of one attempt at one of them."""
 
+    seq: int
     result: ActionResult | None
+    acts_here: bool = False
+
+    def task(self, session: Session) -> Task | None:
+        """The task of the report, while it is open."""
+        return next(
+            (task for task in session.tasks if (task.seq, task.status) == (self.seq, "pending")), None
+        )
 
     def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:  # noqa: ARG002
         """The report; None for the next attempt."""
@@ -220,15 +174,28 @@ class ReportDriver:
         return result
 
 
-def advance(turn: Turn, driver: TaskDriver, session: Session, task: Task) -> Session | None:
-    """Take one step of a task; None if its driver has reported nothing yet, or nothing is left to do."""
-    if task.status != "pending":
-        return None if task.learnt is not None else _learnt(turn, session, task)
+def guarded(turn: Turn, session: Session, task: Task) -> Session:
+    """The session with a person's yes to a task that needs it, or waiting for that; otherwise as it is."""
+    if task.seq in session.allowed:
+        return session
+    why = destructive_reason(task.plan, session.folder or ".")
+    if why is None:
+        return session
+    wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
+    person = turn.environment.person
+    if person is None or not person.allow(session, wait):
+        return replace(session, waits=wait)
+    return replace(session, allowed=(*session.allowed, task.seq))
+
+
+def advance(turn: Turn, session: Session, task: Task) -> Session | None:
+    """Take one step of an open task; None if its driver has reported nothing yet."""
     last = task.attempts[-1]
     if last.acted is None and last.error is None:
-        return _performed(turn, driver, session, task)
+        return _performed(turn, session, task)
     if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
-        return _verified(turn, session, task, last)
+        checked = guarded(turn, session, task)
+        return checked if checked.waits is not None else _verified(turn, checked, task, last)
     return _settled(turn, session, task, last)
 
 
@@ -244,10 +211,10 @@ def last_verification(task: Task) -> Verification | None:
     return results[-1] if results else None
 
 
-def _performed(turn: Turn, driver: TaskDriver, session: Session, task: Task) -> Session | None:
+def _performed(turn: Turn, session: Session, task: Task) -> Session | None:
     last = task.attempts[-1]
     try:
-        result = driver.perform(turn, session, task)
+        result = turn.driver.perform(turn, session, task)
     except AgentError as error:
         return with_task(session, with_attempt(task, replace(last, error=str(error))))
     return None if result is None else with_task(session, with_attempt(task, replace(last, acted=result)))
@@ -311,7 +278,7 @@ def _notes(task: Task) -> str:
     return errors[-1] if errors else ""
 
 
-def _learnt(turn: Turn, session: Session, task: Task) -> Session:
+def learnt(turn: Turn, session: Session, task: Task) -> Session:
     """Learn from a task; a task to which no agent answered teaches nothing."""
     learnt = LearningResult()
     if task.results:

@@ -2,6 +2,7 @@
 
 import priming.memory
 import priming_loop.steps.lessons
+import priming_loop.steps.meta
 import priming_loop.steps.report
 import priming_loop.steps.tasks
 import priming_loop.steps.upkeep
@@ -21,10 +22,10 @@ class LoopVerbs(priming.memory.Memory):
     loop_task_add = priming_loop.steps.tasks.loop_task_add
     loop_task_block = priming_loop.steps.tasks.loop_task_block
     loop_task_get = priming_loop.steps.tasks.loop_task_get
-    loop_meta_record = priming_loop.steps.tasks.loop_meta_record
-    loop_meta_assess = priming_loop.steps.tasks.loop_meta_assess
-    loop_meta_summary = priming_loop.steps.tasks.loop_meta_summary
-    loop_meta_clear = priming_loop.steps.tasks.loop_meta_clear
+    loop_meta_record = priming_loop.steps.meta.loop_meta_record
+    loop_meta_assess = priming_loop.steps.meta.loop_meta_assess
+    loop_meta_summary = priming_loop.steps.meta.loop_meta_summary
+    loop_meta_clear = priming_loop.steps.meta.loop_meta_clear
     loop_report = priming_loop.steps.report.loop_report
     loop_list = priming_loop.steps.report.loop_list
     loop_task_complete = priming_loop.steps.tasks.loop_task_complete

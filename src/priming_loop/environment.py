@@ -16,7 +16,7 @@ from priming.errors import AgentError, ParamError
 from priming.llm.agents import CommandAgent, EndpointAgent
 from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
-from priming_loop.session import Session, Wait
+from priming_loop.session import ActionResult, Session, Task, Wait
 from priming_loop.session_store import LOOP, LoopParams, Sessions
 from priming_loop.verification import Verifier, verify
 
@@ -116,6 +116,21 @@ class Person(Protocol):
         ...
 
 
+class TaskDriver(Protocol):
+    """Whoever carries out tasks."""
+
+    acts_here: bool
+    """Whether what it does begins here: a plan is approved, and each task is begun with its memories."""
+
+    def task(self, session: Session) -> Task | None:
+        """The task that it works on; None if it works on none now."""
+        ...
+
+    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
+        """The result of the open attempt; None if there is none yet. ``AgentError`` if none will come."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class LoopEnvironment:
     """What a run works with. ``yes``: plans are approved without asking, destructive tasks are not.
@@ -142,6 +157,7 @@ class Turn:
 
     environment: LoopEnvironment
     sessions: Sessions
+    driver: TaskDriver
     began: float = 0.0
     previous_seconds: float = 0.0
     parent: Session | None = None
@@ -149,11 +165,14 @@ class Turn:
     minutes: float | None = None
 
     @classmethod
-    def of(cls, environment: LoopEnvironment, session: Session, parent: Session | None = None) -> Turn:
+    def of(
+        cls, environment: LoopEnvironment, driver: TaskDriver, session: Session, parent: Session | None = None
+    ) -> Turn:
         """A turn that begins now."""
         return cls(
             environment,
             Sessions(environment.memory),
+            driver,
             environment.monotonic(),
             session.seconds,
             parent,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from priming.config.words import ASSESSMENTS, IMPASSES
@@ -15,6 +13,7 @@ from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import text_field, validated_answer
+from priming_loop.gates.paths import project_path
 from priming_loop.session import (
     DELIVERED,
     Impasse,
@@ -27,10 +26,10 @@ from priming_loop.session import (
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
-
-_ROOTED = re.compile(
-    r"\s*(?:[/~\\]|\$\w+(?:[/\\]|$)|\$[{(]|`|%\w+%|[a-z][a-z\d+.-]+:(?:[/\\]|$))", re.IGNORECASE
+_NAME_GATES = (
+    "Plan again, with a command under verify for every task; leave null only if no command can verify it."
 )
+
 _TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
 
 
@@ -63,6 +62,8 @@ def plan(
     assessment: Assessment | None,
     *,
     answered: Sequence[tuple[str, str]] = (),
+    results: Sequence[str] = (),
+    needs_gates: bool = False,
     lineage: Sequence[str] = (),
     subgoal: str | None = None,
     params: ContextParams = CONTEXT,
@@ -74,6 +75,8 @@ def plan(
         gathered: the objective and its context.
         assessment: how the session is going: its advice is part of the prompt.
         answered: questions that a person answered, with the answers.
+        results: how the subgoals of earlier impasses ended, in words.
+        needs_gates: whether the plan before lacked commands that verify its tasks.
         lineage: the tasks delivered before, in words.
         subgoal: the objective above, if this one is a step out of its impasse.
         params: limits of what the prompt shows and of what the answer may contain.
@@ -83,7 +86,14 @@ def plan(
 
     """
     text = planning_prompt(
-        gathered, assessment, answered=answered, lineage=lineage, subgoal=subgoal, params=params
+        gathered,
+        assessment,
+        answered=answered,
+        results=results,
+        needs_gates=needs_gates,
+        lineage=lineage,
+        subgoal=subgoal,
+        params=params,
     )
     return validated_answer(agent, text, SCHEMA, lambda answer: parse_plan(answer, params), params.repairs)
 
@@ -93,6 +103,8 @@ def planning_prompt(
     assessment: Assessment | None = None,
     *,
     answered: Sequence[tuple[str, str]] = (),
+    results: Sequence[str] = (),
+    needs_gates: bool = False,
     lineage: Sequence[str] = (),
     subgoal: str | None = None,
     params: ContextParams = CONTEXT,
@@ -106,6 +118,8 @@ def planning_prompt(
             context.advice(assessment),
             f"It looks {complexity.level}{signs}.",
             _answers_section(answered, params),
+            _results_section(results, params),
+            _NAME_GATES if needs_gates else None,
             context.memories_section(gathered),
             context.lineage_section(lineage, params),
             context.codebase_section(gathered.codebase),
@@ -164,6 +178,11 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
         for question, answer in answered
     ]
     return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
+
+
+def _results_section(results: Sequence[str], params: ContextParams) -> str | None:
+    lines = [quote_text(context.cut(result, params.text_length)) for result in results]
+    return "How the steps out of earlier impasses ended:\n" + fenced("\n".join(lines)) if lines else None
 
 
 def parse_plan(answer: Answer, params: ContextParams = CONTEXT) -> PlanningResult:
@@ -231,33 +250,3 @@ def _task(number: int, answer: Mapping[str, Any], params: ContextParams) -> Task
     return TaskPlan(
         objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], params.answer_length)
     )
-
-
-def project_path(name: str, path: str) -> str:
-    """A path in the project, without detours; a path that leaves the project is refused.
-
-    >>> project_path("delta", "./src/../src/app.py")
-    'src/app.py'
-    >>> project_path("delta", "src/../../../etc/passwd")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    priming.errors.ParamError: delta = ...: must be the path of a file in the project, such as src/app.py
-    """
-    parts: list[str] = []
-    for part in PurePosixPath(path.replace("\\", "/")).parts:
-        if part == ".." and parts and parts[-1] != "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    if not parts or is_rooted(path) or ".." in parts or not path.isprintable():
-        raise ParamError(name, path, "must be the path of a file in the project, such as src/app.py")
-    return "/".join(parts)
-
-
-def is_rooted(path: str) -> bool:
-    """Whether a path does not begin in the project: it begins at a root, a drive, a home, a variable or an address.
-
-    >>> [is_rooted(path) for path in ("$HOME/x", "file:///etc/passwd", "~/x", "app/routes/$user.tsx")]
-    [True, True, True, False]
-    """
-    return bool(_ROOTED.match(path) or PureWindowsPath(path).drive)

@@ -17,6 +17,7 @@ from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment, with_timeout
 from priming_loop.planning import plan
 from priming_loop.session import (
+    BLOCKED,
     DELIVERED,
     UNVERIFIED,
     Limits,
@@ -74,6 +75,33 @@ class ResumeOptions:
     yes: bool = False
     answer: str | None = None
     minutes: float | None = None
+    is_person: bool = True
+    """Whether a person at this machine says yes, who may allow what is destructive."""
+
+
+def allow(memory: Namespace, session_id: str, seq: int | None = None) -> Session:
+    """Allow a destructive task, which a person says yes to: the one that the session waits for, or one by number.
+
+    Raises:
+        NotFound: no such session, or no such task.
+        Conflict: nothing there needs a yes.
+
+    """
+    sessions = Sessions(memory)
+    with sessions.lock(sessions.root(session_id).id):
+        session = _active(sessions, sessions.get(session_id))
+        waits = session.waits if session.waits is not None and session.waits.what == "destructive" else None
+        number = waits.seq if seq is None and waits is not None else seq
+        task = next((task for task in session.tasks if task.seq == number), None)
+        if number is not None and task is None:
+            raise NotFound(f"session {session_id} has no task {number}")
+        if task is None or task.status != "pending":
+            raise Conflict(
+                f"no task of session {session_id} waits for a yes: 'priming loop status {session_id}'"
+            )
+        is_waiting = waits is not None and waits.seq == number
+        allowed = tuple(dict.fromkeys((*session.allowed, task.seq)))
+        return sessions.save(replace(session, allowed=allowed, waits=None if is_waiting else session.waits))
 
 
 def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions) -> Session:
@@ -144,6 +172,9 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
         if wait.what == "approval":
             return replace(fresh, approved=True)
         if wait.what == "destructive" and wait.seq is not None:
+            if not options.is_person:
+                rule = f"is no program's to give for {wait.about}: 'priming loop allow {session.id}' is a person's"
+                raise ParamError("yes", True, rule)
             return replace(fresh, allowed=(*fresh.allowed, wait.seq))
     return fresh
 
@@ -166,8 +197,13 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
         return fresh
     if not options.answer.strip():
         raise ParamError("answer", options.answer, "must not be blank")
-    answered = (*fresh.answered, (_DIFFERENTLY, options.answer))
-    return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
+    return replace(
+        fresh,
+        answered=(*fresh.answered, (_DIFFERENTLY, options.answer)),
+        begun_with=len(fresh.outcomes),
+        without_progress=False,
+        dropped=tuple(task.seq for task in session.tasks if task.status in (BLOCKED, "pending")),
+    )
 
 
 def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent | None = None) -> Thought:
@@ -227,7 +263,8 @@ def loop_resume(
 
     Args:
         session: the session.
-        yes: whether a person approves what it waits for.
+        yes: whether a person approves the plan that it waits for. A task that may destroy something waits for
+            ``priming loop allow``, which a person types.
         answer: a person's answer to its question, or another approach.
         budget_minutes: minutes more.
         agent: the agent.
@@ -236,7 +273,7 @@ def loop_resume(
     """
     timeout = Sessions(memory).root(session).limits.timeout
     environment = _environment(memory, _timed(agent, timeout), yes, progress)
-    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes))
+    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes, is_person=False))
     return report(Sessions(memory), resumed)
 
 

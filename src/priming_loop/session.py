@@ -281,6 +281,10 @@ class Session:
     left_out: int = 0
     """Number of planned tasks beyond the limit."""
     answered: tuple[tuple[str, str], ...] = ()
+    results: tuple[str, ...] = ()
+    """How the subgoals ended, in words."""
+    dropped: tuple[int, ...] = ()
+    """Tasks that were not delivered, of plans that a person's answer replaced."""
     outcomes: tuple[TaskOutcome, ...] = ()
     begun_with: int = 0
     """Number of outcomes that belong to an approach a person has abandoned."""
@@ -317,14 +321,19 @@ class Session:
 
     @property
     def open_tasks(self) -> tuple[Task, ...]:
-        """The latest task of each objective, of all plans, if it is not delivered."""
-        latest = {plain_objective(task.plan.objective): task for task in self.tasks}
-        return tuple(task for task in self.tasks if task in latest.values() and task.status != DELIVERED)
+        """The latest task of each objective, of all plans that no answer replaced, if it is not delivered."""
+        latest = {plain_objective(task.plan.objective): task for task in self.counted}
+        return tuple(task for task in self.counted if task in latest.values() and task.status != DELIVERED)
+
+    @property
+    def counted(self) -> tuple[Task, ...]:
+        """The tasks, but for those that were dropped."""
+        return tuple(task for task in self.tasks if task.seq not in self.dropped)
 
     @property
     def tally(self) -> tuple[int, int]:
         """The number of delivered tasks and of all: those of the same objective count once, dropped ones are open."""
-        objectives = {plain_objective(task.plan.objective) for task in self.tasks}
+        objectives = {plain_objective(task.plan.objective) for task in self.counted}
         still_open = {plain_objective(task.plan.objective) for task in self.open_tasks}
         return len(objectives - still_open), len(objectives) + self.left_out
 

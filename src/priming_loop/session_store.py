@@ -26,56 +26,6 @@ _DEEPEST = 10
 """Maximum depth of subgoals, whatever is requested: each is a session within a session."""
 
 
-_COMMANDS = (
-    "rm",
-    "rmdir",
-    "shred",
-    "dd",
-    "mkfs*",
-    "truncate",
-    "kill",
-    "killall",
-    "pkill",
-    "shutdown",
-    "reboot",
-    "sudo",
-    "git push",
-    "git reset",
-    "git clean",
-    "git checkout",
-    "git restore",
-    "git rebase",
-    "git branch -D",
-    "drop table",
-    "drop database",
-    "delete from",
-    "dropdb",
-    "kubectl delete",
-    "kubectl apply",
-    "helm uninstall",
-    "terraform apply",
-    "terraform destroy",
-    "docker system prune",
-    "docker volume rm",
-    "npm publish",
-    "twine upload",
-    "cargo publish",
-    "priming purge",
-)
-_FILES = (
-    ".git/*",
-    ".priming/*",
-    ".env",
-    ".env.*",
-    "*.pem",
-    "*.key",
-    "id_rsa*",
-    "*.db",
-    "*.sqlite*",
-    "*.tfstate",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class LoopParams:
     """How far the loop may go by itself."""
@@ -98,10 +48,6 @@ class LoopParams:
     """Number of deliveries by the same patterns after which an objective needs no reasoning (Arc)."""
     alternatives: int = 3
     """Maximum number of patterns listed as alternatives if the approach is given up."""
-    destructive: tuple[str, ...] = _COMMANDS
-    """Words of a gate's command, in this order, that require a person's approval."""
-    precious: tuple[str, ...] = _FILES
-    """Files of a task that require a person's approval, as does any file outside the folder."""
 
 
 LOOP = LoopParams()

@@ -13,9 +13,9 @@ from operator import add
 
 from priming.errors import AgentError, ParamError
 from priming.recall.recall import recall
-from priming_loop.acting import AgentDriver, advance, destructive_reason, open_attempt
+from priming_loop.acting import AgentDriver, advance, guarded, learnt, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
-from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
+from priming_loop.environment import DeadlineExceeded, LoopEnvironment, TaskDriver, Turn
 from priming_loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
 from priming_loop.planning import plan, proven_plan
 from priming_loop.session import (
@@ -35,6 +35,7 @@ from priming_loop.session import (
 from priming_loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
 
 LAST = "SUMMARY"
+_AGENT = AgentDriver()
 _WHY = {
     "interrupt": "the run was interrupted, and can be resumed",
     "minutes": "the minutes of the run are over",
@@ -43,22 +44,27 @@ _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
 """How a session ends by the statuses of its open tasks, in order of precedence."""
 _RECENT = 20
 """Maximum number of sessions of an objective that are examined for a proven plan."""
-_GATES = "Which command verifies each task?"
-_NAME_GATES = (
-    "Plan again, with a command under verify for every task; leave null only if no command can verify it."
-)
 
 
-def go_on(environment: LoopEnvironment, session: Session, parent: Session | None = None) -> Session:
-    """Take step after step until the session ends, stops, or waits for a person."""
-    turn = Turn.of(environment, session, parent)
+def go_on(
+    environment: LoopEnvironment,
+    session: Session,
+    parent: Session | None = None,
+    driver: TaskDriver = _AGENT,
+) -> Session:
+    """Take step after step until the session ends, stops, waits for a person, or its driver has nothing to report."""
+    turn = Turn.of(environment, driver, session, parent)
     while session.state != LAST:
         stop = turn.stop_reason()
         if stop is None:
             try:
-                session = _STEPS[session.state](turn, session)
+                after = _STEPS[session.state](turn, session)
             except DeadlineExceeded:
                 stop = "minutes"
+            else:
+                if after is None:
+                    break
+                session = after
         if stop is not None:
             session = replace(session, stopped=stop, why=_WHY[stop])
         session = turn.save(session)
@@ -111,6 +117,8 @@ def _reason(turn: Turn, session: Session) -> Session:
             session.gathered,
             assessment,
             answered=session.answered,
+            results=session.results,
+            needs_gates=session.gates_requested,
             lineage=(*turn.lineage(session), *_left_open(session)),
             subgoal=None if turn.parent is None else turn.parent.objective,
         )
@@ -131,7 +139,11 @@ def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
 def _left_open(session: Session) -> list[str]:
     """The open tasks of earlier plans, in words."""
     left = [task for task in session.open_tasks if task.status in ("pending", UNVERIFIED)]
-    return [f"still open: {task.plan.objective}" for task in left]
+    dropped = [task for task in session.tasks if task.seq in session.dropped and task.status == "pending"]
+    return [
+        *(f"still open: {task.plan.objective}" for task in left),
+        *(f"dropped with its plan: {task.plan.objective}" for task in dropped),
+    ]
 
 
 def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
@@ -141,8 +153,7 @@ def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
     if result.question is not None:
         return replace(session, state="UNCLEAR")
     if not session.gates_requested and any(task.verify is None for task in result.tasks):
-        answered = (*session.answered, (_GATES, _NAME_GATES))
-        return replace(session, gates_requested=True, reasoned=None, answered=answered)
+        return replace(session, gates_requested=True, reasoned=None)
     return _planned(session, result.tasks)
 
 
@@ -168,8 +179,8 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:
         return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
-    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", outcome_of(child)))
-    return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
+    results = (*session.results, f"{impasse.subgoal}: {outcome_of(child)}")
+    return replace(session, state="CONTEXT", below=None, reasoned=None, results=results)
 
 
 def _unclear(_turn: Turn, session: Session) -> Session:
@@ -187,17 +198,19 @@ def _ask(turn: Turn, session: Session) -> Session:
     return with_answer(session, question, answer)
 
 
-def _act(turn: Turn, session: Session) -> Session:
-    """Take one step of the next task, once the plan is approved."""
-    if not session.approved:
+def _act(turn: Turn, session: Session) -> Session | None:
+    """Take one step of the driver's task; what begins here begins once the plan is approved."""
+    acts_here = turn.driver.acts_here
+    if acts_here and not session.approved:
         return _approval(turn, session)
-    task = session.next_task
+    task = turn.driver.task(session)
     if task is None:
-        return replace(session, state="DONE")
-    if task.gathered is None:
+        return None if session.next_task is not None else replace(session, state="DONE")
+    if acts_here and task.gathered is None:
         return _begin(turn, session, task)
-    after = advance(turn, AgentDriver(), session, task)
-    assert after is not None, "an agent's result is there at once"
+    after = advance(turn, session, task)
+    if after is None:
+        return None
     is_open = any(other.seq == task.seq and other.status == "pending" for other in after.tasks)
     return after if is_open else replace(after, state="NEXT")
 
@@ -218,13 +231,9 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
     """Begin a task, unless metacognition advises against it or a person must allow it."""
     if assessment_of(session).advice == "pivot_now":
         return _pivot(turn, session)
-    why = destructive_reason(task.plan, turn.environment.params, folder=session.folder)
-    if why is not None and task.seq not in session.allowed:
-        wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
-        person = turn.environment.person
-        if person is None or not person.allow(session, wait):
-            return replace(session, waits=wait)
-        session = replace(session, allowed=(*session.allowed, task.seq))
+    session = guarded(turn, session, task)
+    if session.waits is not None:
+        return session
     gathered = gather(
         turn.environment.memory,
         task.plan.objective,
@@ -240,18 +249,17 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
 
 
 def _next(turn: Turn, session: Session) -> Session:
-    """Learn from the task that is closed, then take the next one."""
-    learnt = _learn_from_tasks(turn, session)
-    if learnt is not None:
-        return learnt
+    """Learn from a task that is closed, then take the next one."""
+    task = _unlearnt(session)
+    if task is not None:
+        return learnt(turn, session, task)
     return replace(session, state="ACT" if session.next_task else "DONE")
 
 
-def _learn_from_tasks(turn: Turn, session: Session) -> Session | None:
-    """Learn from the first closed task that has not been learned from; None if there is none."""
+def _unlearnt(session: Session) -> Task | None:
+    """The first closed task that nothing was learned from."""
     tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
-    task = next(tasks, None)
-    return None if task is None else advance(turn, AgentDriver(), session, task)
+    return next(tasks, None)
 
 
 def _done(_turn: Turn, session: Session) -> Session:
@@ -265,6 +273,15 @@ def _done(_turn: Turn, session: Session) -> Session:
 
 
 def _why(session: Session, ended: str) -> str | None:
+    """Why a session ended so, and which tasks were dropped with a plan that a person's answer replaced."""
+    dropped = ", ".join(
+        f"{task.seq} ({task.plan.objective})" for task in session.tasks if task.seq in session.dropped
+    )
+    parts = [_open_in_words(session, ended), f"dropped for another way: {dropped}" if dropped else None]
+    return "; ".join(filter(None, parts)) or None
+
+
+def _open_in_words(session: Session, ended: str) -> str | None:
     if ended == DELIVERED:
         return None
     if ended == "limit":
@@ -308,9 +325,9 @@ def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
 
 def _learn(turn: Turn, session: Session) -> Session:
     """Learn from the tasks that remain, then from the session as a whole."""
-    learnt = _learn_from_tasks(turn, session)
-    if learnt is not None:
-        return learnt
+    task = _unlearnt(session)
+    if task is not None:
+        return learnt(turn, session, task)
     memory = turn.environment.memory
     nothing_tried = session.earlier and not session.round_tasks
     if session.ended == "pivot" and not session.reasoned and (nothing_tried or session.learnt is not None):
@@ -328,7 +345,7 @@ def _learn(turn: Turn, session: Session) -> Session:
     return replace(session, state=LAST, learnt=total)
 
 
-_STEPS: Mapping[str, Callable[[Turn, Session], Session]] = {
+_STEPS: Mapping[str, Callable[[Turn, Session], Session | None]] = {
     "INIT": _init,
     "CONTEXT": _context,
     "REASON": _reason,

@@ -53,8 +53,9 @@ from priming_agents import agents, context, events
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
-from priming_loop import acting, codebase, lessons, planning, session, subgoals, verification
+from priming_loop import codebase, lessons, session, subgoals, verification
 from priming_loop import context as loop_context
+from priming_loop.gates import guard, paths
 from priming_loop.session import TaskPlan
 from priming_server import responses
 from priming_server.ethos import socket as ethos
@@ -224,8 +225,10 @@ READERS = (
     ),
     _reader(
         "command that destroys",
-        lambda text: acting.destructive_reason(TaskPlan("Do it.", (), verify=text)),
-        "priming_loop.acting",
+        lambda text: guard.destructive_reason(TaskPlan("Do it.", (), verify=text)),
+        "priming_loop.gates.guard",
+        "priming_loop.gates.programs",
+        "priming_loop.gates.shell",
     ),
     _reader(
         "occasion",
@@ -529,8 +532,8 @@ READERS = (
     ),
     _reader(
         "path of a plan",
-        lambda text: (planning.is_rooted(text), planning.project_path("path", text)),
-        "priming_loop.planning",
+        lambda text: (paths.is_rooted(text), paths.project_path("path", text)),
+        "priming_loop.gates.paths",
     ),
 )
 

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
-from priming_loop.acting import SCHEMA, act, acting_prompt, destructive_reason
+from priming_loop.acting import SCHEMA, act, acting_prompt
+from priming_loop.gates.guard import destructive_reason
 from priming_loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
-from priming_loop.session_store import LoopParams
 
 PLAN = TaskPlan("Mend subtract", ("src/calc.py", "src/more.py"), "pytest -q tests && ruff check")
 GATHERED = ObjectiveContext(
@@ -201,9 +201,3 @@ def test_files_that_are_precious_or_elsewhere_are_seen(path):
 )
 def test_other_files_are_left_alone(path):
     assert destructive_reason(TaskPlan("Change it", (path,))) is None
-
-
-def test_the_lists_are_parameters():
-    params = LoopParams(destructive=("make deploy",), precious=())
-    assert destructive_reason(TaskPlan("Ship it", verify="make -j2 deploy"), params) is not None
-    assert destructive_reason(TaskPlan("Tidy up", (".env",), "rm x"), params) is None

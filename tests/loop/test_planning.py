@@ -14,7 +14,8 @@ from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.codebase import CONTEXT
-from priming_loop.planning import SCHEMA, plan, planning_prompt, project_path
+from priming_loop.gates.paths import project_path
+from priming_loop.planning import SCHEMA, plan, planning_prompt
 from priming_loop.session import Codebase, Complexity, Impasse, ObjectiveContext, ShownMemory, TaskPlan
 
 BARE = ObjectiveContext("Make the tests pass")

@@ -32,22 +32,19 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
     assert done.ended == "delivered"
 
 
-def test_what_was_planned_before_and_never_begun_is_open_until_it_is_done(runs):
+def test_an_answer_drops_the_plan_before_and_names_its_tasks(runs):
     plan = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef", "gh", "ij")))
     session = runs.run([plan, blocked(), blocked(), blocked()])
     assert session.ended == "pivot"
     answer = ResumeOptions(answer="Begin at the end.")
-    session = runs.resume(session, [planned(("Part ij is loose", PASSES)), delivered()], answer)
-    reply = report(Sessions(runs.memory), session)
-    assert (session.ended, reply.status) == ("blocked", 3)
-    assert "still open: Part gh is loose" in runs.agent.prompts[0]
-    assert "1 of 5 tasks delivered" in reply.why
-    assert [task.seq for task in session.open_tasks] == [1, 2, 3, 4]
-    rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef")))
-    session = runs.resume(session, [rest, delivered(), delivered(), delivered()])
-    assert (session.ended, [task.seq for task in session.open_tasks]) == ("incomplete", [4])
-    assert "still open: 4 (pending)" in session.why
-    session = runs.resume(session, [planned(("Part gh is loose", PASSES)), delivered()])
+    session = runs.resume(session, [planned(("Part ij is loose", PASSES)), blocked()], answer)
+    assert "dropped with its plan: Part gh is loose" in runs.agent.prompts[0]
+    assert [task.seq for task in session.open_tasks] == [6]
+    assert (
+        "0 of 1 tasks delivered; still open: 6 (blocked); dropped for another way: 1 (Part ab" in session.why
+    )
+    rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ij", "kl")))
+    session = runs.resume(session, [rest, delivered(), delivered()])
     assert (session.ended, status_of(session), session.open_tasks) == ("delivered", 0, ())
 
 

@@ -85,9 +85,10 @@ def test_a_session_that_pivoted_stops_again_until_a_person_says_what_to_do_diffe
     assert runs.phases == []
     values = ResumeOptions(answer="Glue it.")
     done = runs.resume(session, [planned(("Glue it", PASSES)), delivered()], values)
-    assert (done.ended, status_of(done)) == ("blocked", 3)
-    assert "1 of 4 tasks delivered; still open: 1 (blocked), 2 (blocked), 3 (blocked)" in done.why
+    assert (done.ended, status_of(done), done.tally) == ("delivered", 0, (1, 1))
+    assert all(f"{seq} (Part {name} is loose)" in done.why for seq, name in ((1, "ab"), (2, "cd"), (3, "ef")))
     assert "Glue it." in runs.agent.prompts[0]
+    assert runs.resume(done) == done
 
 
 def test_a_session_that_was_delivered_has_nothing_left_to_do(runs):

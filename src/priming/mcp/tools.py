@@ -125,7 +125,7 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
     hints = {
         "readOnlyHint": not op.writes,
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
-        "openWorldHint": False,
+        "openWorldHint": op.asks or (bool(op.local) and op.destructive),
     }
     if op.name in CORE:
         purpose, meanings = CORE[op.name]

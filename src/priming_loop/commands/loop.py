@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,24 +17,20 @@ from priming.cli.command import Answer, command, group, respond
 from priming.cli.options import AgentOptions, Limit, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, lines, names
 from priming.errors import ParamError
-from priming.text.quotation import label, terminal_text
+from priming.text.quotation import label
 from priming_loop.commands import arc, tasks
 from priming_loop.commands.tasks import opened
+from priming_loop.commands.terminal import Terminal, interrupts
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from priming.llm.protocol import Agent
     from priming.memory import Memory
     from priming_loop.environment import LoopEnvironment
-    from priming_loop.session import Session, Task, Wait
+    from priming_loop.session import Session, Task
     from priming_loop.steps.results import SessionReport, SessionSummary, Thought
 
 FORMATS = ("text", "markdown", "json")
 _COLOURS = {"delivered": OK, "blocked": ERROR}
-_YES = ("y", "yes")
-_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-_RESUME = "finished work is kept: 'priming loop resume' continues"
 
 app = group(
     "Loop", "loop", "Reason, act and learn: pursue an objective with an agent.", cls=tasks.ValuesFromFile
@@ -118,6 +113,24 @@ def resume(
         agent = _agent(options, Sessions(memory).root(session).limits.timeout)
         with _work(store, memory, agent, yes=yes) as work:
             return _result(memory, resume_loop(work, session, ResumeOptions(yes, answer, budget_minutes)))
+
+
+@command(app)
+def allow(
+    store: StoreOptions,
+    session: SessionId,
+    seq: Annotated[
+        int | None, Option("--seq", metavar="N", help="The task; by default the one that it waits for")
+    ] = None,
+) -> Answer:
+    """Say yes to a task that may destroy something: it is run when it is reported or resumed again."""
+    from priming_loop.run import allow as allow_task
+    from priming_loop.session_store import Sessions
+    from priming_loop.steps.report import report as report_of
+
+    with store.open_file() as memory:
+        current = report_of(Sessions(memory), allow_task(memory, session, seq))
+    return Answer(current, _state(current))
 
 
 @command(app)
@@ -315,70 +328,3 @@ def _result(memory: Memory, session: Session) -> Answer:
 
     current = report_of(Sessions(memory), session)
     return Answer(current, _report(current), FAILED if current.status is None else current.status)
-
-
-class Interrupts:
-    """Ctrl-C: the first finishes the step, the second ends it; during a question the first ends it."""
-
-    def __init__(self) -> None:
-        self.stop_requested = False
-        self.is_asking = False
-
-    def stop(self) -> bool:
-        """Whether to stop after this step."""
-        return self.stop_requested
-
-    def interrupt(self, _signal: int, _frame: FrameType | None) -> None:
-        """Handle Ctrl-C."""
-        if self.stop_requested or self.is_asking:
-            raise KeyboardInterrupt(f"interrupted; {_RESUME}")
-        self.stop_requested = True
-        typer.echo("stopping after this step; Ctrl-C again stops at once", err=True)
-
-    @staticmethod
-    def end(number: int, _frame: FrameType | None) -> None:
-        """Handle a signal that ends the process: processes it started end too."""
-        raise KeyboardInterrupt(f"ended by {signal.Signals(number).name}; {_RESUME}")
-
-
-@contextmanager
-def interrupts() -> Iterator[Interrupts]:
-    """Handle signals while the block runs."""
-    handler = Interrupts()
-    handlers = {**dict.fromkeys(_ENDING_SIGNALS, handler.end), signal.SIGINT: handler.interrupt}
-    # Ignored signals stay ignored: nohup and the background of a shell rely on it.
-    active = {
-        number: function
-        for number, function in handlers.items()
-        if signal.getsignal(number) != signal.SIG_IGN
-    }
-    before = {number: signal.signal(number, function) for number, function in active.items()}
-    try:
-        yield handler
-    finally:
-        for number, function in before.items():
-            signal.signal(number, function)
-
-
-class Terminal:
-    """Asks the person at the terminal: questions on stderr, answers from stdin."""
-
-    def __init__(self, handler: Interrupts) -> None:
-        self._handler = handler
-
-    def answer(self, _session: Session, question: str) -> str | None:
-        """Their answer; None at the end of the input."""
-        return self._ask(f"{clean(question)}\n> ") or None
-
-    def allow(self, _session: Session, wait: Wait) -> bool:
-        """Whether they say yes."""
-        question = "Act on this plan?" if wait.what == "approval" else "This may be irreversible. Do it?"
-        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
-
-    def _ask(self, text: str) -> str:
-        typer.echo(text, nl=False, err=True)
-        self._handler.is_asking = True
-        try:
-            return sys.stdin.readline().strip()
-        finally:
-            self._handler.is_asking = False

@@ -18,10 +18,10 @@ from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming_loop.bound import LoopVerbs
-    from priming_loop.steps.results import TaskReply
+    from priming_loop.steps.results import TaskAdded, TaskReply
 
-_NOT_DELIVERED = 3
-_CLOSED = ("complete", "unverified")
+_STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
+"""The exit statuses of a completed task that is not done."""
 _STATUSES = ("pending", "complete", "unverified", "blocked")
 _VALUES = "--values"
 
@@ -139,7 +139,7 @@ def add(
     files, shown = json_texts("delta", delta), json_texts("injected", injected)
     with opened(store) as memory:
         added = memory.loop_task_add(session, seq, objective, delta=files, injected=shown, verify=verify)
-    return _answer(encode(added))
+    return _answer(_without_nulls(added))
 
 
 @command(app)
@@ -151,11 +151,11 @@ def complete(
     utilized: Utilized = "[]",
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
-    """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
+    """Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must first say yes to it."""
     used = json_texts("utilized", utilized)
     with opened(store) as memory:
         reply = memory.loop_task_complete(session, seq, delivered, utilized=used)
-    return _answer(_without_nulls(reply), 0 if reply.status in _CLOSED else _NOT_DELIVERED)
+    return _answer(_without_nulls(reply), _STATUS.get(reply.status, 0))
 
 
 @command(app)
@@ -245,7 +245,7 @@ def clear(store: StoreOptions, session: SessionOption) -> Answer:
         return _answer(encode(memory.loop_meta_clear(session)))
 
 
-def _without_nulls(reply: TaskReply) -> dict[str, Any]:
+def _without_nulls(reply: TaskReply | TaskAdded) -> dict[str, Any]:
     """A reply without its empty fields."""
     return {name: value for name, value in encode(reply).items() if value is not None}
 

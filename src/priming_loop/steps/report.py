@@ -138,6 +138,8 @@ def next_command(session: Session) -> str | None:
     """The command that continues a session; None if nothing is left to do."""
     command = f"priming loop resume {session.id}"
     if session.waits is not None:
+        if session.waits.what == "destructive" and session.reasoned is None:
+            return f"priming loop allow {session.id}"
         return f"{command} --answer TEXT" if session.waits.what == "answer" else f"{command} --yes"
     if session.state == "SUMMARY":
         if session.ended == "delivered":

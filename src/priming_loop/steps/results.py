@@ -175,11 +175,12 @@ class SessionBegun:
 
 @dataclass(frozen=True, slots=True)
 class TaskAdded:
-    """A task of a session, and its status."""
+    """A task of a session, its status, and what it needs before it can be completed."""
 
     session_id: str
     seq: int
     status: str
+    needs: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

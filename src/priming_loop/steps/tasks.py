@@ -1,6 +1,6 @@
 """The steps of a session that another program drives: its tasks, how they ended, and whether the approach works.
 
-They go through the same gate, the same learning and the same lock as a run of an agent (``acting.advance``).
+They go through the same state machine as a run of an agent: the same guard, gate, learning, end and lock.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
-from priming.core.metacognition import Assessment
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
-from priming_loop.acting import ReportDriver, advance
-from priming_loop.environment import LoopEnvironment, Turn
+from priming_loop.acting import ReportDriver
+from priming_loop.environment import LoopEnvironment
+from priming_loop.gates.guard import checked_plan, destructive_reason
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -25,24 +25,16 @@ from priming_loop.session import (
     Limits,
     Session,
     Task,
-    TaskOutcome,
     TaskPlan,
     Verification,
-    assessment_of,
-    with_outcome,
+    Wait,
     with_task,
 )
 from priming_loop.session_store import LOOP, Sessions, check_folder
-from priming_loop.state_machine import LAST
-from priming_loop.steps.report import describe_assessment
+from priming_loop.state_machine import LAST, go_on
+from priming_loop.steps.meta import check_seq
 from priming_loop.steps.results import (
-    OutcomeRecorded,
-    OutcomesCleared,
-    PivotAdvice,
-    RecordedOutcome,
-    SessionAssessment,
     SessionBegun,
-    SessionOutcomes,
     SessionTask,
     TaskAdded,
     TaskFeedback,
@@ -53,22 +45,8 @@ DRIVEN = "Tasks that are driven from outside."
 """The objective of a driven session that has none of its own."""
 STATUS = {"pending": "pending", "delivered": "complete", "unverified": "unverified", "blocked": "blocked"}
 """The statuses of tasks in the words of Arc."""
-_GO_ON = PivotAdvice(False, "low", "Go on.", ())
-_SUGGESTIONS = {
-    "pivot_now": PivotAdvice(
-        True,
-        "high",
-        "Stop: what was tried failed again and again.",
-        ("make the objective simpler", "take another approach", "ask what is meant", "begin afresh"),
-    ),
-    "consider_pivot": PivotAdvice(
-        "maybe",
-        "medium",
-        "Most tasks fail: consider another approach.",
-        ("go on with smaller steps", "look at what fails first", "heed the failures that memory knows"),
-    ),
-}
-"""Suggestions by the advice of metacognition."""
+_DRIVEN = ("ACT", "NEXT", "DONE", "LEARN", LAST)
+"""The states in which a session has a plan."""
 
 
 def loop_task_new_session(
@@ -109,6 +87,8 @@ def loop_task_add(
 ) -> TaskAdded:
     """Add a task to a session. The same task again changes nothing.
 
+    A file outside the folder is refused. The answer says if a person must say yes before the task can be completed.
+
     Args:
         session: the session.
         seq: the number of the task, 1 or more.
@@ -119,20 +99,20 @@ def loop_task_add(
             completed. Only this machine's own processes may name it.
 
     """
-    _check_seq(seq)
+    check_seq(seq)
     if not check_text("objective", objective).strip():
         raise ParamError("objective", objective, "must say what is to be done")
-    plan = TaskPlan(objective, tuple(delta), verify)
     sessions = Sessions(memory)
     with sessions.lock(sessions.root(session).id):
         current = sessions.get(session)
+        plan = checked_plan(TaskPlan(objective, tuple(delta), verify), current.folder)
         if verify is not None and not current.folder:
             rule = "cannot be run: the session has no folder; begin it with one, on this machine"
             raise ParamError("verify", verify, rule)
         existing = next((task for task in current.tasks if task.seq == seq), None)
         if existing is not None and (existing.plan, existing.injected) != (plan, tuple(injected)):
             raise Conflict(f"task {seq} of session {session} already exists: take another seq")
-        if existing is None and current.state == LAST:
+        if existing is None and current.state == LAST and current.reasoned is not None:
             raise Conflict(
                 f"session {session} has ended ({current.ended}), so no task can be added:"
                 " begin another with 'priming loop task new-session'"
@@ -140,8 +120,10 @@ def loop_task_add(
         if existing is None:
             task = Task(seq, plan, attempts=(Attempt(1, sessions.now(), tuple(injected)),))
             tasks = tuple(sorted((*current.tasks, task), key=lambda other: other.seq))
-            sessions.save(replace(current, tasks=tasks))
-    return TaskAdded(session, seq, STATUS["pending" if existing is None else existing.status])
+            sessions.save(replace(_reopened(current), tasks=tasks))
+    status = STATUS["pending" if existing is None else existing.status]
+    needs = destructive_reason(plan, current.folder or ".")
+    return TaskAdded(session, seq, status, None if needs is None else f"a person's yes first: {needs}")
 
 
 def loop_task_complete(
@@ -150,7 +132,8 @@ def loop_task_complete(
     """Report a task as done. Its gate is run now, and only that decides.
 
     If the gate fails, the task stays pending, and is blocked after its last attempt. Memories are judged and lessons
-    are stored once the task is closed.
+    are stored once the task is closed; the session ends with its last task. A task that may destroy something is
+    ``waiting``, and nothing is run, until a person has allowed it by ``priming loop allow``.
 
     Args:
         session: the session.
@@ -193,84 +176,6 @@ def loop_task_get(memory: Namespace, session: str, *, seq: int | None = None) ->
     return [_shape(current, task) for task in tasks]
 
 
-def loop_meta_record(
-    memory: Namespace, session: str, seq: int, success: bool, *, notes: str = ""
-) -> OutcomeRecorded:
-    """Record whether a task succeeded, for the assessment of its session.
-
-    Args:
-        session: the session.
-        seq: the number of the task, 1 or more.
-        success: whether it succeeded.
-        notes: anything to be kept with it.
-
-    """
-    _check_seq(seq)
-    sessions = Sessions(memory)
-    with sessions.lock(sessions.root(session).id):
-        current = sessions.get(session)
-        replaces = any(outcome.seq == seq for outcome in current.outcomes)
-        outcome = TaskOutcome(seq, success, sessions.now(), check_text("notes", notes))
-        sessions.save(with_outcome(current, outcome))
-    return OutcomeRecorded("updated" if replaces else "recorded")
-
-
-def loop_meta_assess(memory: Namespace, session: str) -> SessionAssessment:
-    """Assess whether the approach of a session works, and whether to take another.
-
-    Args:
-        session: the session.
-
-    """
-    current = Sessions(memory).get(session)
-    assessment = assessment_of(current)
-    outcomes = current.outcomes[current.begun_with :]
-    return SessionAssessment(
-        status=assessment.state,
-        success_rate=assessment.success_rate,
-        total_tasks=len(outcomes),
-        successes=sum(outcome.success for outcome in outcomes),
-        consecutive_failures=assessment.consecutive_failures,
-        recommendation=assessment.advice,
-        reason=describe_assessment(assessment),
-        pivot=pivot_advice(assessment),
-    )
-
-
-def loop_meta_summary(memory: Namespace, session: str) -> SessionOutcomes:
-    """How the tasks of a session ended, with the notes of each.
-
-    Args:
-        session: the session.
-
-    """
-    current = Sessions(memory).get(session)
-    outcomes = current.outcomes
-    return SessionOutcomes(
-        session_id=current.id,
-        total_tasks=len(outcomes),
-        successes=sum(outcome.success for outcome in outcomes),
-        success_rate=assessment_of(replace(current, begun_with=0)).success_rate,
-        tasks=tuple(RecordedOutcome(o.seq, o.success, o.notes, o.at) for o in outcomes),
-        failure_notes=tuple(o.notes for o in outcomes if not o.success and o.notes),
-        success_notes=tuple(o.notes for o in outcomes if o.success and o.notes),
-    )
-
-
-def loop_meta_clear(memory: Namespace, session: str) -> OutcomesCleared:
-    """Clear the record of how tasks ended, because another approach begins.
-
-    Args:
-        session: the session.
-
-    """
-    sessions = Sessions(memory)
-    with sessions.lock(sessions.root(session).id):
-        current = sessions.get(session)
-        sessions.save(replace(current, outcomes=(), begun_with=0))
-    return OutcomesCleared(len(current.outcomes))
-
-
 def loop_task_close(
     memory: Namespace, session: str, seq: int, delivered: str, *, utilized: Sequence[str] = ()
 ) -> TaskReply:
@@ -297,25 +202,21 @@ def loop_task_close(
     return loop_task_complete(memory, session, seq, delivered, utilized=utilized)
 
 
-def pivot_advice(assessment: Assessment) -> PivotAdvice:
-    """Whether to take another approach."""
-    return _SUGGESTIONS.get(assessment.advice, replace(_GO_ON, confidence=assessment.confidence))
-
-
 @dataclass(frozen=True, slots=True)
 class _ReportedTask:
-    """A task after a report on it, and the verification if its gate ran."""
+    """A task after a report on it, the verification if its gate ran, and the yes that it waits for."""
 
+    session: str
     task: Task
     verified: Verification | None = None
+    waits: Wait | None = None
 
 
 def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult) -> _ReportedTask:
-    """Advance a task with the result of its attempt, until it is closed or its next attempt is open."""
-    environment = LoopEnvironment(memory)
-    turn, driver = Turn(environment, Sessions(memory)), ReportDriver(result)
-    with turn.sessions.lock(turn.sessions.root(session_id).id):
-        session = turn.sessions.get(session_id)
+    """Go on with a session by a report on one of its tasks, as far as the report leads."""
+    sessions = Sessions(memory)
+    with sessions.lock(sessions.root(session_id).id):
+        session = sessions.get(session_id)
         task = _task_of(session, seq)
         is_open = task.status == "pending"
         if result.status == BLOCKED and task.status in (DELIVERED, UNVERIFIED):
@@ -323,17 +224,29 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
                 f"task {seq} of session {session_id} is {STATUS[task.status]}: add another for what is left"
             )
         if is_open:
-            session = with_task(session, _reopened(turn, task))
-        while (after := advance(turn, driver, session, _task_of(session, seq))) is not None:
-            session = turn.sessions.save(after)
+            session = with_task(_reopened(session), _with_open_attempt(sessions, task))
+        if session.state not in _DRIVEN:
+            raise Conflict(
+                f"session {session_id} is being planned: 'priming loop resume {session_id}' goes on"
+            )
+        session = go_on(LoopEnvironment(memory), session, driver=ReportDriver(seq, result))
     number, task = max(0, len(task.attempts) - 1), _task_of(session, seq)
-    return _ReportedTask(task, task.attempts[number].verified if is_open else None)
+    waits = session.waits if session.waits is not None and session.waits.seq == seq else None
+    return _ReportedTask(session.id, task, task.attempts[number].verified if is_open else None, waits)
 
 
-def _reopened(turn: Turn, task: Task) -> Task:
+def _reopened(session: Session) -> Session:
+    """The session as it goes on with a task, though it had ended, or waited for a yes."""
+    session = replace(session, waits=None)
+    if session.state != LAST:
+        return session
+    return replace(session, state="ACT", ended=None, why=None)
+
+
+def _with_open_attempt(sessions: Sessions, task: Task) -> Task:
     """The task with its last attempt open: what a process that was killed had begun with it is repeated."""
     if not task.attempts:
-        return replace(task, attempts=(Attempt(1, turn.sessions.now()),))
+        return replace(task, attempts=(Attempt(1, sessions.now()),))
     last = replace(task.attempts[-1], acted=None, verified=None, error=None)
     return replace(task, attempts=(*task.attempts[:-1], last))
 
@@ -341,12 +254,16 @@ def _reopened(turn: Turn, task: Task) -> Task:
 def _reply(reported: _ReportedTask) -> TaskReply:
     task = reported.task
     reply = TaskReply(STATUS[task.status], task.status == DELIVERED, reported.verified)
+    if reported.waits is not None:
+        command = f"'priming loop allow {reported.session} --seq {task.seq}'"
+        reason = f"{reported.waits.about}; once a person has typed {command}, report it again"
+        return replace(reply, status="waiting", attempt=task.attempts[-1].number, reason=reason)
     if task.status == "pending":
         return replace(reply, attempt=task.attempts[-1].number)
-    reason = None
+    why: str | None = None
     if task.status == BLOCKED:
         last = task.attempts[-1].acted
-        reason = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
+        why = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
     learnt = task.learnt or LearningResult()
     feedback = TaskFeedback(
         helped=len(learnt.helped),
@@ -355,7 +272,7 @@ def _reply(reported: _ReportedTask) -> TaskReply:
         stored=learnt.stored,
         strengthened=learnt.strengthened,
     )
-    return replace(reply, reason=reason, feedback=feedback)
+    return replace(reply, reason=why, feedback=feedback)
 
 
 def _shape(session: Session, task: Task) -> SessionTask:
@@ -386,8 +303,3 @@ def _task_of(session: Session, seq: int) -> Task:
         numbers = ", ".join(str(task.seq) for task in session.tasks) or "none yet"
         raise NotFound(f"session {session.id} has no task {seq}: there are {numbers}")
     return task
-
-
-def _check_seq(seq: int) -> None:
-    if seq < 1:
-        raise ParamError("seq", seq, "must be 1 or more")

@@ -1,0 +1,90 @@
+"""A person at the terminal: what they are asked, and Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from priming.cli.output import clean
+from priming.text.quotation import terminal_text
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from priming_loop.session import Session, Wait
+
+_YES = ("y", "yes")
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_RESUME = "finished work is kept: 'priming loop resume' continues"
+
+
+class Interrupts:
+    """Ctrl-C: the first finishes the step, the second ends it; during a question the first ends it."""
+
+    def __init__(self) -> None:
+        self.stop_requested = False
+        self.is_asking = False
+
+    def stop(self) -> bool:
+        """Whether to stop after this step."""
+        return self.stop_requested
+
+    def interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        """Handle Ctrl-C."""
+        if self.stop_requested or self.is_asking:
+            raise KeyboardInterrupt(f"interrupted; {_RESUME}")
+        self.stop_requested = True
+        typer.echo("stopping after this step; Ctrl-C again stops at once", err=True)
+
+    @staticmethod
+    def end(number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that ends the process: processes it started end too."""
+        raise KeyboardInterrupt(f"ended by {signal.Signals(number).name}; {_RESUME}")
+
+
+@contextmanager
+def interrupts() -> Iterator[Interrupts]:
+    """Handle signals while the block runs."""
+    handler = Interrupts()
+    handlers = {**dict.fromkeys(_ENDING_SIGNALS, handler.end), signal.SIGINT: handler.interrupt}
+    # Ignored signals stay ignored: nohup and the background of a shell rely on it.
+    active = {
+        number: function
+        for number, function in handlers.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    before = {number: signal.signal(number, function) for number, function in active.items()}
+    try:
+        yield handler
+    finally:
+        for number, function in before.items():
+            signal.signal(number, function)
+
+
+class Terminal:
+    """Asks the person at the terminal: questions on stderr, answers from stdin."""
+
+    def __init__(self, handler: Interrupts) -> None:
+        self._handler = handler
+
+    def answer(self, _session: Session, question: str) -> str | None:
+        """Their answer; None at the end of the input."""
+        return self._ask(f"{clean(question)}\n> ") or None
+
+    def allow(self, _session: Session, wait: Wait) -> bool:
+        """Whether they say yes."""
+        question = "Act on this plan?" if wait.what == "approval" else "This may be irreversible. Do it?"
+        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
+
+    def _ask(self, text: str) -> str:
+        typer.echo(text, nl=False, err=True)
+        self._handler.is_asking = True
+        try:
+            return sys.stdin.readline().strip()
+        finally:
+            self._handler.is_asking = False
