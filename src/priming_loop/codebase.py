@@ -93,9 +93,7 @@ class ContextParams:
     pool: int = 20
     """Number of memories of each kind recalled as candidates."""
     relevance: float = 0.45
-    """Minimum cosine of a lesson's nearest text; below it, a lesson is shown only if it applies here."""
-    answerable: float = 0.6
-    """Minimum cosine of a lesson's trigger, task or objective for a negative verdict."""
+    """Minimum cosine at which a lesson of a task that does the same is about a thing of the same kind."""
     fires_terms: int = 2
     """Minimum number of terms that a memory shares with an objective."""
     around: int = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,23 @@ from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, ContextParams, look
-from priming_loop.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
+from priming_loop.lessons import (
+    BLOCKED_IN,
+    FAILED,
+    OBJECTIVE,
+    RESOLUTION,
+    TASK,
+    TRIED,
+    TRIGGER,
+    closeness,
+    is_kin,
+    lesson_texts,
+    meaning_same,
+    occasions_of,
+    recurrence,
+    same_at,
+    triggers,
+)
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"
@@ -41,7 +57,6 @@ PLACES = ("file", "files", "module", "modules", "class", "classes", "function", 
 """Words that name parts of a program."""
 
 _CUT = "…"
-_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
@@ -87,13 +102,15 @@ def gather(
     )
     chosen = (*failures[: params.failures], *patterns[: params.patterns])
     shown = [match.record.key for match in chosen]
+    walls = [match.record for match in failures if match.fires and match.record.metadata.get(BLOCKED_IN)]
     return ObjectiveContext(
         objective=objective,
         failures=tuple(shown_memory(match.record, params) for match in failures[: params.failures]),
         patterns=tuple(shown_memory(match.record, params) for match in patterns[: params.patterns]),
         connected=tuple(shown_memory(record, params) for record in _connected(memory, shown, params)),
         fired=tuple(match.record.key for match in chosen if match.fires),
-        matched=tuple(match.record.key for match in chosen if match.is_direct),
+        failed=len({session for record in walls for session in _texts(record.metadata[BLOCKED_IN])}),
+        ways=tuple(dict.fromkeys(text for record in walls for text in _ways(record))),
         codebase=codebase,
         complexity=complexity(objective, params),
     )
@@ -101,16 +118,18 @@ def gather(
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A lesson that may be shown: whether it applies exactly here, and whether it claims to be about the task itself.
-
-    ``own`` is the cosine of its nearest text.
-    """
+    """A lesson that is shown: whether it applies just here, and its score."""
 
     record: MemoryRecord
     fires: bool
-    is_direct: bool
-    own: float
     score: float
+
+
+def _ways(record: MemoryRecord) -> Iterator[str]:
+    """The task that failed, which is first, and what was tried for it."""
+    task = record.metadata.get(TASK)
+    yield from [task] if isinstance(task, str) else []
+    yield from _texts(record.metadata.get(TRIED) or record.metadata.get(FAILED))
 
 
 def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
@@ -138,7 +157,7 @@ def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
 
 
 def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
-    """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
+    """Whether a memory applies exactly here by its words: its trigger matches, and no condition is contradicted.
 
     A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
     least two, and asks for the action of the other: not where it only mentions or rejects it, where both name
@@ -146,13 +165,14 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     tells what failed ("it does not compile") is about that action. The trigger of a memory without such a text is its
     conditions, of which all must hold.
     """
+    return _fires(record, cue, frozenset(occasion(text, objective) for text in triggers(record)))
+
+
+def _fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
         return False
-    texts = triggers(record)
-    if not texts:
-        return bool(confirmed) and not unknown
-    return any(occasion(text, objective) == "applies" for text in texts)
+    return "applies" in occasions or (not triggers(record) and bool(confirmed) and not unknown)
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -160,7 +180,13 @@ def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> Shown
     trigger, resolution = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
     if isinstance(trigger, str) and isinstance(resolution, str):
         half = params.memory_length // 2
-        text = f"{cut(trigger, half)} → {cut(resolution, params.memory_length - half)}"
+        parts = (
+            cut(trigger, half),
+            "→",
+            cut(resolution, params.memory_length - half),
+            cut(recurrence(record), half),
+        )
+        text = " ".join(filter(None, parts))
     else:
         text = cut(record.content, params.memory_length)
     return ShownMemory(record.key, record.kind, text, record.trust)
@@ -220,42 +246,44 @@ def _lessons(
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
     records = list(candidates.values())
     near = closeness(memory, objective, [lesson_texts(record) for record in records])
-    about = closeness(memory, objective, [triggers(record) or lesson_texts(record) for record in records])
-    whole = [0.0] * len(records)
+    of_whole = [0.0] * len(records)
     if within is not None:
-        whole = closeness(memory, within, [_objective_of(record) for record in records])
-    now = memory.now()
-    matches = []
-    for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
-        applies = fires(record, objective, cue)
-        occasions = {occasion(text, objective) for text in triggers(record)} - {"elsewhere"}
-        is_rejected = not occasions.isdisjoint(("rejects", "warns"))
-        if is_rejected and not applies and not (kind == "failure" and "warns" in occasions):
-            continue
-        is_near = trigger >= params.answerable and not occasions
-        is_direct = is_near or (applies and bool(triggers(record)))
-        if own < params.answerable and not applies:
-            own = min(own, _beyond_names(memory, objective, lesson_texts(record)))
-        best = max(own, of_objective)
-        if is_direct or applies or best >= params.relevance:
-            matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
-    return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
+        of_whole = closeness(memory, within, [_objective_of(record) for record in records])
+    now, matches = memory.now(), list[_Match]()
+    for record, own, whole in zip(records, near, of_whole, strict=True):
+        occasions = occasions_of(memory, record, objective)
+        fires = _fires(record, cue, occasions)
+        is_shown = fires or _is_shown(memory, record, objective, within, occasions, params)
+        if is_shown and (fires or not (evaluate(record.when, cue.context())[1])):
+            matches.append(_Match(record, fires, _score(record, max(own, whole), now)))
+    return sorted(matches, key=lambda match: (not match.fires, -match.score))
 
 
-def _beyond_names(memory: Namespace, objective: str, texts: Sequence[str]) -> float:
-    """The cosine of an objective and the nearest of some texts, without the names that are all that the two share."""
-    nearest = [0.0]
-    for text in texts:
-        names = set(_NAME.findall(objective)) & set(_NAME.findall(text))
-        only_names = set(terms(objective)) & set(terms(text)) <= {
-            term for name in names for term in terms(name)
-        }
-        pair = [objective, text]
-        if names and only_names:
-            pattern = rf"\b(?:{'|'.join(map(re.escape, names))})\b"
-            pair = [re.sub(pattern, " ", each) for each in pair]
-        nearest += closeness(memory, pair[0], [[pair[1]]])
-    return max(nearest)
+def _is_shown(
+    memory: Namespace,
+    record: MemoryRecord,
+    objective: str,
+    within: str | None,
+    occasions: frozenset[str],
+    params: ContextParams,
+) -> bool:
+    """Whether a lesson that does not apply just here says something about an objective.
+
+    What it says failed or helped is what the objective says; or it warns of that; or it does the same with another
+    thing of a kind; or it is about the objective that this is a task of.
+    """
+    if occasions & {"rejects", "warns"}:
+        return record.kind == "failure" and "warns" in occasions
+    about = triggers(record)
+    others = [text for text in lesson_texts(record) if text not in about]
+    if any(meaning_same(memory, objective, others)):
+        return True
+    if within is not None and any(meaning_same(memory, within, _objective_of(record))):
+        return True
+    kin = [text for text in about if is_kin(text, objective)]
+    return max(closeness(memory, objective, [kin])) >= (
+        same_at(memory) if within is None else params.relevance
+    )
 
 
 def _objective_of(record: MemoryRecord) -> tuple[str, ...]:
@@ -308,10 +336,10 @@ def _connected(memory: Namespace, keys: Sequence[str], params: ContextParams) ->
     return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
 
 
-def _texts(value: Any) -> frozenset[str]:
-    """A text or a list of texts as a set."""
+def _texts(value: Any) -> tuple[str, ...]:
+    """A text or a list of texts, as texts."""
     values = (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
-    return frozenset(text for text in values if isinstance(text, str))
+    return tuple(text for text in values if isinstance(text, str))
 
 
 def sections(texts: Iterable[str | None]) -> str:

@@ -25,7 +25,7 @@ from priming.types import Operation
 from priming_loop import lessons
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.context import DELTA, cut
-from priming_loop.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming_loop.lessons import BLOCKED_IN, FAILED, HITS, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -77,10 +77,11 @@ def learn_from_task(
 ) -> LearningResult:
     """Learn from a closed task: credit the memories that were used, and store what the task taught.
 
-    A memory that was used helped; a memory that was shown for what it says and not used did not. A blocked task
-    leaves a failure; a delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson
-    that is already stored is strengthened instead; a failure that recurs although it was shown has not helped,
-    whatever the report says. An unverified task teaches nothing.
+    A memory that was used helped; if the task is blocked, a claim of use counts against it where the gate failed. A
+    memory that applies here and was not used did not help. A blocked task leaves a failure; a delivered task leaves
+    a pattern, and a failure too if it took more than one attempt. A lesson that is already stored is strengthened
+    instead; a failure that recurs keeps how often, and is neither credited nor blamed. An unverified task teaches
+    nothing.
     """
     closed = _ClosedTask(memory, session, task)
     wrong_lesson = failure(session, task, project, params)
@@ -93,6 +94,8 @@ def learn_from_task(
         [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
     )
     linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
+    if task.status == DELIVERED:
+        _overcome(closed)
     return replace(
         credit,
         stored=stored.stored,
@@ -163,11 +166,7 @@ def failure(
     session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
 ) -> dict[str, Any] | None:
     """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
-    failed = [
-        attempt
-        for attempt in task.attempts
-        if attempt.verified is not None and attempt.verified.status in ("failed", "late")
-    ]
+    failed = _failed(task.attempts)
     if task.status == BLOCKED:
         attempt = task.attempts[-1] if task.attempts else None
         cause = _obstacle(attempt) if attempt else None
@@ -183,7 +182,12 @@ def failure(
         return None
     trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
     tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
-    outcome = {FAILED: tried, SOLVED: task.status == DELIVERED or bool(learning)}
+    outcome = {
+        FAILED: tried,
+        SOLVED: task.status == DELIVERED or bool(learning),
+        HITS: 1,
+        BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
+    }
     return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
 
 
@@ -222,6 +226,11 @@ def _lesson_of(
         attempts=len(task.attempts),
         project=project,
     )
+
+
+def _failed(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts whose gate did not pass."""
+    return [each for each in attempts if each.verified and each.verified.status in ("failed", "late")]
 
 
 def _obstacle(attempt: Attempt) -> str | None:
@@ -280,22 +289,24 @@ def _credited(
 ) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
-    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective, nor
-    those about another task of the session.
+    Blamed are only memories that apply to this task, and those that were used against the verdict of its gate.
     """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
     keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
     names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
-    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
-    answerable = keys.keys() if task.gathered is None else task.gathered.answerable
-    rest = [key for name, key in keys.items() if key not in used and name in answerable]
-    others = [other.plan.objective for other in closed.session.tasks if other.seq != task.seq]
-    records = [get(closed.memory, key) for key in rest]
-    elsewhere = lessons.nearer_elsewhere(closed.memory, records, task.plan.objective, others)
-    unused = [key for key, other in zip(rest, elsewhere, strict=True) if key != repeated and not other]
+    claimed = list(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
+    is_blocked = task.status == BLOCKED
+    used = () if is_blocked else tuple(claimed)
+    rest = [key for key in dict.fromkeys(keys.values()) if key not in (*claimed, *recurred, repeated)]
+    unused = [
+        key for key in rest if lessons.applies(closed.memory, get(closed.memory, key), task.plan.objective)
+    ]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
-    unused = list(dict.fromkeys((*unused, *recurred)))
+    if is_blocked and any(
+        attempt.verified and attempt.verified.status in ("failed", "late") for attempt in task.attempts
+    ):
+        unused = [*claimed, *unused]
     return LearningResult(
         helped=used,
         unused=tuple(unused),
@@ -386,6 +397,14 @@ def _stored(
             credited=credited,
             has_helped=kind == PATTERN,
         )
+
+
+def _overcome(closed: _ClosedTask) -> None:
+    """Note of each failure that was shown and had blocked this task that it is overcome."""
+    for key in filter(None, (_key(closed.memory, name) for name in closed.task.injected)):
+        if closed.operation(f"overcome {key}") is None:
+            with closed.memory.identified(closed.id(f"overcome {key}")):
+                lessons.overcome(closed.memory, key, closed.task.plan.objective)
 
 
 def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:

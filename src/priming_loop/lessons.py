@@ -12,31 +12,51 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from priming.config.ids import uuid7
 from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.normal_forms import free_key, slug
+from priming.core.when import stem
+from priming.embedding.protocol import HashedEmbedder
+from priming.errors import Conflict
 from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.reviews import strengthen
 from priming.maintenance.replacing import supersede
 from priming.namespace import Namespace
 from priming.recall import traces
+from priming.recall.records import get
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.storage.questions import ids_of
 from priming.storage.rows import VerdictRow
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
+from priming.text.statements.occasions import observed, occasion
+from priming.text.statements.reader import read
+from priming.text.statements.words import opposite
 from priming.types import MemoryRecord
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
 """The texts of a lesson, in its metadata: the objective, the task, when it applies, what failed, what helped."""
 SOLVED = "solved"
 """Metadata of a failure: whether its resolution is known to help."""
 STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
+HITS, BLOCKED_IN, TRIED = "hits", "blocked_in", "tried"
+"""Metadata of a failure: how often its wall was hit, the sessions blocked until it was overcome, what was tried."""
+_SAME, _SAME_BY_WORDS = 0.7, 0.8
+"""Minimum cosine of two texts that mean the same; by hashes, which know words and no meaning, it must be higher."""
+_REMEMBERED = 4_096
+"""Number of texts whose vectors are kept for the next comparison."""
+_TRIES, _SESSIONS = 4, 100
+"""Maximum number of tries and of sessions that a failure lists, the latest."""
+_NUMBER, _FIRST = re.compile(r"\d+(?:\.\d+)*"), re.compile(r"[^\W\d_]+")
 _CAUSE = ": "
 """Separates the task from its obstacle in a trigger."""
 _NEAREST = 8
@@ -82,13 +102,78 @@ def triggers(record: MemoryRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (trigger, task, _text(record, OBJECTIVE)) if text))
 
 
-def nearer_elsewhere(
-    memory: Namespace, records: Sequence[MemoryRecord], text: str, others: Sequence[str]
-) -> list[bool]:
-    """Whether the task of each lesson is nearer to one of some other texts than to ``text``."""
-    tasks = [_text(record, TASK) or _text(record, TRIGGER).partition(_CAUSE)[0] for record in records]
-    pairs = [closeness(memory, task, [[text], others]) if task and others else [0.0, 0.0] for task in tasks]
-    return [other > own for own, other in pairs]
+def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> list[bool]:
+    """Whether each of some other texts asks for what a text asks for, in whatever words.
+
+    Meaning decides, by the vectors in use; but not where the judge reads a change, where numbers differ, or where the
+    same is to be done with something else: "deploy to staging", "deploy to production".
+    """
+    near = closeness(memory, text, [[other] for other in others])
+    least = same_at(memory)
+    return [
+        cosine >= least and not _is_of_another(other, text)
+        for other, cosine in zip(others, near, strict=True)
+    ]
+
+
+def same_at(memory: Namespace) -> float:
+    """The cosine from which two texts mean the same, by the vectors in use."""
+    return _SAME_BY_WORDS if isinstance(memory.embedder, HashedEmbedder) else _SAME
+
+
+def _is_of_another(first: str, second: str) -> bool:
+    """Whether two texts name other numbers, do the same with other things, or the opposite."""
+    kind = judge(first, second).kind
+    if kind in ("same", "changes") or _numbers_differ(first, second):
+        return kind != "same"
+    ours, theirs = (stem(_action(text)) for text in (first, second))
+    stems = [{word.stem for word in read(text).words} for text in (first, second)]
+    return opposite(ours, theirs) or (ours == theirs and not (stems[0] <= stems[1] or stems[1] <= stems[0]))
+
+
+def _numbers_differ(first: str, second: str) -> bool:
+    numbers = [set(_NUMBER.findall(text)) for text in (first, second)]
+    return all(numbers) and numbers[0].isdisjoint(numbers[1])
+
+
+def _action(text: str) -> str:
+    """The word with which a text begins: it says what is to be done."""
+    match = _FIRST.search(text)
+    return match[0].casefold() if match else ""
+
+
+def is_kin(first: str, second: str) -> bool:
+    """Whether two tasks do the same, if with other things of a kind: "enter the krone", "enter the franc"."""
+    return stem(_action(first)) == stem(_action(second)) and not _numbers_differ(first, second)
+
+
+def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozenset[str]:
+    """What each text that says when a lesson applies has to do with a text; other words of the same meaning apply."""
+    texts = triggers(record)
+    verbal = [_occasion(each, text) for each in texts]
+    if not texts or not {"elsewhere", "mentions"}.issuperset(verbal):
+        return frozenset(verbal)
+    if not all(
+        kind == "elsewhere" or _has_another_verb(each, text) for each, kind in zip(texts, verbal, strict=True)
+    ):
+        return frozenset(verbal)
+    return frozenset(("applies",)) if any(meaning_same(memory, text, texts)) else frozenset(("elsewhere",))
+
+
+def _occasion(trigger: str, text: str) -> str:
+    kind = occasion(trigger, text)
+    is_open = kind in ("mentions", "elsewhere")
+    return "applies" if is_open and judge(observed(trigger), text).kind == "same" else kind
+
+
+def _has_another_verb(first: str, second: str) -> bool:
+    """Whether a text does not even mention what another says is to be done."""
+    return stem(_action(first)) not in {stem(word.casefold()) for word in _FIRST.findall(second)}
+
+
+def applies(memory: Namespace, record: MemoryRecord, text: str) -> bool:
+    """Whether a lesson is about just this: only then it answers for what becomes of it."""
+    return "applies" in occasions_of(memory, record, text)
 
 
 def resolution_of(record: MemoryRecord) -> str:
@@ -96,14 +181,38 @@ def resolution_of(record: MemoryRecord) -> str:
     return "" if record.metadata.get(SOLVED) is False else _text(record, RESOLUTION)
 
 
+def recurrence(record: MemoryRecord) -> str:
+    """How often a wall was hit, and what was tried there, in brackets; nothing if it was hit once."""
+    hits, tried = record.metadata.get(HITS, 1), record.metadata.get(TRIED, ())
+    if not isinstance(hits, int) or hits <= 1:
+        return ""
+    return f" (failed {hits} times{'; tried: ' if tried else ''}{'; '.join(map(str, tried))})"
+
+
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
     """The cosine of a text and the nearest text of each group, "v2" read as "version 2"; 0 for an empty group."""
     distinct = list(dict.fromkeys(other for group in groups for other in group))
     if not distinct:
         return [0.0] * len(groups)
-    vectors = memory.embedder.embed([_VERSION.sub("version ", each) for each in (text, *distinct)])
-    cosines = dict(zip(distinct, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+    first, *rest = _vectors(memory, [text, *distinct])
+    cosines = {other: float(vector @ first) for other, vector in zip(distinct, rest, strict=True)}
     return [max((cosines[other] for other in group), default=0.0) for group in groups]
+
+
+_RECENT: dict[tuple[str, str], NDArray[np.float32]] = {}
+
+
+def _vectors(memory: Namespace, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    """The vectors of some texts; each text is embedded once for as long as it is compared."""
+    generation = memory.embedder.generation
+    written = {text: (generation, _VERSION.sub("version ", text)) for text in texts}
+    missing = [key for key in dict.fromkeys(written.values()) if key not in _RECENT]
+    if len(_RECENT) + len(missing) > _REMEMBERED:
+        _RECENT.clear()
+        missing = list(dict.fromkeys(written.values()))
+    if missing:
+        _RECENT.update(zip(missing, memory.embedder.embed([text for _, text in missing]), strict=True))
+    return [_RECENT[written[text]] for text in texts]
 
 
 def _text(record: MemoryRecord, name: str) -> str:
@@ -125,13 +234,13 @@ def store_lesson(
     A memory with the same trigger and the opposite resolution, or another value in it, gets a new version instead,
     unless it is trusted more. Each is one operation. ``arguments`` are those of ``remember``. A memory in
     ``credited`` is not counted again: a verdict on the same work judges it. ``has_helped`` False: that the lesson is
-    repeated does not mean that it helped. A failure that was not solved gets a new version as soon as a resolution
-    of it is known.
+    repeated does not mean that it helped. A failure that happens again gets a new version, with another hit and what
+    was tried; and with what helped as soon as that is known.
     """
     lesson = draft(arguments)
-    unsolved = _unsolved(memory, lesson, least)
-    if unsolved is not None:
-        return _solve(memory, unsolved, lesson)
+    wall = _wall(memory, lesson, least)
+    if wall is not None:
+        return _hit(memory, wall, lesson)
     near = _comparable(memory, lesson)
     same = _same(lesson, near, least)
     if same is not None:
@@ -140,55 +249,110 @@ def store_lesson(
         return _strengthen(memory, *same, reason, has_helped=has_helped)
     contrary = _contrary(memory, lesson, near, least)
     if contrary is not None:
-        return _supersede(memory, *contrary, lesson)
+        record, cosine = contrary
+        replaced = _parts(record.metadata, record.content)[1]
+        changes = {"metadata": lesson.metadata, "source": lesson.source, "trust": lesson.trust}
+        return StoredLesson(
+            record.key, SUPERSEDED, _superseded(memory, record.key, lesson.content, changes), cosine, replaced
+        )
+    return _remembered(memory, lesson)
+
+
+def _remembered(memory: Namespace, lesson: Draft) -> StoredLesson:
+    """Store a lesson under a key of its own, whatever other processes store meanwhile."""
+    while True:
+        with memory.lock:
+            # A key of its own keeps the lesson from being taken for an echo of a recall.
+            key = lesson.key or _free_key(memory, lesson)
+            try:
+                remembered = remember_draft(memory, replace(lesson, key=key))
+            except Conflict:
+                if lesson.key or key not in ids_of(memory.store, memory.namespace, [key]):
+                    raise
+            else:
+                return StoredLesson(remembered.key, STORED, remembered.operation)
+
+
+def _superseded(memory: Namespace, key: str, content: str, changes: Mapping[str, Any]) -> str:
+    """Give a lesson a new version; the id of the operation."""
     with memory.lock:
-        # A key of its own keeps the lesson from being taken for an echo of a recall.
-        remembered = remember_draft(memory, replace(lesson, key=lesson.key or _free_key(memory, lesson)))
-    return StoredLesson(remembered.key, STORED, remembered.operation)
+        supersede(memory, key, content, **changes)
+        (latest,) = log(memory, limit=1)
+    return latest.id
 
 
-def _unsolved(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | None:
-    """The stored failure that a lesson solves, if there is such a failure."""
-    if not lesson.metadata.get(SOLVED):
+def _wall(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | None:
+    """The stored failure of the same trigger that a lesson solves, or says nothing new of but that it recurred."""
+    solved, trigger = lesson.metadata.get(SOLVED), lesson.metadata.get(TRIGGER)
+    if lesson.kind != "failure" or not isinstance(trigger, str):
         return None
     candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
-    candidates = [record for record in candidates if record.metadata.get(SOLVED) is False]
-    cosines = closeness(memory, str(lesson.metadata[TRIGGER]), [[_text(r, TRIGGER)] for r in candidates])
-    solved = [record for record, cosine in zip(candidates, cosines, strict=True) if cosine >= least]
-    trigger = str(lesson.metadata[TRIGGER])
-    return next((r for r in solved if _same_occasion(_text(r, TRIGGER), trigger)), None)
+    same = recurring_records(memory, trigger, candidates, least=least)
+    what = _parts(lesson.metadata, lesson.content)[1]
+    return next(
+        (
+            record
+            for record in same
+            if solved is False or record.metadata.get(SOLVED) is False or _says(record, what)
+        ),
+        None,
+    )
 
 
-def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
-    """Give a failure a new version that states what helped."""
-    with memory.lock:
-        metadata = {**lesson.metadata, TRIGGER: record.metadata[TRIGGER]}
-        supersede(memory, record.key, lesson.content, metadata=metadata)
-        (latest,) = log(memory, limit=1)
-    return StoredLesson(record.key, STRENGTHENED, latest.id)
+def _says(record: MemoryRecord, resolution: str) -> bool:
+    return judge(_parts(record.metadata, record.content)[1], resolution).kind == "same"
 
 
-def _supersede(memory: Namespace, record: MemoryRecord, cosine: float, lesson: Draft) -> StoredLesson:
-    """Give a lesson a new version with the resolution that takes the place of its own."""
-    replaced = _parts(record.metadata, record.content)[1]
-    with memory.lock:
-        changes: dict[str, Any] = {
-            "metadata": lesson.metadata,
-            "source": lesson.source,
-            "trust": lesson.trust,
-        }
-        supersede(memory, record.key, lesson.content, **changes)
-        (latest,) = log(memory, limit=1)
-    return StoredLesson(record.key, SUPERSEDED, latest.id, cosine, replaced)
+def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
+    """Give a failure the version that counts another hit of its wall; with what helped, once that is known."""
+    before, now = record.metadata, lesson.metadata
+    is_solved = before.get(SOLVED) is False and now.get(SOLVED) is not False
+    tried = [*before.get(TRIED, _tries(before)), *now.get(TRIED, _tries(now))]
+    metadata = {
+        **before,
+        **({**now, TRIGGER: before.get(TRIGGER, now[TRIGGER]), SOLVED: True} if is_solved else {}),
+        HITS: before.get(HITS, 1) + now.get(HITS, 1),
+        BLOCKED_IN: _latest(before, now, BLOCKED_IN) if now.get(BLOCKED_IN) else [],
+        TRIED: list(dict.fromkeys(tried))[-_TRIES:],
+    }
+    content = lesson.content if is_solved else record.content
+    return StoredLesson(
+        record.key, STRENGTHENED, _superseded(memory, record.key, content, {"metadata": metadata})
+    )
+
+
+def _latest(before: Mapping[str, Any], now: Mapping[str, Any], name: str) -> list[str]:
+    return list(dict.fromkeys([*before.get(name, ()), *now[name]]))[-_SESSIONS:]
+
+
+def overcome(memory: Namespace, key: str, text: str) -> bool:
+    """Note that a task was delivered at which a failure had blocked others, if it is about that task."""
+    record = get(memory, key)
+    if not record.metadata.get(BLOCKED_IN) or not applies(memory, record, text):
+        return False
+    supersede(memory, key, record.content, metadata={**record.metadata, BLOCKED_IN: []})
+    return True
+
+
+def _tries(metadata: Mapping[str, Any]) -> list[str]:
+    failed = metadata.get(FAILED)
+    return [failed] if isinstance(failed, str) and failed else []
+
+
+def recurring_records(
+    memory: Namespace, trigger: str, records: Sequence[MemoryRecord], *, least: float
+) -> list[MemoryRecord]:
+    """The failures among some records that have this trigger, or nearly so."""
+    cosines = closeness(memory, trigger, [[_text(record, TRIGGER)] for record in records])
+    near = [record for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
+    return [record for record in near if _same_occasion(_text(record, TRIGGER), trigger)]
 
 
 def recurring(memory: Namespace, trigger: str, keys: Collection[str], *, least: float) -> list[str]:
     """The failures among these memories that have this trigger, or nearly so."""
     with memory.lock:
         records = [record for key in keys if (record := memory.find(key)).kind == "failure"]
-    cosines = closeness(memory, trigger, [[_text(record, TRIGGER)] for record in records])
-    near = [record for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
-    return [r.key for r in near if _same_occasion(_text(r, TRIGGER), trigger)]
+    return [record.key for record in recurring_records(memory, trigger, records, least=least)]
 
 
 def is_said_by(memory: Namespace, text: str, others: Sequence[str], *, least: float) -> bool:

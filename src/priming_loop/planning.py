@@ -10,6 +10,7 @@ from priming.core.metacognition import Assessment
 from priming.errors import ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
+from priming.text.statements.judge import judge
 from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import text_field, validated_answer
@@ -26,6 +27,8 @@ from priming_loop.session import (
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
+REPEATED = 2
+"""Number of failures of an objective from which only another way is taken."""
 _NAME_GATES = (
     "Plan again, with a command under verify for every task; leave null only if no command can verify it."
 )
@@ -116,6 +119,7 @@ def planning_prompt(
         (
             _subgoal_section(subgoal, params),
             context.advice(assessment),
+            _failed_section(gathered, params),
             f"It looks {complexity.level}{signs}.",
             _answers_section(answered, params),
             _results_section(results, params),
@@ -167,6 +171,25 @@ def _subgoal_section(objective: str | None, params: ContextParams) -> str | None
         return None
     text = quote_text(context.cut(objective, params.memory_length))
     return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
+
+
+def _failed_section(gathered: ObjectiveContext, params: ContextParams) -> str | None:
+    """How often the objective failed, and how, once that is more than once: another way is due."""
+    if gathered.failed < REPEATED:
+        return None
+    lines = [quote_text(context.cut(way, params.memory_length)) for way in gathered.ways]
+    return (
+        f"It failed {gathered.failed} times before. Take another way: a plan that repeats what failed ends here."
+        " This was tried:\n" + fenced("\n".join(lines))
+    )
+
+
+def repeated_way(gathered: ObjectiveContext, plan: PlanningResult) -> str | None:
+    """The task of a plan that is no other way than what failed more than once; None if all are."""
+    if gathered.failed < REPEATED:
+        return None
+    pairs = ((task.objective, way) for task in plan.tasks for way in gathered.ways)
+    return next((task for task, way in pairs if judge(way, task).kind == "same"), None)
 
 
 def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams) -> str | None:

@@ -112,9 +112,8 @@ class Complexity:
 class ObjectiveContext:
     """The context of an objective: memories by their role, the codebase, and the estimated complexity.
 
-    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first. ``matched``
-    are the keys of those whose own words match: only they are blamed if they do not help. None: all but
-    ``connected``.
+    ``fired`` are the keys of the memories that apply in this context: they are shown first. ``failed`` is how many
+    sessions were blocked at this, until it was overcome, and ``ways`` are the tasks at which, with what was tried.
     """
 
     objective: str
@@ -122,7 +121,8 @@ class ObjectiveContext:
     patterns: tuple[ShownMemory, ...] = ()
     connected: tuple[ShownMemory, ...] = ()
     fired: tuple[str, ...] = ()
-    matched: tuple[str, ...] | None = None
+    failed: int = 0
+    ways: tuple[str, ...] = ()
     codebase: Codebase = Codebase()
     complexity: Complexity = Complexity()
 
@@ -134,13 +134,6 @@ class ObjectiveContext:
         for memory in sorted(memories, key=lambda memory: memory.key not in self.fired):
             shown.setdefault(memory.key, memory)
         return tuple(shown.values())
-
-    @property
-    def answerable(self) -> frozenset[str]:
-        """The keys of the memories that are shown for their text."""
-        if self.matched is not None:
-            return frozenset(self.matched)
-        return frozenset(memory.key for memory in (*self.patterns, *self.failures))
 
     @property
     def injected(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from priming_loop.acting import AgentDriver, advance, guarded, learnt, open_atte
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, TaskDriver, Turn
 from priming_loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
-from priming_loop.planning import plan, proven_plan
+from priming_loop.planning import plan, proven_plan, repeated_way
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -152,6 +152,11 @@ def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return _subgoal(turn, session, result)
     if result.question is not None:
         return replace(session, state="UNCLEAR")
+    again = None if session.answered or session.gathered is None else repeated_way(session.gathered, result)
+    if again is not None:
+        assert session.gathered is not None, "of which it was read"
+        why = f"it failed {session.gathered.failed} times before, and the plan is no other way: {again}"
+        return _pivot(turn, session, why)
     if not session.gates_requested and any(task.verify is None for task in result.tasks):
         return replace(session, gates_requested=True, reasoned=None)
     return _planned(session, result.tasks)

@@ -46,7 +46,7 @@ def test_the_same_again_is_merged_and_strengthens_and_only_a_pattern_has_helped(
     message = shell.ask("loop", "store", *options)
     assert (message["status"], message["name"]) == ("merged", name)
     assert shell.ask("loop", "get", name)["helped"] == helped
-    assert shell.ask("show", name)["use"]["uses"] == 1
+    assert shell.ask("show", name)["use"]["uses"] == helped
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_the_store_that_arc_names_is_worked_on(shell):
         (("recall", "a gate that hangs"), RESOLUTION),
         (("get", "NAME"), f"resolution: {RESOLUTION}"),
         (("context", "Mend the gate that hangs"), "complexity: simple"),
-        (("context", "Mend the gate that hangs"), "  similar, failure, helped 1"),
+        (("context", RESOLUTION), "  similar, failure, helped 1"),
         (("context", "The gate hangs on grandchildren"), "  applies here, failure, helped 1"),
         (("connected", "NAME"), "no strong links"),
         (("recall", "zebra"), "no memories about it"),

@@ -129,7 +129,7 @@ def test_a_lesson_does_not_apply_where_its_action_is_only_mentioned(memory, fold
     key = memory.remember("Take the pin out.", kind="failure", metadata=ABOUT).key
     assert not fires(memory.get(key), objective, Cue(objective))
     result = gather(memory, objective, folder, session="s")
-    assert (result.fired, result.matched) == ((), ())
+    assert (result.fired, result.injected) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_lesson_is_shown_for_the_best_of_its_texts(memory, folder):
     key = values(memory, "failure", "Push the tag: 403", "Zebras graze on the savannah all day long", **rest)
     for text in ("Release version 2.1", "release of version 2.1", "Push that tag"):
         result = gather(memory, text, folder, session="s")
-        assert (result.injected, result.matched) == ((key,), (key,)), text
+        assert (result.injected, result.fired) == ((key,), (key,)), text
 
 
 def test_a_lesson_that_is_shown_for_what_failed_or_helped_does_not_answer_for_the_task(memory, folder):
@@ -230,14 +230,14 @@ def test_a_lesson_that_is_shown_for_what_failed_or_helped_does_not_answer_for_th
     key = values(memory, "failure", "Push the tag: 403", "Bring a token that may write", **rest)
     for text in ("remote says 403 forbidden", "Bring that token that may write"):
         result = gather(memory, text, folder, session="s")
-        assert (result.injected, result.matched, result.fired) == ((key,), (), ()), text
+        assert (result.injected, result.fired) == ((key,), ()), text
 
 
-def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_being_answerable(memory, folder):
+def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_applying(memory, folder):
     rest = {"objective": "Release version 2.1", "task": "Push the tag"}
     key = values(memory, "failure", "Push the tag: 403", "Bring a token", **rest)
     result = gather(memory, "Bake a cake", folder, session="s", within="Release version 2.1")
-    assert (result.injected, result.matched) == ((key,), ())
+    assert (result.injected, result.fired) == ((key,), ())
     assert gather(memory, "Bake a cake", folder, session="s").injected == ()
 
 
@@ -245,7 +245,7 @@ def test_a_name_in_common_alone_brings_no_lesson_up(tmp_path, clock):
     with Memory.open("sqlite://", clock=clock) as memory:
         values(memory, "pattern", "Write the greeting in Danish", "Keep the placeholder {name}")
         krone = gather(memory, "Support the Danish krone as a currency", tmp_path, session="s")
-        greeting = gather(memory, "Greet the Danish visitors in writing", tmp_path, session="s")
+        greeting = gather(memory, "Compose a greeting in Danish", tmp_path, session="s")
     assert (krone.injected, len(greeting.injected)) == ((), 1)
 
 

@@ -9,7 +9,7 @@ import pytest
 from priming import Memory
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import act
-from priming_loop.context import gather
+from priming_loop.context import gather, shown_memory
 from priming_loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
 from priming_loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
 from priming_loop.verification import ScriptedVerifier, symptom
@@ -38,8 +38,9 @@ def closed(*attempts, status="delivered", seq=1, plan=PLAN):
 
 
 def shown(memory, session, *texts):
-    """Memories that a recall of the session brought up."""
-    keys = [memory.remember(text, kind="pattern").key for text in texts]
+    """Lessons about the task that a recall of the session brought up."""
+    about = {"trigger": PLAN.objective}
+    keys = [memory.remember(text, kind="pattern", metadata=about).key for text in texts]
     memory.recall("subtract", session=session.id)
     return keys
 
@@ -59,11 +60,25 @@ def test_what_was_used_helped_and_what_was_shown_in_vain_failed(memory, session,
     assert counts(memory, unused) == (0, 1)
 
 
-def test_what_is_blocked_is_credited_as_well(memory, session, clock):
+@pytest.mark.parametrize(("verified", "against"), [(FAILED, 1), (None, 0)])
+def test_use_in_a_blocked_task_credits_nothing_and_counts_against_it_where_the_gate_failed(
+    memory, session, clock, verified, against
+):
     (used,) = shown(memory, session, "subtract takes signs")
-    task = closed(attempt(clock, verified=FAILED, injected=[used], utilized=(used,)), status="blocked")
-    learn_from_task(memory, session, task)
-    assert counts(memory, used) == (1, 0)
+    tries = attempt(clock, verified=verified, injected=[used], utilized=(used,), obstacle="It is stuck.")
+    result = learn_from_task(memory, session, closed(tries, status="blocked"))
+    assert (result.helped, counts(memory, used)) == ((), (0, against))
+
+
+@pytest.mark.parametrize("neighbour", ["Push", "Scan", "Sign"])
+def test_what_does_not_apply_here_is_not_blamed_whoever_shows_it(memory, session, clock, neighbour):
+    about = lesson("pattern", "Cut the size of the Docker image", "Build in two stages.")
+    key = memory.remember(**about).key
+    for number in range(4):
+        memory.recall("docker image", session=f"s-{number}")
+        task = closed(attempt(clock, injected=[key]), plan=TaskPlan(f"{neighbour} the Docker image"))
+        assert learn_from_task(memory, replace(session, id=f"s-{number}"), task).unused == ()
+    assert counts(memory, key) == (0, 0)
 
 
 def test_names_that_were_not_shown_are_reported_and_not_credited(memory, session, clock):
@@ -324,12 +339,16 @@ def blocked_runs(memory, session, clock, count, **report):
 
 
 @pytest.mark.parametrize("claims", [False, True])
-def test_a_failure_that_recurs_though_its_lesson_was_shown_counts_against_it(memory, session, clock, claims):
+def test_a_failure_that_recurs_keeps_how_often_and_is_not_blamed_for_it(memory, session, clock, claims):
     first, *rest = blocked_runs(memory, session, clock, 4, claims=claims)
     (key,) = first.stored
     assert [result.recurred for result in rest] == [(key,)] * 3
     assert [(result.stored, result.strengthened, result.helped) for result in rest] == [((), (), ())] * 3
-    assert counts(memory, key) == (0, 3)
+    assert counts(memory, key) == (0, 0)
+    record = memory.get(key)
+    assert (record.metadata["hits"], record.metadata["blocked_in"]) == (4, ["s-0", "s-1", "s-2", "s-3"])
+    assert "failed 4 times" in shown_memory(record).text
+    assert gather(memory, PLAN.objective, session.folder, session="s").failed == 4
 
 
 def test_a_failure_that_recurs_unseen_is_remembered_as_such_without_having_helped(memory, session, clock):
@@ -346,7 +365,8 @@ def test_a_lesson_whose_failure_recurred_has_not_helped_though_a_later_attempt_p
     tries = attempt(clock, 1, FAILED, [key]), attempt(clock, 2, PASSED, [key], utilized=(key,))
     result = learn_from_task(memory, replace(session, id="s-2"), closed(*tries))
     assert (result.helped, result.recurred) == ((), (key,))
-    assert counts(memory, key) == (0, 1)
+    assert counts(memory, key) == (0, 0)
+    assert (memory.get(key).metadata["hits"], memory.get(key).metadata["blocked_in"]) == (2, [])
 
 
 def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
@@ -484,7 +504,7 @@ def test_what_is_about_another_task_of_the_session_is_not_blamed(runs):
     done = [delivered(f"Sent {count} sheets to the {name} at {place}.") for count, name, place in LETTERS]
     for _ in range(2):
         session = runs.run([plan, *done], "Prepare the congress")
-    assert any(len(task.gathered.answerable) > 1 for task in session.tasks)
+    assert any(len(task.gathered.injected) > 1 for task in session.tasks)
     assert [task.learnt.unused for task in session.tasks] == [(), (), ()]
     assert {memory.use.failed for memory in runs.memory.list(kinds=["pattern"])} == {0}
 

@@ -129,4 +129,45 @@ def test_every_end_names_the_command_that_goes_on(runs):
     assert command(waiting) == f"priming loop resume {waiting.id} --yes"
     pivoted = runs.run([planned(*((f"Part {n}", FAILS) for n in ("a1", "b2", "c3"))), *[blocked()] * 3])
     assert command(runs.resume(pivoted)) == f"priming loop resume {pivoted.id} --answer TEXT"
-    assert command(runs.run([planned(("Mend it", PASSES)), delivered()])) is None
+    assert command(runs.run([planned(("Mend it", PASSES)), delivered()], "Open the tin")) is None
+
+
+def blocked_twice(runs, **options):
+    """Two sessions of one objective that end at the same wall."""
+    plan = planned(("Turn the key", PASSES))
+    for _ in range(2):
+        runs.run([plan, blocked("The lock is rusty.")], "Open the door", **options)
+
+
+def test_after_two_failures_of_an_objective_the_prompt_says_so_and_demands_another_way(runs):
+    blocked_twice(runs)
+    session = runs.run([planned(("Take the window", PASSES)), delivered("Climbed in.")], "Open the door")
+    assert "It failed 2 times before. Take another way" in runs.agent.prompts[0]
+    assert '"Turn the key"' in runs.agent.prompts[0]
+    assert "failed 2 times; tried: The lock is rusty." in runs.agent.prompts[0]
+    assert session.ended == "delivered"
+
+
+def test_a_third_plan_that_is_no_other_way_pivots_before_anything_is_done(runs):
+    blocked_twice(runs)
+    third = runs.run([planned(("Turn the key.", PASSES))], "Open the door")
+    assert (third.ended, runs.phases) == ("pivot", ["reason"])
+    assert "it failed 2 times before, and the plan is no other way: Turn the key" in third.why
+    answer = ResumeOptions(answer="I oiled the lock, try again.")
+    done = runs.resume(third, [planned(("Turn the key", PASSES)), delivered("Turned it.")], answer)
+    assert done.ended == "delivered"
+
+
+def test_what_was_overcome_may_be_done_in_the_same_way_again(runs):
+    blocked_twice(runs)
+    way = [planned(("Turn the key", PASSES)), delivered("Turned it.")]
+    third = runs.resume(runs.run(way[:1], "Open the door"), way, ResumeOptions(answer="I oiled it."))
+    assert (third.ended, runs.run(way, "Open the door").ended) == ("delivered", "delivered")
+
+
+def test_one_failure_is_no_reason_to_demand_another_way(runs):
+    plan = planned(("Turn the key", PASSES))
+    runs.run([plan, blocked("The lock is rusty.")], "Open the door")
+    session = runs.run([plan, delivered("It turned.")], "Open the door")
+    assert session.ended == "delivered"
+    assert "Take another way" not in runs.agent.prompts[0]

@@ -76,6 +76,8 @@ def loop_context(
             codebase.files,
         ),
         gathered.complexity,
+        gathered.failed,
+        gathered.ways if gathered.failed else (),
         None if gathered.injected else memory.empty_reason(),
     )
 
@@ -219,7 +221,7 @@ def memory_shape(record: MemoryRecord) -> LoopMemory:
         name=record.key,
         type=record.kind,
         trigger=when if isinstance(when, str) else record.heading or record.gist,
-        resolution=what if isinstance(what, str) else record.content,
+        resolution=(what if isinstance(what, str) else record.content) + lessons.recurrence(record),
         helped=helped,
         failed=failed,
         effectiveness=round(worth, _DIGITS),

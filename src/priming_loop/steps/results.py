@@ -83,6 +83,10 @@ class LoopContext:
     memory: ContextMemories
     codebase: ContextFiles
     complexity: Complexity
+    failed: int = 0
+    """How many sessions were blocked at this and not overcome: from two on, another way is due."""
+    ways: tuple[str, ...] = ()
+    """What failed there."""
     reason: str | None = None
     """Why nothing is known, if the namespace has no memories."""
 

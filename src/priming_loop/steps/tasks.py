@@ -13,8 +13,10 @@ from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
 from priming_loop.acting import ReportDriver
+from priming_loop.context import gather
 from priming_loop.environment import LoopEnvironment
 from priming_loop.gates.guard import checked_plan, destructive_reason
+from priming_loop.planning import repeated_way
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -23,6 +25,7 @@ from priming_loop.session import (
     Attempt,
     LearningResult,
     Limits,
+    PlanningResult,
     Session,
     Task,
     TaskPlan,
@@ -122,8 +125,13 @@ def loop_task_add(
             tasks = tuple(sorted((*current.tasks, task), key=lambda other: other.seq))
             sessions.save(replace(_reopened(current), tasks=tasks))
     status = STATUS["pending" if existing is None else existing.status]
-    needs = destructive_reason(plan, current.folder or ".")
-    return TaskAdded(session, seq, status, None if needs is None else f"a person's yes first: {needs}")
+    why = destructive_reason(plan, current.folder or ".")
+    needs = [] if why is None else [f"a person's yes first: {why}"]
+    if existing is None:
+        gathered = gather(memory, current.objective, None, session=None)
+        if repeated_way(gathered, PlanningResult("simple", (plan,))) is not None:
+            needs.append(f"another way: it failed {gathered.failed} times before by this")
+    return TaskAdded(session, seq, status, "; ".join(needs) or None)
 
 
 def loop_task_complete(

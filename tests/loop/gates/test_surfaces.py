@@ -137,3 +137,16 @@ def test_what_runs_commands_says_that_it_may_destroy(name):
     (tool,) = [tool for tool in ready_made() if tool["name"] == name]
     assert tool["annotations"]["destructiveHint"]
     assert tool["annotations"]["openWorldHint"]
+
+
+def test_a_program_is_told_that_another_way_is_due(memory, tmp_path):
+    for _ in range(2):
+        session = memory.loop_task_new_session("Open the door", folder=str(tmp_path)).session_id
+        assert memory.loop_task_add(session, 1, "Turn the key").needs is None
+        memory.loop_task_block(session, 1, "The lock is rusty.")
+    context = memory.loop_context("Open the door")
+    assert (context.failed, context.ways[0]) == (2, "Turn the key")
+    assert "(failed 2 times; tried: The lock is rusty.)" in context.memory.failures[0].resolution
+    session = memory.loop_task_new_session("Open the door", folder=str(tmp_path)).session_id
+    assert "it failed 2 times before" in memory.loop_task_add(session, 1, "Turn the key").needs
+    assert memory.loop_task_add(session, 2, "Take the window").needs is None

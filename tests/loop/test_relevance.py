@@ -1,0 +1,80 @@
+"""Whether lessons are told in other words, and are not told to their neighbours: with the vectors in use."""
+
+import pytest
+
+from priming import Memory
+from priming.embedding.registry import named
+from priming_loop.learning import lesson
+
+LESSONS = (
+    (
+        "Rotate the signing certificate",
+        "Replace the certificate that we sign with",
+        "Revoke the signing certificate",
+    ),
+    (
+        "Compress the backups before the upload",
+        "Make the backups smaller before uploading them",
+        "Restore a backup",
+    ),
+    ("Cache the results of the search", "Keep search results in a cache", "Log the queries of the search"),
+    ("Split the invoice into pages", "Paginate the invoice", "Send the invoice to the customer"),
+    (
+        "Validate e-mail addresses at sign-up",
+        "Check the e-mail address when users register",
+        "Delete old e-mail",
+    ),
+    (
+        "Move the cron jobs to systemd timers",
+        "Convert the cron jobs into systemd timers",
+        "List the cron jobs",
+    ),
+    ("Export the report as CSV", "Write the report to a CSV file", "Schedule the report for Mondays"),
+    ("Drop support for Python 3.9", "End the support of Python 3.9", "Add support for Python 3.13"),
+    (
+        "Encrypt the customer table",
+        "Store the table of customers encrypted",
+        "Count the rows of the customer table",
+    ),
+    (
+        "Throttle requests to the geocoder",
+        "Limit how often we call the geocoder",
+        "Mock the geocoder in tests",
+    ),
+)
+"""The objective of a lesson, the same in other words, and a neighbour of it."""
+
+
+@pytest.fixture(scope="module")
+def memory():
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        for objective, *_ in LESSONS:
+            memory.remember(
+                **lesson("failure", f"{objective}: it broke", f"Mind {objective[::-1]}"), key=objective
+            )
+        yield memory
+
+
+def told(memory, which):
+    """The lessons of which the own objective is told, and those that are said to apply, at a text beside each."""
+    contexts = [(row[0], memory.loop_context(row[which]).memory) for row in LESSONS]
+    keys = {row[0]: memory.get(row[0]).key for row in LESSONS}
+    return [keys[own] in context.injected_names for own, context in contexts], [
+        keys[own] in context.fired for own, context in contexts
+    ]
+
+
+def test_eight_of_ten_paraphrases_bring_their_lesson_and_it_applies_here(memory):
+    shown, applying = told(memory, 1)
+    assert (sum(shown) >= 8, sum(applying) >= 8) == (True, True), (shown, applying)
+
+
+def test_two_of_ten_neighbours_at_most_bring_it(memory):
+    shown, applying = told(memory, 2)
+    assert (sum(shown) <= 2, sum(applying) <= 1) == (True, True), (shown, applying)
+
+
+def test_nothing_else_is_told_with_it(memory):
+    for objective, paraphrase, _ in LESSONS:
+        (key,) = memory.loop_context(objective).memory.injected_names
+        assert set(memory.loop_context(paraphrase).memory.injected_names) <= {key}
