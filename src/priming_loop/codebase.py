@@ -234,8 +234,11 @@ def relevant(
     mentions: Sequence[str],
     params: ContextParams = CONTEXT,
 ) -> tuple[str, ...]:
-    """The files that an objective is about: named by it or by a memory, or with words in common."""
-    words = frozenset(terms(_split(objective)))
+    """The files that an objective is about: named by it or by a memory, or with words in common.
+
+    The name of the project says of no file that it is meant.
+    """
+    words = frozenset(terms(_split(objective))) - frozenset(terms(_split(folder.resolve().name)))
     worth = {path: params.in_path * len(words & set(terms(_split(path)))) for path in files}
     for path in named(objective, files):
         worth[path] += params.named

@@ -21,12 +21,12 @@ from priming.llm.protocol import fenced
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
-from priming.text.quotation import bracketed, label, quote_text, visible
+from priming.text.quotation import bracketed, label, quote_text
 from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, ContextParams, look
-from priming_loop.lessons import (
+from priming_loop.knowledge.relevance import (
     BLOCKED_IN,
     FAILED,
     OBJECTIVE,
@@ -43,23 +43,20 @@ from priming_loop.lessons import (
     same_at,
     triggers,
 )
+from priming_loop.knowledge.texts import DELTA, plain, shortened
+from priming_loop.knowledge.texts import cut as cut
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"
 """Where the prompts are."""
 PROFILE = "arc"
 """The loop recalls by relevance, effectiveness and recency."""
-DELTA = "delta"
-"""The metadata of a failure or a pattern that lists the files that it concerned."""
 PARTS = ("and", "then", "also", "plus")
 """Words that indicate several things to do."""
 PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
 """Words that name parts of a program."""
 
-_CUT = "…"
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
-"""Control sequences of terminals: colours, titles and the like."""
 _ADVICE = {
     "pivot_now": "The previous tasks failed one after the other: this approach does not work. Take another.",
     "consider_pivot": "Most tasks so far failed: consider another approach.",
@@ -190,16 +187,6 @@ def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> Shown
     else:
         text = cut(record.content, params.memory_length)
     return ShownMemory(record.key, record.kind, text, record.trust)
-
-
-def cut(text: str, most: int) -> str:
-    r"""A text on one line, shortened at its end.
-
-    >>> cut("a long\nline", 8)
-    'a long…'
-    """
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}{_CUT}"
 
 
 def _file_mentions(record: MemoryRecord) -> str:
@@ -388,17 +375,3 @@ def verification_section(failed: Verification, params: ContextParams = CONTEXT) 
     how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
     output = shortened(plain(failed.output), params.gate_length) or "(it printed nothing)"
     return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)
-
-
-def plain(text: str) -> str:
-    """A text line by line as a terminal shows it, with hidden characters written out."""
-    lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
-    return "\n".join(map(visible, lines))
-
-
-def shortened(text: str, most: int) -> str:
-    """A text shortened in its middle: the end of a failure says more than its beginning."""
-    if len(text) <= most:
-        return text
-    head = most // 4
-    return f"{text[:head]}\n… {len(text) - most:,} characters left out …\n{text[head - most :]}"

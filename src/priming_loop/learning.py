@@ -24,8 +24,12 @@ from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import lessons
 from priming_loop.codebase import CONTEXT, ContextParams
-from priming_loop.context import DELTA, cut
-from priming_loop.lessons import BLOCKED_IN, FAILED, HITS, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming_loop.knowledge import relevance
+from priming_loop.knowledge.relevance import TRIGGER
+from priming_loop.knowledge.writing import FAILURE, PATTERN
+from priming_loop.knowledge.writing import failure as failure
+from priming_loop.knowledge.writing import lesson as lesson
+from priming_loop.knowledge.writing import pattern as pattern
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -36,11 +40,7 @@ from priming_loop.session import (
     Task,
     TaskPlan,
 )
-from priming_loop.verification import symptom
 
-FAILURE, PATTERN = "failure", "pattern"
-_TRUST = "agent"
-"""The trust in a lesson: that of its author."""
 _QUOTES = "[]`\"' "
 
 
@@ -106,14 +106,21 @@ def learn_from_task(
 
 
 def store_patterns(
-    memory: Namespace, session: Session, *, project: str | None = None, params: ContextParams = CONTEXT
+    memory: Namespace,
+    session: Session,
+    *,
+    project: str | None = None,
+    only_new: bool = False,
+    params: ContextParams = CONTEXT,
 ) -> LearningResult:
-    """Store a pattern for each delivered task of a session that has none yet."""
+    """Store a pattern for each delivered task of a session that has none yet; ``only_new``: name no others."""
     stored = []
     for task in session.tasks:
         credited = () if task.learnt is None else task.learnt.helped
-        arguments = pattern(session, task, project, params)
-        stored.append(_stored(_ClosedTask(memory, session, task), PATTERN, arguments, params, credited))
+        closed = _ClosedTask(memory, session, task)
+        if not only_new or closed.operation(PATTERN) is None:
+            arguments = pattern(session, task, project, params)
+            stored.append(_stored(closed, PATTERN, arguments, params, credited))
     return _summed([lesson for lesson in stored if lesson is not None])
 
 
@@ -133,120 +140,6 @@ def failed_approach(session: Session, now: datetime) -> Task:
     result = ActionResult(BLOCKED, "", (), session.why, advice)
     attempt = Attempt(1, now, acted=result)
     return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
-
-
-def lesson(
-    kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
-) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
-
-    Its content has a line for each of its texts, so that each can be matched.
-    """
-    when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
-    for name in (OBJECTIVE, TASK, FAILED):
-        if metadata.get(name):
-            metadata[name] = cut(metadata[name], params.lesson)
-    own = {
-        name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
-    }
-    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
-    lines = [when, what]
-    for name in (OBJECTIVE, TASK, FAILED):
-        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
-            lines.append(text)
-    return {
-        "content": "\n".join(lines),
-        "kind": kind,
-        "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
-        **own,
-    }
-
-
-def failure(
-    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
-) -> dict[str, Any] | None:
-    """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
-    failed = _failed(task.attempts)
-    if task.status == BLOCKED:
-        attempt = task.attempts[-1] if task.attempts else None
-        cause = _obstacle(attempt) if attempt else None
-        learning = _learning(task.attempts)
-        resolution = learning or f"not solved; tried: {_details(attempt) or 'nothing'}"
-    elif task.status == DELIVERED and failed:
-        attempt, cause = failed[0], None
-        learning = resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
-    else:
-        return None
-    cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
-    if not resolution or (cause is None and not task.attempts):
-        return None
-    trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
-    tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
-    outcome = {
-        FAILED: tried,
-        SOLVED: task.status == DELIVERED or bool(learning),
-        HITS: 1,
-        BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
-    }
-    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
-
-
-def pattern(
-    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
-) -> dict[str, Any] | None:
-    """The lesson of a delivered task: what worked, if its result says how."""
-    if task.status != DELIVERED or not task.attempts:
-        return None
-    how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
-    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
-
-
-def _lesson_of(
-    kind: str,
-    trigger: str,
-    resolution: str,
-    session: Session,
-    task: Task,
-    project: str | None,
-    params: ContextParams,
-    **outcome: Any,
-) -> dict[str, Any]:
-    return lesson(
-        kind,
-        trigger,
-        resolution,
-        params=params,
-        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
-        **outcome,
-        session=session.id,
-        source=f"{session.id}-{task.seq}",
-        trust=_TRUST,
-        **{DELTA: list(task.plan.delta)},
-        verify=task.plan.verify,
-        attempts=len(task.attempts),
-        project=project,
-    )
-
-
-def _failed(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """The attempts whose gate did not pass."""
-    return [each for each in attempts if each.verified and each.verified.status in ("failed", "late")]
-
-
-def _obstacle(attempt: Attempt) -> str | None:
-    if attempt.error is not None:
-        return attempt.error
-    return attempt.acted.obstacle if attempt.acted else None
-
-
-def _learning(attempts: Sequence[Attempt]) -> str | None:
-    """The latest lesson that a result states."""
-    learnings = (attempt.acted.learning for attempt in reversed(attempts) if attempt.acted)
-    return next((learning for learning in learnings if learning), None)
-
-
-def _details(attempt: Attempt | None) -> str | None:
-    return attempt.acted.details or None if attempt and attempt.acted else None
 
 
 def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
@@ -273,10 +166,10 @@ def _not_told_by(
     memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
 ) -> list[str]:
     """The keys without lessons that repeat the resolution of a lesson that helped."""
-    advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
+    advice = [text for key in helpful if (text := relevance.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
-    texts = {key: lessons.resolution_of(get(memory, key)) for key in keys}
+    texts = {key: relevance.resolution_of(get(memory, key)) for key in keys}
     least = params.similar
     return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
 
@@ -300,7 +193,7 @@ def _credited(
     used = () if is_blocked else tuple(claimed)
     rest = [key for key in dict.fromkeys(keys.values()) if key not in (*claimed, *recurred, repeated)]
     unused = [
-        key for key in rest if lessons.applies(closed.memory, get(closed.memory, key), task.plan.objective)
+        key for key in rest if relevance.applies(closed.memory, get(closed.memory, key), task.plan.objective)
     ]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
     if is_blocked and any(

@@ -15,6 +15,7 @@ from priming_loop import context
 from priming_loop.codebase import CONTEXT, ContextParams
 from priming_loop.environment import text_field, validated_answer
 from priming_loop.gates.paths import project_path
+from priming_loop.knowledge import texts
 from priming_loop.session import (
     DELIVERED,
     Impasse,
@@ -129,7 +130,7 @@ def planning_prompt(
             context.codebase_section(gathered.codebase),
         )
     )
-    places = {"objective": fenced(context.plain(gathered.objective)), "context": sections}
+    places = {"objective": fenced(texts.plain(gathered.objective)), "context": sections}
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
 
 
@@ -169,7 +170,7 @@ def _way(session: Session) -> tuple[str, ...] | None:
 def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
     if objective is None:
         return None
-    text = quote_text(context.cut(objective, params.memory_length))
+    text = quote_text(texts.cut(objective, params.memory_length))
     return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
 
 
@@ -177,7 +178,7 @@ def _failed_section(gathered: ObjectiveContext, params: ContextParams) -> str | 
     """How often the objective failed, and how, once that is more than once: another way is due."""
     if gathered.failed < REPEATED:
         return None
-    lines = [quote_text(context.cut(way, params.memory_length)) for way in gathered.ways]
+    lines = [quote_text(texts.cut(way, params.memory_length)) for way in gathered.ways]
     return (
         f"It failed {gathered.failed} times before. Take another way: a plan that repeats what failed ends here."
         " This was tried:\n" + fenced("\n".join(lines))
@@ -197,14 +198,14 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
         return None
     most = params.text_length
     lines = [
-        f"{quote_text(context.cut(question, most))} → {quote_text(context.cut(answer, most))}"
+        f"{quote_text(texts.cut(question, most))} → {quote_text(texts.cut(answer, most))}"
         for question, answer in answered
     ]
     return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
 
 
 def _results_section(results: Sequence[str], params: ContextParams) -> str | None:
-    lines = [quote_text(context.cut(result, params.text_length)) for result in results]
+    lines = [quote_text(texts.cut(result, params.text_length)) for result in results]
     return "How the steps out of earlier impasses ended:\n" + fenced("\n".join(lines)) if lines else None
 
 

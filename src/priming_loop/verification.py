@@ -21,7 +21,7 @@ from typing import IO, Protocol
 
 from priming.errors import ParamError
 from priming_loop.codebase import CONTEXT, ContextParams
-from priming_loop.context import plain
+from priming_loop.knowledge.texts import symptom as symptom
 from priming_loop.session import Verification
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -36,13 +36,6 @@ _SETS = re.compile(r"\w+=")
 _BUILTINS = frozenset(
     ("cd", "exit", "export", "eval", "exec", "set", "unset", "source", ".", ":", "ulimit", "umask", "command")
 )
-
-
-_TELLING = re.compile(r"error|exception|fail|assert|not found|denied|refused|expected", re.IGNORECASE)
-_SYMPTOM = re.compile(r"^E\s+(\S.*)$")
-"""How pytest marks an error."""
-_RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
-"""How Python names an exception."""
 
 
 class Verifier(Protocol):
@@ -149,20 +142,6 @@ def needs_shell(command: str) -> bool:
         elif char in _ACTS:
             return True
     return bool(quote) or escaped
-
-
-def symptom(verified: Verification) -> str | None:
-    r"""The most telling line of a gate's output.
-
-    >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
-    'NameError: x'
-    """
-    lines = [text for line in plain(verified.output).splitlines() if (text := line.strip())]
-    marked = [match[1] for line in lines if (match := _SYMPTOM.match(line))]
-    raised = [line for line in lines if _RAISED.match(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
-    # Pytest's first mark, Python's last line of a traceback, a compiler's first error, anything's last word.
-    return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
 
 
 def _check(folder: Path | str, timeout: float, most_output: int) -> None:

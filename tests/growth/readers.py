@@ -56,6 +56,7 @@ from priming_formats import codex, floop, json_documents, slack, whatsapp
 from priming_loop import codebase, lessons, session, subgoals, verification
 from priming_loop import context as loop_context
 from priming_loop.gates import guard, paths
+from priming_loop.knowledge import relevance, texts
 from priming_loop.session import TaskPlan
 from priming_server import responses
 from priming_server.ethos import socket as ethos
@@ -206,8 +207,9 @@ READERS = (
     _reader("words of a search in PostgreSQL", dialect.text_query, "priming_server.postgres.dialect"),
     _reader(
         "volatile parts of a failure",
-        lambda text: (lessons._VOLATILE.sub(" ", text), lessons._VERSION.sub(" ", text)),
+        lambda text: (lessons._VOLATILE.sub(" ", text), relevance._VERSION.sub(" ", text)),
         "priming_loop.lessons",
+        "priming_loop.knowledge.relevance",
     ),
     _reader("line of a packed text", quotation.read_line, "text.quotation"),
     _reader(
@@ -525,8 +527,9 @@ READERS = (
         "priming_server.ethos.socket",
     ),
     _reader("command of a task", verification.needs_shell, "priming_loop.verification"),
+    _reader("complexity of an objective", loop_context.complexity, "priming_loop.context"),
     _reader("objective", session.plain_objective, "priming_loop.session"),
-    _reader("output of a terminal", lambda text: loop_context.plain(text), "priming_loop.context"),
+    _reader("output of a terminal", lambda text: texts.plain(text), "priming_loop.knowledge.texts"),
     _reader(
         "files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "priming_loop.codebase"
     ),

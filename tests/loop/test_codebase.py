@@ -201,3 +201,11 @@ def test_outside_a_repository_no_process_is_started(project, monkeypatch):
     monkeypatch.delenv("GIT_DIR", raising=False)
     monkeypatch.setattr(subprocess, "run", None)
     assert "src/calc.py" in listed(project)
+
+
+def test_the_name_of_the_project_makes_no_file_relevant(tmp_path):
+    folder = tmp_path / "parcel"
+    for name in ("parcel/routes.py", "parcel/fees.py", "parcel/labels.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text('"""A part of parcel."""\n')
+    assert look(folder, "Round the fees of parcel").relevant == ("parcel/fees.py",)

@@ -55,7 +55,7 @@ def memory():
         yield memory
 
 
-def told(memory, which):
+def shown_at(memory, which):
     """The lessons of which the own objective is told, and those that are said to apply, at a text beside each."""
     contexts = [(row[0], memory.loop_context(row[which]).memory) for row in LESSONS]
     keys = {row[0]: memory.get(row[0]).key for row in LESSONS}
@@ -65,12 +65,12 @@ def told(memory, which):
 
 
 def test_eight_of_ten_paraphrases_bring_their_lesson_and_it_applies_here(memory):
-    shown, applying = told(memory, 1)
+    shown, applying = shown_at(memory, 1)
     assert (sum(shown) >= 8, sum(applying) >= 8) == (True, True), (shown, applying)
 
 
 def test_two_of_ten_neighbours_at_most_bring_it(memory):
-    shown, applying = told(memory, 2)
+    shown, applying = shown_at(memory, 2)
     assert (sum(shown) <= 2, sum(applying) <= 1) == (True, True), (shown, applying)
 
 

@@ -165,6 +165,33 @@ def test_two_runs_at_once_on_one_store_hinder_each_other_not(embedder, clock, tm
     assert ended == ["delivered", "delivered"]
 
 
+@pytest.mark.slow
+def test_four_runs_of_one_plan_at_once_leave_each_lesson_once(embedder, clock, tmp_path):
+    url = f"sqlite:///{tmp_path}/memory.db"
+    together, ended = threading.Barrier(4, timeout=300), []
+
+    def work(number):
+        def answers(prompt, _schema):
+            together.wait()
+            if "reason" in prompt.split("\n")[0]:
+                return planned(("Open the tin", PASSES))
+            return delivered(f"Used the opener of drawer {number}.")
+
+        with Memory.open(url, embedder=embedder, clock=clock) as memory:
+            ended.append(Runs(memory, tmp_path).run(answers, "Open the tin").ended)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for item in threads:
+        item.start()
+    for item in threads:
+        item.join()
+    assert ended == ["delivered"] * 4
+    with Memory.open(url, embedder=embedder, clock=clock) as memory:
+        keys = [record.key for record in memory.list(kinds=["pattern"], limit=100)]
+    assert len(set(keys)) == len(keys)
+    assert 1 <= len(keys) <= 4
+
+
 def test_a_purge_of_a_memory_that_a_session_names_erases_the_session(runs):
     values = {"trigger": "Mend the chair", "resolution": "Use glue."}
     runs.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=values)
@@ -206,3 +233,12 @@ def test_dropped_tasks_are_open(runs):
     assert (session.ended, session.tally) == ("limit", (1, 3))
     assert "1 of 3 tasks delivered (33%)" in report(Sessions(runs.memory), session).line
     assert (summarise(session).delivered, summarise(session).tasks) == (1, 3)
+
+
+def test_what_a_subgoal_came_to_is_no_answer_of_a_person(runs):
+    goal = [planned(("Look it up", PASSES)), delivered("It is the left one.")]
+    session = runs.run([impasse("Find out which lever"), *goal, planned(("Pull it", PASSES)), delivered()])
+    assert (session.ended, session.answered) == ("delivered", ())
+    (prompt,) = [text for text in runs.agent.prompts if "How the steps out of earlier impasses ended" in text]
+    assert "It is the left one." in prompt
+    assert "a person has answered" not in prompt

@@ -210,7 +210,10 @@ def chunk(
                 raise
             return _rejected(name="", reason=str(error))
     if session is not None:
-        return _answer({"stored": reply.stored, "strengthened": reply.strengthened})
+        value = {"stored": reply.stored, "strengthened": reply.strengthened}
+        return _answer(
+            {**value, **({"status": reply.status, "reason": reply.reason} if reply.reason else {})}
+        )
     (name,) = (*reply.stored, *reply.strengthened) or ("",)
     return _answer({"status": reply.status, "name": name, "reason": reply.reason})
 

@@ -17,8 +17,9 @@ from priming.types import Cue, MemoryRecord
 from priming_loop import lessons
 from priming_loop.codebase import CONTEXT
 from priming_loop.context import PROFILE, cut, gather
-from priming_loop.learning import FAILURE, PATTERN, lesson, store_patterns
-from priming_loop.lessons import RESOLUTION, TRIGGER
+from priming_loop.knowledge.relevance import RESOLUTION, TRIGGER, recurrence
+from priming_loop.knowledge.writing import FAILURE, PATTERN, lesson
+from priming_loop.learning import store_patterns
 from priming_loop.session_store import Sessions, check_folder
 from priming_loop.steps.results import (
     ChunkReply,
@@ -129,9 +130,10 @@ def loop_chunk(
     """
     if session is not None and (task, outcome, approach) == (None, None, None):
         current = Sessions(memory).get(session)
-        learnt = store_patterns(memory, current, project=current.project)
+        learnt = store_patterns(memory, current, project=current.project, only_new=True)
         status = ADDED if learnt.stored else STRENGTHENED if learnt.strengthened else SKIPPED
-        return ChunkReply(status, learnt.stored, learnt.strengthened)
+        reason = "" if status != SKIPPED else "no task was delivered whose pattern is not stored yet"
+        return ChunkReply(status, learnt.stored, learnt.strengthened, reason)
     if session is not None or task is None or outcome is None or approach is None:
         rule = "must be given, or else all of task, outcome and approach: one of the two"
         raise ParamError("session", session, rule)
@@ -221,7 +223,7 @@ def memory_shape(record: MemoryRecord) -> LoopMemory:
         name=record.key,
         type=record.kind,
         trigger=when if isinstance(when, str) else record.heading or record.gist,
-        resolution=(what if isinstance(what, str) else record.content) + lessons.recurrence(record),
+        resolution=(what if isinstance(what, str) else record.content) + recurrence(record),
         helped=helped,
         failed=failed,
         effectiveness=round(worth, _DIGITS),

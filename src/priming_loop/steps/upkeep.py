@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from priming.config.params.limits import SLEEP
+from priming.core.arguments.checks import check_count
 from priming.core.score import effectiveness
-from priming.errors import NotFound
+from priming.errors import NotFound, ParamError
 from priming.namespace import Namespace
 from priming.recall.records import get, list_memories
 from priming.remember.links import links
@@ -49,7 +50,9 @@ def loop_decay(
 
     """
     threshold = CONTEXT.dormant_days if days is None else days
-    uses = CONTEXT.dormant_uses if min_uses is None else min_uses
+    uses = CONTEXT.dormant_uses if min_uses is None else check_count("min_uses", min_uses, 0, _MOST)
+    if not 0 <= threshold <= _MOST:
+        raise ParamError("days", threshold, f"must be a number of days from 0 to {_MOST:,}")
     now = memory.now()
     dormant = [
         record.key

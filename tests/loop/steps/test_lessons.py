@@ -80,3 +80,13 @@ def test_a_failure_that_is_stored_again_has_not_helped_and_a_pattern_has(memory)
         names = {memory.loop_store(trigger, "Export a token first", type=type_).name for _ in range(2)}
         (name,) = names
         assert memory.get(name).use.helped == helped
+
+
+def test_a_session_whose_patterns_are_stored_already_makes_none(memory, tmp_path):
+    session = memory.loop_task_new_session("Open the tin", folder=str(tmp_path)).session_id
+    memory.loop_task_add(session, 1, "Turn the key", verify="true")
+    memory.loop_task_complete(session, 1, "Turned it to the left.")
+    assert memory.list(kinds=["pattern"])
+    chunk = memory.loop_chunk(session)
+    assert (chunk.status, chunk.stored, chunk.strengthened) == ("skipped", (), ())
+    assert "stored" in chunk.reason

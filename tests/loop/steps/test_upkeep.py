@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from priming.errors import ParamError
 from priming_loop.steps.results import ConsolidateReply, PruneReply
 
 TRIGGER, RESOLUTION = "The gate hangs on grandchildren", "Kill the whole process group"
@@ -107,3 +108,9 @@ def test_health_says_what_pruning_does_now_and_pruning_says_why_a_lesson_stays(m
     why = "it was restored after it was archived"
     assert f"not {names[0]} ({why})" in memory.loop_health().issues[0]
     assert memory.loop_prune() == PruneReply(0, 2, (f"{names[0]}: {why}",))
+
+
+@pytest.mark.parametrize("values", [{"days": -1}, {"days": float("nan")}, {"min_uses": -1}])
+def test_dormant_is_nothing_before_the_present(memory, values):
+    with pytest.raises(ParamError, match=next(iter(values))):
+        memory.loop_decay(**values)

@@ -1,0 +1,1 @@
+"""What a lesson is made of, and whether it is about what is to be done."""
