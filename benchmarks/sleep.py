@@ -26,6 +26,7 @@ from sklearn.cluster import HDBSCAN
 import corpus
 from common import Row, arguments, show, write
 from priming import FixedClock, Memory
+from priming.config.params.laws import ClusterParams
 from priming.config.params.limits import SLEEP
 from priming.config.words import STAGES
 from priming.embedding.wordllama import StaticEmbedder
@@ -110,8 +111,8 @@ def clustering(vectors: NDArray[Any]) -> None:
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     for batch in np.array_split(units, -(-len(units) // SLEEP.batch)):
         HDBSCAN(
-            min_cluster_size=SLEEP.cluster,
-            min_samples=SLEEP.samples,
+            min_cluster_size=ClusterParams().min_cluster_size,
+            min_samples=ClusterParams().min_samples,
             metric="cosine",
             algorithm="brute",
             cluster_selection_method="eom",

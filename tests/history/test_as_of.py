@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from priming import Conflict, HashedEmbedder, NotFound, ParamError
+from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 
 DAY = timedelta(days=1)
 MEETING = "We meet on Tuesdays at ten in the long room."
@@ -491,3 +491,22 @@ def _names(count):
 
 
 _MIDDLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
+
+
+def test_an_episode_is_recalled_only_from_when_it_happened_on():
+    happened = datetime(2026, 5, 1, tzinfo=UTC)
+    with Memory.open(
+        "sqlite://", embedder=embedder, clock=FixedClock(happened + timedelta(days=9))
+    ) as memory:
+        memory.remember("The bridge collapsed.", kind="episode", occurred_at=happened, key="collapse")
+        memory.remember("The bridge is long.", kind="fact", occurred_at=happened, key="length")
+        memory.remember(
+            "The bridge opens.", kind="episode", occurred_at=happened + timedelta(days=90), key="plan"
+        )
+
+        def recalled(at):
+            return {hit.memory.key for hit in memory.recall("the bridge", valid_at=at).hits}
+
+        assert recalled(happened - timedelta(seconds=1)) == {"length", "plan"}
+        assert recalled(happened) == {"collapse", "length", "plan"}
+        assert memory.get("collapse").valid_from is None

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from priming.config.params.laws import ClusterParams
 from priming.config.params.limits import SLEEP
 from priming.sleep import deep
 
@@ -11,10 +12,11 @@ from .making import around
 pytestmark = pytest.mark.extra  # HDBSCAN's
 
 
-def result(vectors, step=None, **params):
+def result(vectors, step=None, clusters=None, **params):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deep, "SLEEP", replace(SLEEP, **params))
-        return [cluster_row.tolist() for cluster_row in deep.cluster_rows(np.asarray(vectors), step)]
+        rows = deep.cluster_rows(np.asarray(vectors), step, clusters or ClusterParams())
+        return [cluster_row.tolist() for cluster_row in rows]
 
 
 def noise(number, seed=1, dimension=256):
@@ -73,7 +75,8 @@ def test_clusters_of_several_batches_are_one_where_their_centroids_are_near():
 
 def test_two_are_enough_for_procedures():
     assert result(
-        np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]), cluster=2
+        np.concatenate([around(0, 2, spread=0.01), around(1, 2, seed=1, spread=0.01)]),
+        clusters=ClusterParams(min_cluster_size=2),
     ) == [
         [0, 1],
         [2, 3],

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from priming.config.params.laws import ClusterParams
 from priming.sleep.deep import DeepStage, KnownEntity, centroid
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 from priming.types import LeftAlone
@@ -48,7 +49,7 @@ def test_each_cluster_makes_an_entity_that_its_episodes_are_sources_of():
     assert [(link.source, link.target, link.relation) for link in links] == [
         (f"m{i}", memory.id, "source-of") for i in range(4)
     ]
-    assert new(tea)[1].heading == "tea"
+    assert new(tea)[1].heading == "tea tin"
     assert disk.ids == ("m0", "m1", "m2", "m3")
 
 
@@ -76,7 +77,7 @@ def test_its_trust_is_the_least_of_its_sources():
     [
         (DISK, {"metadata": {"project": "Heron"}}, "project", "Heron"),
         ([f"Ran test_db.py, time {i}." for i in range(3)], {}, "tool", "test_db.py"),
-        (TEA, {}, "concept", "tea"),
+        (TEA, {}, "concept", "tea tin"),
     ],
 )
 def test_the_form_follows_from_what_the_episodes_share(texts, fields, form, heading):
@@ -87,7 +88,7 @@ def test_the_form_follows_from_what_the_episodes_share(texts, fields, form, head
 
 def test_who_speaks_does_not_name_the_theme():
     (planned,) = deep(*window(TEA, speaker="Ada"))
-    assert new(planned)[1].heading == "tea"
+    assert new(planned)[1].heading == "tea tin"
 
 
 def test_what_contradicts_a_member_is_left_out():
@@ -189,3 +190,29 @@ def test_an_episode_that_says_the_opposite_is_no_source_of_the_gist(text, other)
         [*episodes, *turned], np.concatenate([vectors, np.tile(np.eye(26)[0], (9, 1))]), entities=[familiar]
     )
     assert [item for item in later if not isinstance(item, LeftAlone)] == []
+
+
+OPPOSITES = ["The cache of the shop is enabled.", "The cache of the shop is disabled."]
+
+
+def test_episodes_that_say_the_opposite_are_never_joined_however_far_apart_they_are():
+    texts = [*OPPOSITES, "The cache of the shop was cleared.", "The cache of the shop grew."]
+    episodes, _ = window(texts)
+    vectors = around(0, 4, dimension=26, spread=0.9)
+    for planned in deep(episodes, vectors):
+        if hasattr(planned, "ids"):
+            assert not {"m0", "m1"} <= set(planned.ids)
+    apart = DeepStage(episodes, vectors, embed_words, NOW)._opposed(np.arange(4), np.ones((4, 1)))
+    assert frozenset(("m0", "m1")) in apart
+
+
+@pytest.mark.parametrize(("least", "count"), [(3, 1), (4, 1), (5, 0)])
+def test_an_entity_takes_as_many_episodes_as_the_settings_say(least, count):
+    episodes, vectors = window(DISK)
+    assert len(deep(episodes, vectors, params=ClusterParams(min_occurrences=least))) == count
+
+
+def test_a_theme_is_called_by_two_words_that_stand_together():
+    texts = ["The coffee machine leaks.", "Somebody cleaned the coffee machine.", "Is the coffee machine on?"]
+    (planned,) = deep(*window(texts))
+    assert new(planned)[1].heading == "coffee machine"

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
-from priming.config.params.laws import ForgettingParams, PlasticityParams
+from priming.config.params.laws import ClusterParams, ForgettingParams, PlasticityParams
 from priming.config.params.recall import (
     AnchorParams,
     LearningParams,
@@ -42,6 +42,7 @@ FIELDS: Mapping[str, str] = {
     "learning": "learning",
     "tiers": "tiers",
     "relevance": "relevance",
+    "clustering": "clustering",
 }
 """The field of ``Profile`` that each section sets."""
 _BASE_LEVEL = {
@@ -123,6 +124,7 @@ def used(profile: Profile) -> dict[str, tuple[str, ...]]:
         "scoring": () if priming or profile.score == "poc" else _BLENDS.get(profile.score, (profile.score,)),
         "linking": _names(LinkParams),
         "learning": _names(LearningParams),
+        "clustering": _names(ClusterParams),
         "tiers": () if profile.tiers is None else _names(type(profile.tiers)),
         "relevance": _names(RelevanceParams) if profile.relevance else (),
     }

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 
 from priming.config.params.laws import (
     BaseLevelParams,
+    ClusterParams,
     ForgettingParams,
     InhibitParams,
     PlasticityParams,
@@ -71,6 +72,7 @@ class Profile:
     learning: LearningParams = field(default_factory=LearningParams)
     tiers: TierParams | None = None
     relevance: RelevanceParams | None = None
+    clustering: ClusterParams = field(default_factory=ClusterParams)
 
     @property
     def spreads(self) -> bool:

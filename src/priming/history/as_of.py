@@ -250,7 +250,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         positions = created_at(memory, known_at)
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
     present = store.rows(namespace, VersionRow)
-    versions = _told_first(list(past.of(VersionRow, present).values()))
+    versions = _from_their_event(_told_first(list(past.of(VersionRow, present).values())), memories)
     others = [row for cls in _OTHERS for row in past.of(cls, store.rows(namespace, cls)).values()]
     return _Rows(memories, versions, others, _vectors(memory, versions, present))
 
@@ -262,6 +262,20 @@ def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
         key = row.id, row.version
         first[key] = min(row.recorded_at, first.get(key, row.recorded_at))
     return [replace(row, recorded_at=first[row.id, row.version]) for row in rows if row.retired_at is None]
+
+
+def _from_their_event(rows: Sequence[VersionRow], memories: Sequence[MemoryRow]) -> list[VersionRow]:
+    """The rows, those of episodes true from when they happened on: what was to come was no event yet."""
+    episodes = {memory.id for memory in memories if memory.kind == "episode"}
+    return [
+        replace(row, valid_from=row.occurred_at)
+        if row.id in episodes
+        and row.valid_from is None
+        and row.occurred_at is not None
+        and row.occurred_at <= row.recorded_at
+        else row
+        for row in rows
+    ]
 
 
 def _vectors(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import ClusterParams
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import least
@@ -39,7 +40,11 @@ from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, op
 from priming.sleep.procedures import differing
 from priming.storage.rows import MemoryRow, RowChange, VersionRow
 from priming.text.statements.judge import judge, subjects
+from priming.text.statements.reader import read
+from priming.text.statements.words import opposite
 from priming.types import LeftAlone, MemoryRecord
+
+_CLUSTERS = ClusterParams()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +69,12 @@ class DeepStage:
     conflicts: Conflicts = frozenset()
     taken: Callable[[str], bool] = field(default=lambda _: False)
     step: ProgressStep | None = None
+    params: ClusterParams = _CLUSTERS
     writer: GistWriter = field(default_factory=GistWriter)
 
     def plan(self) -> list[Planned]:
         """Plan new entities from clusters, and updates of entities by them; other episodes stay as they are."""
-        groups = cluster_rows(self.vectors, self.step)
+        groups = cluster_rows(self.vectors, self.step, self.params)
         if not groups:
             return []
         window = EpisodeWindow(self.episodes)
@@ -82,7 +88,7 @@ class DeepStage:
                 self.step(number, len(matched))
             rows, left_alone = self._without_contradictions(together, units, entity)
             planned += left_alone
-            if len(rows) < SLEEP.cluster:
+            if len(rows) < self.params.min_occurrences:
                 continue
             if entity is None:
                 theme = window.theme(rows, units, self.embed)
@@ -118,20 +124,27 @@ class DeepStage:
         return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64), left_alone
 
     def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
-        """The pairs of near episodes of a cluster that say the opposite, or answer one question in two ways.
+        """The pairs of episodes of a cluster that say the opposite, and near ones that answer a question in two ways.
 
-        Each with the reason and the words. Other counts keep no two apart: what happened a third time is of one theme
-        with what happened twice.
+        Each with the reason and the words; an episode is compared with those that are nearest to it. Other counts
+        keep no two apart: what happened a third time is of one theme with what happened twice.
         """
         pairs = {}
         cosines = units[rows] @ units[rows].T
-        for a, b in np.argwhere(np.triu(cosines >= SLEEP.tight, 1)).tolist():
+        for a, b in _nearest_pairs(cosines):
             left, right = self.episodes[rows[a]], self.episodes[rows[b]]
             if left.content != right.content:
                 judgement = judge(left.content, right.content)
                 removed, added = map(" ".join, (judgement.removed, judgement.added))
-                turned = judgement.kind == "changes" and not (removed and added)
-                valued = judgement.kind in ("changes", "unclear") and subjects(removed) & subjects(added)
+                is_near = cosines[a, b] >= SLEEP.tight
+                turned = judgement.kind == "changes" and (
+                    _is_reversed(left.content, right.content) or (is_near and not (removed and added))
+                )
+                valued = (
+                    is_near
+                    and judgement.kind in ("changes", "unclear")
+                    and subjects(removed) & subjects(added)
+                )
                 if turned or valued:
                     words = differing([left.content], [right.content])
                     pairs[frozenset((left.id, right.id))] = judgement.reason, words
@@ -253,6 +266,26 @@ class DeepStage:
         }
 
 
+def _nearest_pairs(cosines: Floats) -> list[tuple[int, int]]:
+    """The pairs of rows, of each those with its nearest, so far as they are alike at all."""
+    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, : SLEEP.compared + 1]
+    pairs = {
+        (min(a, b), max(a, b))
+        for a, others in enumerate(nearest.tolist())
+        for b in others
+        if a != b and cosines[a, b] >= SLEEP.alike
+    }
+    return sorted(pairs)
+
+
+def _is_reversed(first: str, second: str) -> bool:
+    """Whether one of two texts says a word of the other with the other sign, or its opposite."""
+    ours, theirs = ({word.stem: word.sign for word in read(text).words} for text in (first, second))
+    signs = any(theirs.get(stem, sign) != sign for stem, sign in ours.items())
+    alone = ours.keys() - theirs.keys(), theirs.keys() - ours.keys()
+    return signs or any(opposite(a, b) for a in alone[0] for b in alone[1])
+
+
 def _nearest(rows: Ints, units: Floats) -> Ints:
     """The rows, those nearest to their centroid first."""
     nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
@@ -263,8 +296,10 @@ EXTRA, LIBRARY = "sleep", "sklearn"
 _NOISE = -1
 
 
-def cluster_rows(vectors: NDArray[Any], step: ProgressStep | None = None) -> list[Ints]:
-    """The clusters of at least ``SLEEP.cluster`` rows of ``vectors``, each in order; all other rows are noise.
+def cluster_rows(
+    vectors: NDArray[Any], step: ProgressStep | None = None, params: ClusterParams = _CLUSTERS
+) -> list[Ints]:
+    """The clusters of at least ``min_cluster_size`` rows of ``vectors``, each in order; all other rows are noise.
 
     Rows of zeros are in no cluster. Windows larger than a batch are clustered batch by batch, and clusters with near
     centroids are joined.
@@ -279,21 +314,21 @@ def cluster_rows(vectors: NDArray[Any], step: ProgressStep | None = None) -> lis
     count = -(-len(units) // SLEEP.batch)
     groups: list[Ints] = []
     for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):
-        groups += [batch[group] for group in _of_batch(units[batch])]
+        groups += [batch[group] for group in _of_batch(units[batch], params)]
         if step is not None:
             step(number, max(count, 1))
     joined = _joined(units, groups, SLEEP.tight) if count > 1 else groups
     whole = (_coherent(units, group, SLEEP.coherent) for group in joined)
-    return [nonzero[np.sort(group)] for group in whole if len(group) >= SLEEP.cluster]
+    return [nonzero[np.sort(group)] for group in whole if len(group) >= params.min_cluster_size]
 
 
-def _of_batch(units: Floats) -> Iterator[Ints]:
-    if len(units) < SLEEP.cluster:
+def _of_batch(units: Floats, params: ClusterParams) -> Iterator[Ints]:
+    if len(units) < params.min_cluster_size:
         return
-    labels = _hdbscan(units)
+    labels = _hdbscan(units, params)
     if np.all(labels == _NOISE):
         # A window with a single theme looks like noise to the first attempt.
-        labels = _hdbscan(units, allow_single_cluster=True, cluster_selection_epsilon=SLEEP.epsilon)
+        labels = _hdbscan(units, params, allow_single_cluster=True, cluster_selection_epsilon=SLEEP.epsilon)
         for members in _members(labels):
             if float((units[members] @ centroid(units[members])).min()) >= SLEEP.tight:
                 yield members
@@ -307,13 +342,13 @@ def check_library() -> None:
         raise MissingExtra(EXTRA, "the stage 'deep' of sleep")
 
 
-def _hdbscan(units: Floats, **settings: Any) -> Ints:
+def _hdbscan(units: Floats, params: ClusterParams, **settings: Any) -> Ints:
     check_library()
     from sklearn.cluster import HDBSCAN
 
     clustering = HDBSCAN(
-        min_cluster_size=SLEEP.cluster,
-        min_samples=SLEEP.samples,
+        min_cluster_size=params.min_cluster_size,
+        min_samples=min(params.min_samples, len(units)),
         metric="cosine",
         algorithm="brute",
         cluster_selection_method="eom",

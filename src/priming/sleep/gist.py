@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,9 +108,11 @@ def _cut(text: str, most: int) -> str:
 
 PROJECT, TOOL, CONCEPT = "project", "tool", "concept"
 
+F = TypeVar("F", str, tuple[str, str])
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 _WORD = re.compile(r"[^\W_]+")
+_CLAUSE = re.compile(r"[^\w\s'’-]+")
 _LONGEST = 400
 _OPENING = 3
 
@@ -132,6 +134,8 @@ class EpisodeWindow:
         self._terms = [_surfaces(episode) for episode in episodes]
         self._names = [_names(episode) for episode in episodes]
         self._episodes = episodes
+        self._pairs = [_pairs(episode) for episode in episodes]
+        self._pairs_in = Counter(pair for pairs_of_episode in self._pairs for pair in pairs_of_episode)
         self._terms_in = Counter(term for names_of_episode in self._terms for term in names_of_episode)
         self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
 
@@ -147,9 +151,30 @@ class EpisodeWindow:
             heading = Counter(member.text for member in spelt).most_common(1)[0][0]
             form = TOOL if all(member.kind in (FILE, IDENTIFIER) for member in spelt) else CONCEPT
         else:
-            heading, form = self._word(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
+            heading, form = self._phrase(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
         text = central_sentence(members, units[rows], embed, SLEEP.central)
         return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
+
+    def _phrase(self, rows: Ints) -> str | None:
+        """The words by which people would call a theme: two that stand together in several of its episodes.
+
+        Otherwise the two that most distinguish it, in the order of a text that has both.
+        """
+        scores = self._distinctive(self._pairs, self._pairs_in, rows, 0.0)
+        if scores:
+            best = max(scores.values())
+            # What stands last is what the words before it describe: "bought green tea".
+            pair = [each for each, score in scores.items() if score == best][-1]
+            spelt: Counter[str] = Counter(self._pairs[row][pair] for row in rows if pair in self._pairs[row])
+            return spelt.most_common(1)[0][0]
+        first = self._word(rows)
+        second = None if first is None else self._word(rows, frozenset(terms(first)))
+        if first is None or second is None:
+            beside = (text for row in rows for text in self._pairs[row].values() if first in text.split())
+            return next(beside, first)
+        texts = [list(self._terms[row].values()) for row in rows]
+        order = next((words for words in texts if first in words and second in words), [first, second])
+        return " ".join(sorted((first, second), key=order.index))
 
     def _word(self, rows: Ints, excluded: Collection[str] = ()) -> str | None:
         """The word that most distinguishes the members from other episodes, without the ``excluded`` terms."""
@@ -161,21 +186,32 @@ class EpisodeWindow:
 
     def _most_distinctive(
         self,
-        features: Sequence[Mapping[str, Any]],
-        whole: Counter[str],
+        features: Sequence[Mapping[F, Any]],
+        whole: Counter[F],
         rows: Ints,
         least: float,
-        excluded: Collection[str] = (),
-    ) -> str | None:
+        excluded: Collection[F] = (),
+    ) -> F | None:
         """The most distinctive feature for the rest of the window, among those that enough members share."""
+        scores = self._distinctive(features, whole, rows, least, excluded)
+        return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
+
+    def _distinctive(
+        self,
+        features: Sequence[Mapping[F, Any]],
+        whole: Counter[F],
+        rows: Ints,
+        least: float,
+        excluded: Collection[F] = (),
+    ) -> dict[F, float]:
+        """How much each feature that enough members share distinguishes them, in order of occurrence."""
         within = Counter(feature for row in rows for feature in features[row] if feature not in excluded)
         others = max(len(features) - len(rows), 1)
-        scores = {
+        return {
             feature: number / len(rows) - (whole[feature] - number) / others
             for feature, number in within.items()
             if number >= 2 and number >= least * len(rows)
         }
-        return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
 
 
 def centroid(units: Floats) -> Floats:
@@ -213,6 +249,22 @@ def _surfaces(record: MemoryRecord) -> dict[str, str]:
         for term in terms(word):
             spellings.setdefault(term, word)
     return spellings
+
+
+def _pairs(record: MemoryRecord) -> dict[tuple[str, str], str]:
+    """The terms that follow one another within a clause, at most a small word apart, each pair as it is written."""
+    pairs: dict[tuple[str, str], str] = {}
+    for clause in _CLAUSE.split(embedded_text(record.heading, record.content).lower()):
+        last: tuple[int, str] | None = None
+        words = _WORD.findall(clause)
+        for at, word in enumerate(words):
+            term = next(iter(terms(word)), None)
+            if term is None:
+                continue
+            if last is not None and at - last[0] <= 2 and last[1] != term:
+                pairs.setdefault((last[1], term), " ".join(words[last[0] : at + 1]))
+            last = at, term
+    return pairs
 
 
 def _names(record: MemoryRecord) -> dict[str, Name]:

@@ -125,6 +125,7 @@ class StageReader:
             self._entities(),
             self.conflicts(),
             self._is_taken,
+            params=self.memory.profile.clustering,
             writer=GistWriter(self.agent),
         )
         return lambda step: replace(deep, step=step).plan()

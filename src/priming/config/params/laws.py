@@ -112,6 +112,18 @@ class ForgettingParams(Checked):
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterParams(Checked):
+    """The clusters of episodes from which sleep makes entities."""
+
+    min_cluster_size: int = param(3, low=2, unit="episodes", source="World Weaver")
+    """Minimum size of a cluster of HDBSCAN."""
+    min_samples: int = param(1, low=1, unit="episodes", source="World Weaver")
+    """Number of neighbours that make a place dense to HDBSCAN."""
+    min_occurrences: int = param(3, low=2, unit="episodes", source="World Weaver")
+    """Minimum number of episodes of which an entity is made."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlasticityParams(Checked):
     """How weights move (``docs/laws.md``, 5)."""
 

@@ -141,10 +141,6 @@ class SleepParams:
     """Number of episodes that `deep` clusters, the latest first (World Weaver)."""
     batch: int = 8_000
     """Maximum number of episodes clustered at once."""
-    cluster: int = 3
-    """Minimum size of a cluster (World Weaver)."""
-    samples: int = 1
-    """HDBSCAN's `min_samples` (World Weaver)."""
     epsilon: float = 0.15
     """Epsilon of the second attempt, if everything counted as noise."""
     tight: float = 0.8
