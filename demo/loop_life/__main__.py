@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
-from measures import Expected, attempts, calls, checks, tellings
+from measures import Expected, attempts, beside, calls, checks, tellings
 from objectives import OBJECTIVES
 from pursuit import Life, live
 from rich.console import Console
@@ -53,6 +53,9 @@ def lived_through(console: Console, *, plain: bool) -> list[Check]:
         table.add_row(f"calls, {name}", *(str(sum(calls(life, turn))) for life in (on, off)))
     for turn, name in enumerate(turns):
         table.add_row(f"attempts, {name}", *(str(sum(attempts(life, turn))) for life in (on, off)))
+    for name, count in (("calls", "calls"), ("attempts", "acts")):
+        totals = (sum(getattr(one, count) for one in beside(life)) for life in (on, off))
+        table.add_row(f"{name}, near misses", *map(str, totals))
     table.add_row("lessons kept", str(len(on.taught)), "")
     table.add_row("lessons told", *(str(tellings(life)[0]) for life in (on, off)))
     table.add_row("  where they do not apply", *(str(len(tellings(life)[1])) for life in (on, off)))

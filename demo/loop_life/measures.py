@@ -68,6 +68,11 @@ def attempts(life: Life, turn: int) -> list[int]:
     return [of_kind(life, kind)[turn].acts for kind in practised(life)]
 
 
+def beside(life: Life) -> list[Pursued]:
+    """What was pursued beside the practised kinds: near misses and traps."""
+    return [one for one in life.pursued if one.objective.kind not in PRACTISED]
+
+
 def _practice(life: Life, expected: Expected) -> Check:
     shares = {kind: of_kind(life, kind)[2].calls / of_kind(life, kind)[0].calls for kind in practised(life)}
     worst = max(shares, key=lambda kind: shares[kind])

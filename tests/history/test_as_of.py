@@ -496,7 +496,7 @@ _MIDDLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "s
 def test_an_episode_is_recalled_only_from_when_it_happened_on():
     happened = datetime(2026, 5, 1, tzinfo=UTC)
     with Memory.open(
-        "sqlite://", embedder=embedder, clock=FixedClock(happened + timedelta(days=9))
+        "sqlite://", embedder=HashedEmbedder(256), clock=FixedClock(happened + timedelta(days=9))
     ) as memory:
         memory.remember("The bridge collapsed.", kind="episode", occurred_at=happened, key="collapse")
         memory.remember("The bridge is long.", kind="fact", occurred_at=happened, key="length")
