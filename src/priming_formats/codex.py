@@ -59,7 +59,7 @@ def read(path: Path) -> Iterator[Conversation]:
 def _message(kind: str, item: Mapping[str, Any], at: Any, where: str) -> Iterator[Message]:
     shown = _EVENTS.get(str(item.get("type")))
     role, text = (shown, item.get("message")) if kind == "shown" else _item(item, where)
-    if role and isinstance(text, str) and text.strip():
+    if role and isinstance(text, str) and not (_is_inserted(text) and role == "user"):
         own = text_or_none(item.get("id")) or (f"{at}-{digest(role + text)}" if at else None)
         yield Message(role, text, time_of(at, f"{where}: timestamp"), own)
 

@@ -1,13 +1,14 @@
-"""An export of Slack: ``users.json``, and a folder for each channel with a file a day, a list of messages.
+"""An export of Slack: ``users.json``, ``channels.json``, and a folder for each channel with a file a day.
 
-A message has ``type`` (message), ``ts`` (seconds since 1970, its id in the channel), ``user``, ``text``, for what
-is no ordinary message ``subtype``, and in a thread ``thread_ts``. In texts stand ``<@U123>``, ``<#C123|name>``,
-``<!here>`` and ``<https://…|text>``, and ``&amp;``, ``&lt;``, ``&gt;``.
+A file is a list of messages. A message has ``type`` (message), ``ts`` (seconds since 1970, its id in the channel),
+``user``, ``text``, for what is no ordinary message ``subtype``, and in a thread ``thread_ts``. In texts stand
+``<@U123>``, ``<#C123|name>``, ``<!here>`` and ``<https://…|text>``, and ``&amp;``, ``&lt;``, ``&gt;``.
 """
 
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -21,32 +22,33 @@ from priming_formats.json_documents import document, first_item, read_each, stam
 
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 """The subtypes of what people say: others are joins, leaves, topics, and what bots write."""
+_CHANNELS = ("channels.json", "groups.json", "mpims.json")
 _MARK = re.compile(r"<([@#!])?([^<>|]*)(?:\|([^<>]*))?>")
 
 
 def read(path: Path) -> Iterator[Conversation | Skipped]:
     """Read a day of a channel, which is a session of all its days."""
     value, damaged = document(path)
-    users = path.parent.parent / "users.json"
-    names = _names(users, stamp_of(users))
-    yield Conversation(
-        path.parent.name, read_each(value, str(path), partial(_messages, names=names)), f"#{path.parent.name}"
-    )
+    channel, top = path.parent.name, path.parent.parent
+    users, *channels = [_names(top / name, stamp_of(top / name)) for name in ("users.json", *_CHANNELS)]
+    names = ChainMap(users, *channels)
+    own = next((own for each in channels for own, name in each.items() if name == channel), channel)
+    yield Conversation(own, read_each(value, str(path), partial(_messages, names=names)), f"#{channel}")
     yield from damaged
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def _names(file: Path, _stamp: int) -> dict[str, str]:
-    """The names of the people of a workspace, by their ids; ids stand for those of one without a list."""
-    users: Any = None
+    """The names of the people or channels of a workspace, by their ids; a missing list has none."""
+    listed: Any = None
     with suppress(ParamError):
-        users = document(file)[0]
-    people = [user for user in users if isinstance(user, dict)] if isinstance(users, list) else []
-    return {user["id"]: _name(user) for user in people if isinstance(user.get("id"), str)}
+        listed = document(file)[0]
+    objects = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return {each["id"]: _name(each) for each in objects if isinstance(each.get("id"), str)}
 
 
 def _name(user: Mapping[str, Any]) -> str:
-    """The name that a person shows, else the real one, else that of the account."""
+    """The name that a person shows, else the real one, else that of the account; a channel has the last only."""
     profile = user["profile"] if isinstance(user.get("profile"), dict) else {}
     names = profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")
     return next((name for name in names if isinstance(name, str) and name.strip()), user["id"])
@@ -75,7 +77,7 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
         if sign == "@":
             return f"@{name or names.get(target, target)}"
         if sign:
-            return f"{'#' if sign == '#' else '@'}{name or target}"
+            return f"{'#' if sign == '#' else '@'}{name or names.get(target, target)}"
         return target.removeprefix("mailto:") if not name or name in target else f"{name} ({target})"
 
     plain = _MARK.sub(shown, text)

@@ -201,6 +201,16 @@ def test_an_early_session_of_bare_items_is_read_without_what_the_client_inserted
     ]
 
 
+def test_an_event_of_what_the_client_inserted_is_nobodys_saying(read):
+    inserted = "<environment_context>\n<cwd>/shop</cwd>\n</environment_context>"
+    text = lines(
+        codex_line("session_meta", id="0198"),
+        codex_line("event_msg", type="user_message", message=inserted, kind="environment_context"),
+        codex_line("event_msg", type="user_message", message="Mend it.", kind="plain"),
+    )
+    assert read("codex", text, "rollout.jsonl")[0] == [("user", "Mend it.")]
+
+
 def test_the_user_of_a_sub_agent_is_the_agent_that_called_it(read, memory):
     text = lines(
         codex_line("session_meta", id="sub", source={"subagent": {"thread_spawn": {"depth": 1}}}),

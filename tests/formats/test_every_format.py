@@ -127,6 +127,22 @@ def test_an_export_taken_again_elsewhere_adds_nothing(sample, tmp_path, memory):
     assert (again.stored, again.refused, len(memory.list())) == (0, 0, sample.memories)
 
 
+@pytest.mark.parametrize(
+    "sample",
+    [sample for sample in SAMPLES if sample.format not in ("codex", "server-memory")],
+    ids=lambda sample: sample.path,
+)
+def test_an_edit_is_followed_in_a_later_export_elsewhere(sample, tmp_path, memory):
+    first = sample.write(tmp_path / "first")
+    run(memory, sample.format, first)
+    second = sample.replaced(tmp_path / "second", sample.edit)
+    report = run(memory, sample.format, second)
+    assert (report.stored, report.refused, report.changed, report.gone) == (0, 0, 1, 0)
+    shutil.rmtree(tmp_path / "first")
+    assert run(memory, sample.format, second).changed == 0
+    assert any(sample.edit[2] in text for text in texts(memory))
+
+
 @every_sample
 def test_an_edit_is_followed(sample, tmp_path, memory):
     path = sample.write(tmp_path)
@@ -159,10 +175,12 @@ def test_a_half_written_file_gives_what_is_whole_and_says_so(sample, tmp_path, m
         assert "must be JSON" in report.skipped[0]
 
 
-@every_sample
+@pytest.mark.parametrize(
+    "sample",
+    [sample for sample in SAMPLES if sample.format != "server-memory"],
+    ids=lambda sample: f"{sample.format} {sample.path}",
+)
 def test_a_zip_file_is_read_as_the_folder_in_it(sample, tmp_path, memory):
-    if sample.format == "server-memory":
-        pytest.skip("its file is no archive")
     sample.write(tmp_path / "unpacked")
     archive = Path(shutil.make_archive(str(tmp_path / "export"), "zip", tmp_path / "unpacked"))
     assert fitting(archive) == [sample.format]

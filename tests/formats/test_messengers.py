@@ -97,6 +97,16 @@ def test_the_days_of_a_channel_are_one_session_in_order(memory, tmp_path):
     assert records[0].metadata["title"] == "#hall"
 
 
+def test_a_channel_is_known_by_its_id_so_that_those_of_two_workspaces_are_two(memory, tmp_path):
+    first = SLACK.write(tmp_path / "first")
+    second = SLACK.write(
+        tmp_path / "second", lambda _, text: text.replace('"C1"', '"C2"').replace("key", "keys")
+    )
+    assert run(memory, "slack", first).stored == run(memory, "slack", second).stored == 2
+    assert {record.session for record in memory.list()} == {"slack:C1", "slack:C2"}
+    assert {record.metadata["title"] for record in memory.list()} == {"#kitchen"}
+
+
 def test_an_answer_in_a_thread_names_it(memory, tmp_path):
     run(memory, "slack", SLACK.write(tmp_path))
     threads = {record.content: record.metadata.get("thread") for record in memory.list()}

@@ -111,7 +111,7 @@ def conversation_format(
         below = _below(path, endings)
         return fits(path) if below is None else any(map(fits, islice(below, LOOKED_AT)))
 
-    return Format(read, shape, fits_path, partial(digest_of, endings=endings))
+    return Format(read, shape, fits_path, partial(digest_of, endings=endings), own_keys=True)
 
 
 def _below(path: Path, endings: tuple[str, ...]) -> Iterable[Path] | None:

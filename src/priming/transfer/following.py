@@ -49,6 +49,7 @@ class Following:
     ties: IO[str]
     progress: Progress | None
     operation_id: str | None
+    own_keys: bool = False
     everything: bool = False
     """Whether nothing that the namespace has of the place is gone."""
     done: int = 0
@@ -214,11 +215,11 @@ class Following:
             if not self._retired_here(record):
                 return "duplicate"
             restore(self.memory, record.key)
-        is_elsewhere = record.source != new.source and not is_there(record.source)
+        is_elsewhere = record.source != new.source and not self.own_keys and not is_there(record.source)
         if not is_elsewhere and is_same(new, record):
             return "duplicate" if record.status == "active" else "stored"
         last = self._last_imported(record)
-        if last is None or (record.source != new.source and not is_elsewhere):
+        if last is None or not (self.own_keys or is_elsewhere or record.source == new.source):
             if bare_text(record.content) == bare_text(new.content):
                 return "duplicate"
             raise Conflict(f"key {record.key!r} is taken: choose another, or supersede the memory it names")

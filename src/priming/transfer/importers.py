@@ -100,7 +100,8 @@ class Format:
 
     ``fits`` tells from the head of a file, or the names in a folder, whether it is of this format. ``digest`` is
     equal for two states of a path that give the same items; ``place`` is what the sources of its memories begin with,
-    after the name of the format. Without ``digest``, items that do not come again are not gone.
+    after the name of the format. Without ``digest``, items that do not come again are not gone. With ``own_keys``, a
+    key names the same item wherever its file lies: a file elsewhere, such as a later export, has another state of it.
     """
 
     read: Importer
@@ -108,6 +109,7 @@ class Format:
     fits: Callable[[Path], bool] = lambda _: False
     digest: Callable[..., str] | None = None
     place: Callable[[Path], Path] = Path.absolute
+    own_keys: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ def run(
     can_be_read_twice = Path(path).is_file() or Path(path).is_dir()
     digest = partial(form.digest, Path(path), **options) if form.digest and can_be_read_twice else None
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
-        job = Following(memory, name, form.place(Path(path)), ties, progress, operation_id)
+        place = form.place(Path(path))
+        job = Following(memory, name, place, ties, progress, operation_id, own_keys=form.own_keys)
         try:
             job.follow(partial(_items, importer, Path(path), strict=strict), digest, prune=prune)
             if not later:
