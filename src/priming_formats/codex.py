@@ -67,11 +67,9 @@ def _message(kind: str, item: Mapping[str, Any], at: Any, where: str) -> Iterato
 def _item(item: Mapping[str, Any], where: str) -> tuple[str | None, str]:
     """Who says an item, and what: a message without the parts that are a client's, or a note on a call of a tool."""
     if item.get("type") == "message" and item.get("role") in _EVENTS.values():
-        parts = item.get("content")
-        parts = parts if isinstance(parts, list) else [parts]
-        return item["role"], message_text(
-            {"content": [part for part in parts if not _is_inserted(part)]}, where
-        )
+        parts = content if isinstance(content := item.get("content"), list) else [content]
+        own_parts = [part for part in parts if not _is_inserted(part)]
+        return item["role"], message_text({"content": own_parts}, where)
     if item.get("type") not in _CALLS:
         return None, ""
     call = item.get("arguments") or item.get("input") or item.get("action")
@@ -114,11 +112,9 @@ def _once(
 
 def _fits(path: Path) -> bool:
     value = sample(path)
-    if not isinstance(value, dict):
-        return False
-    if value.get("type") in _LINES:
-        return isinstance(value.get("payload"), dict)
-    return {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
+    keys = value.keys() if isinstance(value, dict) else set()
+    is_early = {"id", "timestamp", "instructions"} <= keys and "type" not in keys
+    return is_early or ({"type", "payload"} <= keys and value["type"] in _LINES)
 
 
 FORMAT = conversation_format("codex", "sessions of Codex CLI", read, _fits, (".jsonl",))
