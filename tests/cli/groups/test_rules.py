@@ -102,12 +102,9 @@ def test_the_rules_of_a_context_are_listed_with_kind_tier_and_score(shell):
 )
 def test_a_rule_is_listed_with_what_its_tier_shows(shell, tmp_path, tokens, tier, text):
     canonical = "Simmer the stock for four hours.\nSkim it every half hour, and never let it boil."
-    behavior = {"content": {"canonical": canonical, "summary": "Simmer stock slowly"}, "kind": "directive"}
-    behavior["provenance"] = {"source_type": "authored"}
-    (tmp_path / ".floop").mkdir()
-    line = json.dumps({"id": "stock", "kind": "behavior", "content": behavior})
-    (tmp_path / ".floop" / "nodes.jsonl").write_text(line)
-    shell.run("import", "floop", str(tmp_path))
+    rule = {"kind": "behavior", "content": canonical, "gist": "Simmer stock slowly", "rule": "directive"}
+    (tmp_path / "rules.jsonl").write_text(json.dumps({**rule, "key": "stock", "trust": "user"}))
+    shell.run("import", "jsonl", str(tmp_path / "rules.jsonl"))
     shown = shell.run("active", "--tokens", tokens).stdout.splitlines()
     assert tier in shown[0]
     assert [line.strip() for line in shown[1 : len(text) + 1]] == text
