@@ -22,25 +22,25 @@ from priming.transfer.conversations import Conversation, Message, conversation_f
 from priming.transfer.importers import Skipped
 from priming.transfer.reading import id_of, json_lines, list_of, part_of, time_of
 from priming_formats.gemini_saved import ROLES, text_of, turn, without_context
-from priming_formats.json_documents import document, read_each, sample, text_or_none
+from priming_formats.json_documents import document, first_item, read_each, sample, text_or_none
 
 
 def read(path: Path) -> Iterator[Conversation | Skipped]:
     """Read a session, a log of what was typed, a checkpoint, or a prompt."""
-    head = sample(path)
+    head, first = sample(path), first_item(path)
     is_by_line = isinstance(head, dict) and "sessionId" in head and "messages" not in head
     value, damaged = _joined(path) if is_by_line else document(path)
-    if isinstance(value, list) and isinstance(value[0], dict) and "sessionId" in value[0]:
+    if isinstance(value, list) and isinstance(first, dict) and "sessionId" in first:
         yield from _log(value, path)
     elif isinstance(value, dict) and "sessionId" in value:
-        calling = value.get("kind") == "subagent"
-        turns = read_each(
-            list_of(value, "messages", str(path)), str(path), partial(_message, calling=calling)
-        )
+        message = partial(_message, calling=value.get("kind") == "subagent")
+        turns = read_each(value.get("messages"), str(path), message)
         yield Conversation(id_of(value, str(path), "sessionId"), turns, text_or_none(value.get("summary")))
     else:
-        saved = list_of(value, "history", str(path)) if isinstance(value, dict) else value
-        saved = saved or list_of(part_of(value, "chunkedPrompt", str(path)), "chunks", str(path))
+        saved = value
+        if isinstance(value, dict):
+            chunks = list_of(part_of(value, "chunkedPrompt", str(path)), "chunks", str(path))
+            saved = list_of(value, "history", str(path)) or chunks
         own = f"{path.parent.name}/{path.stem}"
         yield Conversation(own, read_each(without_context(saved), str(path), turn))
     yield from damaged
@@ -100,18 +100,14 @@ def _message(item: dict[str, Any], where: str, *, calling: bool) -> Iterator[Mes
 
 def _fits(path: Path) -> bool:
     value = sample(path)
-    if isinstance(value, list):
-        first = value[0] if value and isinstance(value[0], dict) else {}
-        return {"sessionId", "messageId"} <= first.keys() or {"role", "parts"} <= first.keys()
-    if not isinstance(value, dict):
-        return False
-    history = value.get("history")
-    is_saved = (
-        isinstance(history, list)
-        and isinstance(history[:1], list)
-        and "parts" in (history[0] if history else {})
+    saved = value.get("history") if isinstance(value, dict) else value
+    first = saved[0] if isinstance(saved, list) and saved else None
+    keys = first.keys() if isinstance(first, dict) else set()
+    if {"sessionId", "messageId"} <= keys or {"role", "parts"} <= keys:
+        return True
+    return isinstance(value, dict) and (
+        {"sessionId", "projectHash"} <= value.keys() or "chunkedPrompt" in value
     )
-    return {"sessionId", "projectHash"} <= value.keys() or "chunkedPrompt" in value or is_saved
 
 
 FORMAT = conversation_format(

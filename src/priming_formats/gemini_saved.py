@@ -14,9 +14,10 @@ _CONTEXT = "This is the Gemini CLI."
 """What early versions of the program tell the model first; later ones put it into an element."""
 
 
-def without_context(turns: list[Any]) -> list[Any]:
+def without_context(turns: Any) -> Any:
     """The turns after what the program tells the model of the folder, and after the answer to that."""
-    first = _parts(turns[0]) if turns and isinstance(turns[0], dict) else []
+    is_list = isinstance(turns, list) and bool(turns)
+    first = _parts(turns[0]) if is_list and isinstance(turns[0], dict) else []
     texts = [part["text"] for part in first if isinstance(part, dict) and isinstance(part.get("text"), str)]
     if not texts or not (texts[0].startswith(_CONTEXT) or all(map(is_inserted, texts))):
         return turns

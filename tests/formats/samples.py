@@ -244,6 +244,24 @@ GEMINI = Sample(
     ("79b6/chats/session-2026-01-02T08-00-s1.json", "Port 8080.", "Port 9090."),
     ("79b6/chats/session-2026-01-02T08-00-s1.json", '"id": "m-3"', '"id": 3'),
 )
+GEMINI_CHECKPOINT = Sample(
+    "gemini",
+    {
+        "79b6/checkpoint-ports.json": json.dumps(
+            {
+                "history": [
+                    {"role": "user", "parts": [{"text": "<session_context>\nLinux\n</session_context>"}]},
+                    {"role": "user", "parts": [{"text": "List the ports."}]},
+                    {"role": "model", "parts": [{"text": "One port."}]},
+                ]
+            }
+        )
+    },
+    "79b6/checkpoint-ports.json",
+    2,
+    ("79b6/checkpoint-ports.json", "One port.", "Two ports."),
+    ("79b6/checkpoint-ports.json", '"role": "model"', '"role": 7'),
+)
 SLACK = Sample(
     "slack",
     {
@@ -453,6 +471,6 @@ SERVER_MEMORY = Sample(
     ("memory.jsonl", '"Rises early"', "7"),
 )
 SAMPLES = (
-    *(CHATGPT, CLAUDE_AI, CODEX, GEMINI, SLACK, TELEGRAM),
+    *(CHATGPT, CLAUDE_AI, CODEX, GEMINI, GEMINI_CHECKPOINT, SLACK, TELEGRAM),
     *(DISCORD, DISCORD_PACKAGE, WHATSAPP, SERVER_MEMORY),
 )

@@ -16,7 +16,7 @@ from priming.errors import ParamError
 from priming.transfer.importers import Item, Report, find, formats, recognised
 from priming.transfer.run import run
 
-from .samples import CHATGPT, SAMPLES, lines
+from .samples import CHATGPT, CODEX, GEMINI_CHECKPOINT, SAMPLES, SERVER_MEMORY, lines
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario"
 every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.format} {sample.path}")
@@ -109,6 +109,15 @@ def test_what_is_no_export_has_the_shape_of_none(text, ending, tmp_path):
     assert fitting(path) == []
 
 
+@pytest.mark.parametrize("format", sorted({each.format for each in SAMPLES} - {"server-memory"}))
+@pytest.mark.parametrize("text", ["[]", "{}", "7", "null", "[null]", '{"messages": 7}', "Dear diary,\n", ""])
+def test_a_file_of_another_shape_is_refused_with_what_it_must_hold(format, text, tmp_path, memory):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(ParamError, match="must hold"):
+        run(memory, format, path)
+
+
 @every_sample
 def test_an_export_is_read_once(sample, tmp_path, memory):
     path = sample.write(tmp_path)
@@ -129,7 +138,7 @@ def test_an_export_taken_again_elsewhere_adds_nothing(sample, tmp_path, memory):
 
 @pytest.mark.parametrize(
     "sample",
-    [sample for sample in SAMPLES if sample.format not in ("codex", "server-memory")],
+    [sample for sample in SAMPLES if sample not in (CODEX, GEMINI_CHECKPOINT, SERVER_MEMORY)],
     ids=lambda sample: sample.path,
 )
 def test_an_edit_is_followed_in_a_later_export_elsewhere(sample, tmp_path, memory):
@@ -177,7 +186,7 @@ def test_a_half_written_file_gives_what_is_whole_and_says_so(sample, tmp_path, m
 
 @pytest.mark.parametrize(
     "sample",
-    [sample for sample in SAMPLES if sample.format != "server-memory"],
+    [sample for sample in SAMPLES if sample is not SERVER_MEMORY],
     ids=lambda sample: f"{sample.format} {sample.path}",
 )
 def test_a_zip_file_is_read_as_the_folder_in_it(sample, tmp_path, memory):
@@ -197,7 +206,7 @@ def test_every_memory_has_a_time_with_a_zone_a_key_and_a_source(sample, tmp_path
         assert record.key.startswith(f"{sample.format}:")
         assert record.source.startswith(f"{sample.format}:{tmp_path}")
         assert record.occurred_at is None or record.occurred_at.tzinfo is not None
-        assert record.occurred_at is not None or sample.format == "server-memory"
+        assert record.occurred_at is not None or sample in (SERVER_MEMORY, GEMINI_CHECKPOINT)
         assert (
             record.trust in {"user", "agent"}
             if record.metadata.get("role") != "person"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -97,15 +97,21 @@ def conversation_format(
     def read(path: Path) -> Iterator[Item]:
         below = _below(path, endings)
         chosen = [path] if below is None else [file for file in below if fits(file)]
-        if not chosen:
-            raise ParamError("path", str(path), f"must hold {shape}: no file below it does")
-        for file in chosen:
-            source = label(f"{name}:{Path(str(file)).absolute()}")
-            for conversation in skipping(read_file(file)):
-                if isinstance(conversation, Skipped):
-                    yield conversation
-                else:
-                    yield from skipping(_entries(conversation, name, source, str(file)))
+        entries = 0
+        for item in chain.from_iterable(map(items_of, chosen)):
+            entries += isinstance(item, Entry)
+            yield item
+        if not entries and not any(map(fits, chosen)):
+            rule = f"must hold {shape}" + (": no file below it does" if not chosen else "")
+            raise ParamError("path", str(path), rule)
+
+    def items_of(file: Path) -> Iterator[Item]:
+        source = label(f"{name}:{Path(str(file)).absolute()}")
+        for conversation in skipping(read_file(file)):
+            if isinstance(conversation, Skipped):
+                yield conversation
+            else:
+                yield from skipping(_entries(conversation, name, source, str(file)))
 
     def fits_path(path: Path) -> bool:
         below = _below(path, endings)
