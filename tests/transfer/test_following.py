@@ -12,7 +12,6 @@ from priming import Memory
 from priming.embedding.protocol import HashedEmbedder
 from priming.errors import ParamError
 from priming.transfer.run import run
-from tests.server.postgres.server import empty
 
 WORDS = (
     "kettle", "orchard", "ledger", "harbour", "violin", "granite",
@@ -98,21 +97,6 @@ def test_notes_that_change_at_random_leave_what_a_first_import_would(tmp_path, m
         assert state(memory) == first_import("markdown", vault.folder)
         for _ in range(vault.rng.randint(1, 3)):
             vault.change()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [20, 21])
-def test_notes_in_postgresql_are_followed_as_in_a_file(tmp_path, postgres, seed):
-    empty(postgres, "followed")
-    with Memory.open(f"{postgres}&schema=followed", embedder=HashedEmbedder()) as memory:
-        vault = Vault(tmp_path / "notes", random.Random(seed))
-        for _ in range(5):
-            vault.write()
-            run(memory, "markdown", vault.folder, prune=True)
-            assert state(memory) == first_import("markdown", vault.folder)
-            for _ in range(3):
-                vault.change()
-        assert memory.validate() == []
 
 
 @pytest.mark.parametrize("seed", range(6))
