@@ -163,3 +163,19 @@ def test_only_what_is_doubtful_can_be_included(memory):
     with pytest.raises(ParamError, match="needs a subject"):
         memory.purge("sing", include=["sing"])
     assert len(texts(memory)) == 2
+
+
+@pytest.mark.parametrize(
+    "statement", ["{0}, also known as {1}, leads the team.", "{0} (aka {1}) leads the team."]
+)
+@pytest.mark.parametrize(("subject", "other"), [("Robert Chen", "Bob"), ("Margaret Olsen", "Peg")])
+def test_who_has_a_name_that_is_only_stated_to_be_the_subjects_is_listed_and_stays(
+    memory, statement, subject, other
+):
+    memory.remember(statement.format(subject, other), key="stated")
+    memory.remember(f"{other} Hansen sang.", key="stranger")
+    memory.remember(f"{other} fixed the build.", key="either")
+    memory.remember("Alice likes tea.", key="nobody")
+    receipt = memory.purge(subject=subject, dry_run=True)
+    assert {each.key for each in receipt.doubtful} == {"stranger", "either"}
+    assert {"stranger", "either", "nobody"}.isdisjoint(each.key for each in receipt.memories)

@@ -16,6 +16,7 @@ from typing import Any
 
 from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
 from priming.storage.copies import SPACELESS, mentions_any
+from priming.text.aliases import alias_statements
 from priming.text.gists import ABBREVIATIONS
 from priming.text.name_forms.kinds import NAME
 from priming.text.names import find
@@ -52,11 +53,16 @@ class Subject:
         self._pieces = words | {term[:-1] for root in self._roots for term in root if term[1:]}
         self._others: dict[str, set[str]] = defaultdict(set)
         self._as_words = set[str]()
+        self._stated: dict[str, Subject] = {}
         self.doubt = lru_cache(maxsize=4096)(self._doubt)
 
     def read(self, text: str) -> None:
-        """Take note of what else the single words of the subject mean in a text: to be called before any doubt."""
+        """Take note of what else its single words mean in a text, and what else it is called: before any doubt."""
         plain = folded(text)
+        for stated in alias_statements(text, lambda _: True) if self._called[-1] in plain else ():
+            for name, other in ((stated.name, stated.alias), (stated.alias, stated.name)):
+                if name_words(name) == self._called and other not in self._stated:
+                    self._stated[other] = Subject(other)
         for word in self._single:
             if word in plain:
                 self._others[word] |= self._longer(word, text)
@@ -69,6 +75,13 @@ class Subject:
 
     def _doubt(self, text: str) -> str | None:
         """Say why a text only may name the subject: empty where it does for sure, None where it does not."""
+        stated = (name for name, other in self._stated.items() if other.doubt(text) is not None)
+        also = (f"{label(name)} is stated to be another name" for name in stated)
+        doubt = self._of_text(text)
+        return next(also, None) if doubt is None else doubt
+
+    def _of_text(self, text: str) -> str | None:
+        """Return the doubt about a text by the subject's own names."""
         plain = folded(text)
         if not any(piece in plain for piece in self._pieces):
             return None
