@@ -322,3 +322,11 @@ def test_a_half_written_last_line_is_skipped_until_it_is_whole(tmp_path, memory)
     path.write_text(f"{first}\n{second}\n", "utf-8")
     report = run(memory, "chat", path)
     assert (report.stored, report.duplicates, report.refused) == (1, 1, 0)
+
+
+def test_a_purge_names_the_source_that_still_has_what_it_erased(tmp_path, memory):
+    (tmp_path / "jose.md").write_text("# José\nJosé Núñez lives in Lima.\n", "utf-8")
+    run(memory, "markdown", tmp_path)
+    receipt = memory.purge(subject="Jose Nunez")
+    assert any(str(tmp_path / "jose.md") in text for text in receipt.not_reached)
+    assert run(memory, "markdown", tmp_path).stored == 0

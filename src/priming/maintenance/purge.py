@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from priming.config.caller import present_caller
 from priming.config.params.limits import STORE
@@ -135,7 +136,7 @@ def _purged(
     logged = [change.row for change in _logged_changes(memory, reasons.keys())]
     texts = [row.content for row in (*rows, *logged) if isinstance(row, VersionRow) and row.id in reasons]
     erased = memory.store.purge(changes, list(reasons), about.names if about else None)
-    left = _not_reached(memory)
+    left = (*_sources(rows), *_not_reached(memory))
     receipt = Receipt(subject, erased, changes.id, subject if about else None, erased_memories, left)
     return replace(receipt, doubtful=doubtful), [
         *names,
@@ -162,6 +163,14 @@ def _not_reached(memory: Namespace) -> tuple[str, ...]:
     folder = memory.store.place.backups
     backups = sorted(folder.glob("*.db")) if folder is not None else []
     return (*(f"the backup {path}" for path in backups), *_OTHERS)
+
+
+def _sources(rows: Iterable[VersionRow]) -> Iterator[str]:
+    """Yield the sources of these versions that still are where they were."""
+    for source in sorted({row.source for row in rows if row.source}):
+        place = Path(source.partition(":")[2])
+        if place.is_absolute() and place.exists():
+            yield f"the source {place}: remove it there too, or the next import brings it back"
 
 
 def _names_of(memory: Namespace, subject: str) -> tuple[list[str], set[str]]:
