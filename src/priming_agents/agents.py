@@ -14,7 +14,7 @@ from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming_agents.limits import HOOK
 
-EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
+EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
 AGENTS = ("claude-code", "cursor", "codex", "gemini", "opencode")
 
 _SESSION_KEYS = ("session_id", "conversation_id", "sessionID")
@@ -22,6 +22,9 @@ _FILE_KEYS = ("file_path", "notebook_path", "filePath", "path", "target_file")
 _COMMAND_KEYS = ("command", "cmd", "script")
 _OUTPUT_KEYS = ("tool_response", "tool_output", "result_json", "error", "output")
 _PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_CHANGES = ("content", "new_string", "new_str", "edits", "new_source", "newString", "contents", "code_edit")
+"""The keys of what a tool writes into a file."""
+_ANSWER_KEYS = ("last_assistant_message", "prompt_response", "response")
 _SHELLS = ("sh", "bash", "zsh", "fish")
 _INJECTED = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
 """What hooks injected, as Gemini CLI puts it before a prompt that it reports: nobody's words."""
@@ -44,6 +47,10 @@ class Event:
     output: str = ""
     committed: bool = False
     context_cleared: bool = True
+    changed: tuple[str, ...] = ()
+    """The files that a tool writes, not those that it reads."""
+    answer: str = ""
+    transcript: str | None = None
 
 
 def standard_input() -> bytes:
@@ -111,9 +118,12 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
         tool=_first_text(payload, ("tool_name",)),
         files=_files(tool_input) or _files(payload),
         command=_command(tool_input) or _command(payload),
-        output=next((_plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
+        output=next((plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
         committed=_reports_commit(payload.get("tool_response")),
         context_cleared=payload.get("source") != "resume",
+        changed=changed_files(payload.get("tool_input")),
+        answer=_first_text(payload, _ANSWER_KEYS) or "",
+        transcript=_first_text(payload, ("transcript_path",)),
     )
 
 
@@ -183,6 +193,17 @@ def _files(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in _PATCHED_FILE.findall(patch)))
 
 
+def changed_files(value: Any) -> tuple[str, ...]:
+    """Return the files into which a tool writes, by its input.
+
+    >>> changed_files({"file_path": "a.py", "content": "x"}), changed_files({"file_path": "a.py"})
+    (('a.py',), ())
+    """
+    values = _tool_input(value)
+    file = _first_text(values, _FILE_KEYS)
+    return _files(values) if not file or any(name in values for name in _CHANGES) else ()
+
+
 def _command(values: Mapping[str, Any]) -> str:
     """The command line that a shell is to run."""
     for key in _COMMAND_KEYS:
@@ -202,10 +223,10 @@ def _reports_commit(response: Any) -> bool:
     return isinstance(commit, dict) and bool(commit.get("sha"))
 
 
-def _plain_text(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """The texts of a tool's output, in one."""
     if isinstance(value, dict):
-        return "\n".join(map(_plain_text, value.values()))
+        return "\n".join(map(plain_text, value.values()))
     if isinstance(value, list):
-        return "\n".join(map(_plain_text, value))
+        return "\n".join(map(plain_text, value))
     return value if isinstance(value, str) else ""

@@ -237,7 +237,7 @@ def _text(
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.maintenance.adoption import content_of
-    from priming_agents import context, events, teaching
+    from priming_agents import capture, context, events, teaching
 
     values = {f"store.{name}": (value, f"--{name}") for name, value in options.items() if value is not None}
     chosen = settings.load(values)
@@ -252,6 +252,9 @@ def _text(
         return ""
     work.admit(chosen, existing)
     database = existing[0].database
+    captures = chosen["hooks.capture"] == "on" and database != Path(
+        os.path.realpath(environment.global_store())
+    )
     shown = partial(session.read_session, database, event.session)
     work.leftover = lambda *, read: _formatted(
         agent, name, session.constraints_text(existing if read else (), shown())
@@ -270,9 +273,9 @@ def _text(
         if work.call not in state.answers and not state.claim(mark, work.call):
             state.answer(work.call, "")
         if work.call not in state.answers:
-            call = session.HookCall(
-                event, state, folder, context.project_of(folder), existing, attended, content.store is None
-            )
+            own, project = content.store is None, context.project_of(folder)
+            captures = own and capture.is_on(chosen, database)
+            call = session.HookCall(event, state, folder, project, existing, attended, own, captures)
             if name in LAUNCHING:
                 teaching.learn_left_behind(call, database, work.call)
             state.answer(work.call, events.handle(name, call))
@@ -286,11 +289,16 @@ def _text(
 
 
 def _new_store(settings: Settings, name: str, event: Event, work: Work) -> HookStore | None:
-    """Return the store that a project gets at its first correction, with its folder; None where it needs none."""
-    from priming_agents import teaching
+    """Return the store that a project gets, with its folder; None where it needs none.
+
+    It gets one at its first correction, and a repository at the first prompt of a session that is captured.
+    """
+    from priming_agents import capture, teaching
 
     place = stores.place_of_new_store(settings) if settings["hooks.create"] == "on" else None
-    if place is None or place.path is None or not teaching.is_due(place.path, name, event):
+    if place is None or place.path is None:
+        return None
+    if not (capture.needs_store(settings, place.path, name) or teaching.is_due(place.path, name, event)):
         return None
     created = HookStore(place, place.path, settings, work.hosts, call=work.call)
     created.make_folder()

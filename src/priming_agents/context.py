@@ -33,9 +33,10 @@ _ENVIRONMENTS = {
 }
 _COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _COMMIT_ENTRY = re.compile(
-    rb"^\w+ \w+ [^\t\n]* (\d+) [+-]\d+\t(?:commit|cherry-pick|revert|am)\b", re.MULTILINE
+    rb"^\w+ (\w{7})\w* [^\t\n]* (\d+) [+-]\d+\t(?:commit|cherry-pick|revert|am)\b[^:\n]*:?([^\n]*)",
+    re.MULTILINE,
 )
-"""A commit in git's log of its HEAD, and its time in seconds."""
+"""A commit in git's log of its HEAD: its hash, its time in seconds and its subject."""
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _WRAPPERS = re.compile(
     r"^(?:\w+=\S*\s+|sudo\s+|time\s+|env\s+|(?:uv|poetry|pipenv|hatch|bundle)\s+(?:run|exec)\s+|npx\s+|bunx\s+"
@@ -162,17 +163,17 @@ def note_logs(command: str, folder: Path, logs: dict[str, int]) -> None:
         logs.setdefault(str(git), _log_end(git))
 
 
-def has_committed(command: str, folder: Path, logs: dict[str, int], since: float) -> bool:
-    """Whether a command has committed, by git's log after the end that is noted in ``logs``; notes the new end.
+def new_commits(command: str, folder: Path, logs: dict[str, int], since: float) -> list[str]:
+    """The commits of a command, by git's log after the end that is noted in ``logs``; notes the new end.
 
     Where no end is noted, a commit since a time counts, for a command that says it commits.
     """
-    committed = False
+    committed = list[str]()
     for git in repositories_of(command, folder) if command else ():
         if (start := logs.get(str(git))) is not None:
-            committed = committed or _has_commit(git, start)
+            committed += _commits(git, start)
         elif "commit" in tasks_of(command):
-            committed = committed or _has_commit(git, since=since)
+            committed += _commits(git, since=since)
         logs[str(git)] = _log_end(git)
     return committed
 
@@ -185,15 +186,16 @@ def _log_end(git: Path) -> int:
         return 0
 
 
-def _has_commit(git: Path, start: int = 0, since: float = 0.0) -> bool:
-    """Whether git's log of its HEAD has a commit after ``start``, not before the time ``since``."""
+def _commits(git: Path, start: int = 0, since: float = 0.0) -> list[str]:
+    """The commits in git's log of its HEAD after ``start``, not before the time ``since``: hash and subject."""
     try:
         with private_files.open_file(_head_log(git)) as log:
             log.seek(start)
             entries = _COMMIT_ENTRY.findall(log.read())
     except OSError:
-        return False
-    return any(int(seconds) >= int(since) for seconds in entries)
+        return []
+    commits = [b" ".join((name, text.strip())) for name, at, text in entries if int(at) >= int(since)]
+    return [commit.decode("utf-8", "replace") for commit in commits]
 
 
 def _head_log(git: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,13 +9,14 @@ from typing import Any
 from priming.errors import Conflict, NotFound, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed
-from priming_agents import context, teaching
+from priming_agents import capture, context, teaching
 from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
 from priming_agents.prompts import read_prompt
 from priming_agents.session import HookCall, count_tokens
 from priming_agents.stores import HookStore
 from priming_agents.teaching import ASK
+from priming_agents.transcripts import COMMITTED
 
 KINDS = ("episode", "fact", "procedure", "failure", "pattern")
 """The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
@@ -25,7 +25,6 @@ REMINDER = (
     "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
     " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
 )
-_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _LINE_TOKENS = 64
 """Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
 
@@ -33,6 +32,8 @@ _LINE_TOKENS = 64
 def handle(name: str, call: HookCall) -> str:
     """Carry out an event; the text to inject, empty if there is none."""
     _HANDLERS[name](call)
+    if call.captures:
+        capture.follow(name, call)
     return "\n".join(call.lines)
 
 
@@ -45,6 +46,9 @@ def _session_start(call: HookCall) -> None:
         call.session.named.clear()
     _start_run(call)
     _inject_rules(call, call.cue(language=context.languages_of(call.project)))
+    if call.captures:
+        capture.keep_left_behind(call)
+        capture.tell_last(call)
     topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
     since = datetime.now(UTC) - timedelta(days=HOOK.recent_days)
     filters = {"importance": {"gte": HOOK.important}, "recorded_at": {"gte": since.isoformat()}}
@@ -97,10 +101,12 @@ def _pre_tool(call: HookCall) -> None:
 def _post_tool(call: HookCall) -> None:
     """A tool has run. A commit marks the session's runs as used: what they were shown led to a result."""
     event, session = call.event, call.session
-    in_log = context.has_committed(event.command, call.folder, session.logs, session.since)
-    is_printed = "commit" in context.tasks_of(event.command) and _COMMITTED.search(event.output)
-    if not (event.committed or in_log or is_printed):
+    in_log = context.new_commits(event.command, call.folder, session.logs, session.since)
+    printed = COMMITTED.findall(event.output) if "commit" in context.tasks_of(event.command) else []
+    if not (event.committed or in_log or printed):
         return
+    if call.captures:
+        capture.note_commits(call, in_log or map(" ".join, printed))
     runs, session.waiting = session.waiting, []
     if session.run and session.busy:
         runs.append(session.run)
@@ -110,7 +116,7 @@ def _post_tool(call: HookCall) -> None:
 
 
 def _stop(call: HookCall) -> None:
-    """The agent stops: end its run. Its answer is left as it is, so nothing is asked."""
+    """The agent stops, or its session ends: end its run. Its answer is left as it is, so nothing is asked."""
     _end_run(call)
 
 
@@ -144,6 +150,7 @@ _HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
     "pre-tool": _pre_tool,
     "post-tool": _post_tool,
     "stop": _stop,
+    "session-end": _stop,
 }
 
 

@@ -44,6 +44,14 @@ class HookParams:
     beside: float = 10.0
     """Time in which another installation of the hooks reports the same event, where that has no id of its own, in
     seconds."""
+    captured: int = 12
+    """Maximum number of prompts, of files and of commits that the memory of a session has."""
+    captured_letters: int = 400
+    """Maximum length of each, and of the answer, in letters."""
+    last_letters: int = 200
+    """Maximum length of a line about the last session, in letters."""
+    last_items: int = 5
+    """Maximum number of files, and of commits, that such a line names."""
     keep_days: float = 7.0
     """How long the state of a session is kept, in days."""
     lock: float = 2.0

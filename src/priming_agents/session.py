@@ -38,6 +38,8 @@ _UNIQUE = {"session-start": ("timestamp",), "pre-tool": _OF_TOOL, "post-tool": _
 _BYTES_PER_TOKEN = 4
 SERVER_LOCK = "server.lock"
 """The lock of the server, a file in the folder that belongs to no session; as little do corrections that wait."""
+LAST = "last.session"
+"""The file that names the memory of the last session."""
 folder_of = environment.hooks_folder
 
 
@@ -85,7 +87,8 @@ class SessionState:
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
     repeat what the server did. ``claims`` are the latest events by their marks, each with the call that carried it
     out, when that ended, and the installations of the hooks that reported it. ``logs`` are git folders with the place
-    where git's log ended before the commands of this prompt.
+    where git's log ended before the commands of this prompt. From ``name`` on it is what capture notes, if it is
+    on: ``captured`` says whether the session was stored, ``fresh`` whether some of it is newer.
     """
 
     prompts: int = 0
@@ -104,6 +107,14 @@ class SessionState:
     answers: dict[str, str] = field(default_factory=dict)
     claims: dict[str, list[Any]] = field(default_factory=dict)
     logs: dict[str, int] = field(default_factory=dict)
+    name: str = ""
+    requests: list[str] = field(default_factory=list)
+    answered: str = ""
+    changed: list[str] = field(default_factory=list)
+    commits: list[str] = field(default_factory=list)
+    transcript: str | None = None
+    captured: bool = False
+    fresh: bool = False
 
     def is_due(self, memory_id: str, *, by_name: bool = False) -> bool:
         """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
@@ -183,6 +194,12 @@ def read_session(database: Path, name: str) -> SessionState:
     return _read(folder_of(database) / f"{_file_stem(name)}.json")
 
 
+def saved_states(database: Path) -> Iterator[SessionState]:
+    """Yield the sessions of a store as they were last saved."""
+    for path in folder_of(database).glob("*.json"):
+        yield _read(path)
+
+
 def _file_stem(name: str) -> str:
     """The file name of a session: the session's own name where it is a safe one, else its digest."""
     if name.isascii() and name.replace("-", "").isalnum() and len(name) <= _LONGEST_NAME:
@@ -231,7 +248,7 @@ def _sweep(folder: Path) -> None:
     oldest = time.time() - HOOK.keep_days * _DAY
     for path in folder.glob("*"):
         with suppress(OSError):
-            of_session = path.suffix != QUEUED and path.name != SERVER_LOCK
+            of_session = path.suffix != QUEUED and path.name not in (SERVER_LOCK, LAST)
             if of_session and path.stat().st_mtime < oldest:
                 path.unlink()
 
@@ -242,6 +259,7 @@ class HookCall:
 
     ``attended`` says whether a person reads what the agent answers, ``learns`` whether a correction is one of the
     project: not where its store is left out, and those of all projects are all that is there.
+    ``captures`` says whether the session is stored, ``commits`` are those of the event.
     """
 
     event: Event
@@ -251,6 +269,8 @@ class HookCall:
     stores: Sequence[HookStore]
     attended: bool = True
     learns: bool = True
+    captures: bool = False
+    commits: Sequence[str] = ()
     tokens_left: int = HOOK.tokens
     lines: list[str] = field(default_factory=list)
 

@@ -243,10 +243,11 @@ class HookStore:
 
                 cue["at"] = datetime.fromisoformat(cue["at"])
             values["cue"] = Cue(**cue)
-        if "since" in values:
-            from datetime import datetime
+        for name in ("since", "occurred_at"):
+            if name in values:
+                from datetime import datetime
 
-            values["since"] = datetime.fromisoformat(values["since"])
+                values[name] = datetime.fromisoformat(values[name])
         service = self._hosts.service(self._location, self._settings)
         with ExitStack() as stack:
             memory = stack.enter_context(service.memory(self._namespace))

@@ -43,13 +43,14 @@ from priming.text import (
     languages,
     names,
     quotation,
+    secrets,
     tokens,
 )
 from priming.text.name_forms import software_kinds
 from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
-from priming_agents import agents, context, events
+from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
@@ -199,8 +200,18 @@ def _doubted(text: str) -> None:
         subject.doubt(text)
 
 
+def _transcribed(text: str) -> None:
+    transcripts.typed(text)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace") as file:
+        file.write(f"{json.dumps({'role': 'user', 'content': text})}\n{text}")
+        file.flush()
+        transcripts.read(Path(file.name))
+
+
 READERS = (
     _reader("mentions of a name", copies.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.copies"),
+    _reader("secrets in a text", secrets.redacted, "text.secrets"),
+    _reader("transcript of a session", _transcribed, "priming_agents.transcripts"),
     _reader("doubts about a subject", _doubted, "maintenance.subjects"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
     _reader("words of a text in PostgreSQL", dialect.text_vector, "priming_server.postgres.dialect"),
@@ -223,7 +234,9 @@ READERS = (
         "text.quotation",
     ),
     _reader(
-        "output of a commit", lambda text: list(events._COMMITTED.finditer(text)), "priming_agents.events"
+        "output of a commit",
+        lambda text: list(transcripts.COMMITTED.finditer(text)),
+        "priming_agents.transcripts",
     ),
     _reader(
         "command that destroys",
@@ -557,6 +570,7 @@ def _raw(path: Path, text: str) -> Path:
 
 OF_OUR_OWN = {
     "priming.verbs.op": "docstrings of its own",
+    "priming_agents.setup.work": "the settings of the user's own folder",
     "priming.maintenance.aliases": "names of stored entities, escaped",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",

@@ -368,6 +368,7 @@ EXAMPLES = {
     "PreToolUse": {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}},
     "PostToolUse": {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}},
     "Stop": {"stop_hook_active": False},
+    "SessionEnd": {"reason": "exit"},
 }
 
 

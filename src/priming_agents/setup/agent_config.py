@@ -34,6 +34,7 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("PreToolUse", "pre-tool", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
         ("PostToolUse", "post-tool", "Bash"),
         ("Stop", "stop", ""),
+        ("SessionEnd", "session-end", ""),
     ),
     "codex": (
         ("SessionStart", "session-start", ""),
@@ -48,6 +49,7 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("preToolUse", "pre-tool", "Shell|Write|Edit|StrReplace"),
         ("postToolUse", "post-tool", "Shell"),
         ("stop", "stop", ""),
+        ("sessionEnd", "session-end", ""),
     ),
     "gemini": (
         ("SessionStart", "session-start", ""),
@@ -55,6 +57,7 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("AfterTool", "pre-tool", "read_file|write_file|replace|run_shell_command"),
         ("AfterTool", "post-tool", "run_shell_command"),
         ("AfterAgent", "stop", ""),
+        ("SessionEnd", "session-end", ""),
     ),
 }
 """By agent: its name of an event, our name of it, and the tools that the hook is for.

@@ -13,17 +13,16 @@ from typer import Argument, Option
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.groups.care import Tools
 from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import DIM, OK, WARN, Part, confirm, line
+from priming.cli.output import DIM, OK, WARN, Part, choose, confirm, line
 from priming.cli.parse import complete
 from priming.errors import ParamError
 from priming.verbs import rows as table
-from priming_agents.agents import AGENTS
+from priming_agents.agents import AGENTS, EVENTS
 from priming_agents.setup import agent_config, clients, files, work
 
 if TYPE_CHECKING:
     from priming_agents.setup.work import SetupWork
 
-EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 NOTES = {
     "claude-code": "Claude Code reads it at its next start, and asks once whether the project's servers may run.",
     "cursor": "Cursor reads it when it is saved; open a new chat.",
@@ -32,6 +31,10 @@ NOTES = {
     "opencode": "opencode reads it at its next start.",
 }
 
+CAPTURE = (
+    "Store a memory of each session of your agents (what you asked, the last answer, files, commits; no secrets),"
+    " in all your projects? [yes/no/later] "
+)
 app = group("Server")
 GROUPS = (app,)
 
@@ -75,11 +78,21 @@ def setup(
         ),
     ] = False,
     tools: Tools = None,
+    capture: Annotated[
+        str | None,
+        Option(
+            "--capture",
+            metavar="on|off",
+            help="Store a memory of each session, in all projects; asked by default",
+        ),
+    ] = None,
     remove: Annotated[bool, Option("--remove", help="Remove what setup added, and nothing else")] = False,
     yes: Yes = False,
 ) -> Answer:
     """Add Priming to a coding agent: MCP server, hooks, and a store. Shows the changes and asks first."""
     _check_options(store, agent, project=project, user=user, shared=shared, tools=tools)
+    if capture not in (None, "on", "off"):
+        raise ParamError("--capture", capture, "must be on or off")
     if yes and not user and not remove:
         from priming.config.settings import load
         from priming.maintenance.adoption import content_of
@@ -90,7 +103,9 @@ def setup(
         plan = work.plan_removal(agent, settings, user=user)
     else:
         plan = work.plan_setup(agent, settings, user=user, shared=shared, tools=tools)
+    asks = not (yes or remove or store.as_json) and settings["hooks.capture"] == "ask"
     if plan.is_empty:
+        _settle_capture(capture, asks=asks)
         return Answer({**plan.report(), "written": False}, _unchanged(plan, remove=remove))
     if store.as_json and not yes:
         return Answer({**plan.report(), "written": False}, ())
@@ -100,6 +115,7 @@ def setup(
             typer.echo("nothing was written", err=True)
             raise typer.Exit(FAILURE)
     plan.carry_out()
+    _settle_capture(capture, asks=asks)
     return Answer({**plan.report(), "written": True}, _carried_out(plan, remove=remove))
 
 
@@ -117,6 +133,14 @@ def _check_options(
         raise ParamError("--global" if store.everywhere else "--url", store.url or True, rule)
     if tools is not None:
         table.tools(tools, "--tools")
+
+
+def _settle_capture(value: str | None, *, asks: bool) -> None:
+    """Write whether sessions are stored, by the option or by an answer; no answer leaves the question."""
+    if value is None and asks:
+        value = {"y": "on", "n": "off"}.get(choose(CAPTURE, "yes", "no", "later"))
+    if value is not None:
+        work.set_capture(value)
 
 
 def _question(plan: SetupWork) -> str:
@@ -152,7 +176,8 @@ def _carried_out(plan: SetupWork, *, remove: bool) -> Iterator[Part]:
 
 
 def _where(plan: SetupWork) -> Iterator[Part]:
-    """The command that the agent runs, the store, and the agent's own program."""
+    """The command that the agent runs, the store, whether sessions are stored, and the agent's own program."""
+    from priming.config.settings import load
     from priming_agents.context import project_of
 
     if plan.store_action is None and plan.database is not None:
@@ -161,6 +186,8 @@ def _where(plan: SetupWork) -> Iterator[Part]:
     if plan.scope == files.PROJECT and (root := project_of(folder)) != folder:
         yield line((f"An agent that starts in {root} does not read these files: run setup there too.", WARN))
     yield line((f"command  {shlex.join(plan.command)}", DIM))
+    state = load()["hooks.capture"]
+    yield line((f"capture  {state}", DIM), ("  sessions are not stored: --capture on" * (state != "on"), DIM))
     if plan.command == (agent_config.NAME,):
         yield line(("It must be on the PATH of whatever starts the agent.", DIM))
     client, installation = clients.CLIENTS[plan.agent], plan.installation

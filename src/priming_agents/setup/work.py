@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from priming.config import environment, private_files
 from priming.config.store_urls import Location
 from priming.config.values import dataclass
+from priming.errors import ParamError, StoreError
 from priming_agents.setup import clients, files, store
 
 if TYPE_CHECKING:
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from priming_agents.setup.clients import Installation
     from priming_agents.setup.files import FileChange
 
+_CAPTURE = re.compile(r"^(?:hooks\.)?capture *=.*\n?", re.MULTILINE)
 CREATE, DELETE = "create", "delete"
 
 
@@ -74,6 +79,31 @@ class SetupWork:
             ],
             "store": {"path": self.database and str(self.database), "action": self.store_action},
         }
+
+
+def set_capture(value: str) -> None:
+    """Write into the user's own settings whether sessions are stored.
+
+    Raises:
+        ParamError: the file has the setting in a form that is not replaced.
+        StoreError: the file cannot be written.
+
+    """
+    path = environment.global_folder() / environment.SETTINGS
+    try:
+        text = _CAPTURE.sub("", private_files.read_text(path) if path.exists() else "")
+        before, table, after = text.partition("[hooks]\n")
+        line = f'capture = "{value}"\n'
+        text = f"{before}{table}{line}{after}" if table else f"hooks.{line}{text}"
+        if tomllib.loads(text)["hooks"]["capture"] == value:
+            private_files.make_folder(path.parent)
+            private_files.write_text(path, text)
+            return
+    except (ValueError, KeyError):
+        pass
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror}): change its permissions") from error
+    raise ParamError("--capture", value, f"cannot be added to {path}: write hooks.capture there by hand")
 
 
 def plan_setup(

@@ -1,6 +1,7 @@
 """The commands ``setup`` and ``hook``; what is written is tested beside this."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -34,6 +35,53 @@ def test_setup_shows_the_changes_and_asks_before_it_writes(shell):
     assert (shell.folder / ".mcp.json").is_file()
 
 
+@pytest.mark.parametrize(
+    ("answer", "options", "value"),
+    [
+        ("yes", (), "on"),
+        ("n", (), "off"),
+        ("later", (), "ask"),
+        ("", (), "ask"),
+        ("", ("--capture", "on"), "on"),
+        ("", ("--capture", "off", "--yes"), "off"),
+        ("", ("--yes",), "ask"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    ["", "[hooks]\nserver = 'off'\ncapture = 'ask'", "hooks.server = 'off'\n", "[store]\nprofile = 'poc'\n"],
+)
+def test_setup_asks_once_whether_sessions_are_stored_and_shows_the_answer(
+    shell, home, answer, options, value, text
+):
+    path = home / ".priming" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = shell.run("setup", "claude-code", *options, stdin=f"y\n{answer}\n" if answer else "y\n")
+    assert done.exit_code == 0
+    assert f"capture  {value}" in done.stdout
+    before = tomllib.loads(text)
+    after = tomllib.loads(path.read_text())
+    assert after.get("hooks", {}).get("capture", "ask") == value
+    assert {**before, "hooks": {**before.get("hooks", {}), "capture": value}} == {
+        **after,
+        "hooks": {**after.get("hooks", {}), "capture": value},
+    }
+    again = shell.run("setup", "claude-code", stdin="")
+    assert ("Store a memory of each session" in again.stderr) == (value == "ask")
+
+
+@pytest.mark.parametrize("text", ["[ hooks ]\nserver = 'off'\n", "hooks = {server = 'off'}\n", "= broken\n"])
+def test_settings_of_a_form_that_is_not_understood_stay_as_they_are(shell, home, text):
+    path = home / ".priming" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = shell.run("setup", "claude-code", "--yes", "--capture", "on")
+    assert done.exit_code == 2
+    assert "by hand" in done.stderr or "broken" in text
+    assert path.read_text() == text
+
+
 def test_setup_writes_for_a_program_only_with_yes(shell):
     before = contents(shell.folder)
     planned = shell.ask("setup", "cursor")
@@ -54,6 +102,7 @@ def test_setup_writes_for_a_program_only_with_yes(shell):
         (["emacs"], "must be one of"),
         (["cursor", "--user", "--project"], "cannot be combined with --project"),
         (["cursor", "--user", "--shared"], "cannot be combined with --shared"),
+        (["cursor", "--capture", "ask"], "must be on or off"),
         (["cursor", "--url", "sqlite:///other.db"], "cannot be combined with setup"),
     ],
 )

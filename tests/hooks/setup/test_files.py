@@ -127,7 +127,7 @@ def test_what_is_in_a_file_stays_byte_for_byte(folder, agent):
     assert contents(folder) == before
 
 
-def test_claude_code_gets_a_server_and_five_hooks_after_those_of_others(folder):
+def test_claude_code_gets_a_server_and_six_hooks_after_those_of_others(folder):
     write_foreign(folder, "claude-code")
     set_up("claude-code")
     servers = json.loads((folder / ".mcp.json").read_text())["mcpServers"]
@@ -139,7 +139,7 @@ def test_claude_code_gets_a_server_and_five_hooks_after_those_of_others(folder):
         "priming hook pre-tool --agent claude-code",
     ]
     own = {event: hooks[event][-1]["hooks"][0] for event in hooks if event != "Notification"}
-    assert set(own) == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
+    assert set(own) == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"}
     assert all(hook["type"] == "command" and hook["timeout"] == 10 for hook in own.values())
 
 
@@ -155,6 +155,7 @@ def test_cursor_gets_flat_hooks_and_a_version(folder):
         "preToolUse",
         "postToolUse",
         "stop",
+        "sessionEnd",
     }
 
 
@@ -217,6 +218,7 @@ def test_gemini_gets_server_and_hooks_in_its_file_of_settings(folder):
         "SessionStart": [(None, "priming hook session-start --agent gemini", 10_000)],
         "BeforeAgent": [(None, "priming hook prompt --agent gemini", 10_000)],
         "AfterAgent": [(None, "priming hook stop --agent gemini", 10_000)],
+        "SessionEnd": [(None, "priming hook session-end --agent gemini", 10_000)],
     }
     after = [(group["matcher"], group["hooks"][0]["command"]) for group in written["hooks"]["AfterTool"]]
     assert after == [
