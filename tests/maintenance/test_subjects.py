@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from priming import ParamError
+from priming import NotFound, ParamError
 from priming.storage.protocol import Trace
 
 QUOTES = dict.fromkeys(map(ord, "'\""))
@@ -155,14 +155,23 @@ def test_recalls_that_only_may_name_somebody_stay(memory):
     assert [trace.cue["text"] for trace in left] == ["how long for pasta al dente?"]
 
 
-def test_only_what_is_doubtful_can_be_included(memory):
+def test_what_is_included_has_to_exist_and_needs_a_subject(memory):
     memory.remember("Zenobia came.")
     memory.remember("We sing.", key="sing")
-    with pytest.raises(ParamError, match="a dry run lists these as doubtful"):
-        memory.purge(subject="Zenobia", include=["sing"])
+    with pytest.raises(NotFound, match="'song'"):
+        memory.purge(subject="Zenobia", include=["song"])
     with pytest.raises(ParamError, match="needs a subject"):
         memory.purge("sing", include=["sing"])
     assert len(texts(memory)) == 2
+
+
+def test_a_name_that_is_only_stated_and_not_merged_is_doubtful_and_can_be_included_later(memory):
+    memory.remember("Robert Chen, also known as Bob, runs the mill.")
+    memory.remember("Bob owns a falcon.", key="bare")
+    memory.remember("Bobby sings.")
+    assert doubts(memory.purge(subject="Robert Chen")) == {"bare": "it has bob, as a text calls the subject"}
+    memory.purge(subject="Robert Chen", include=["bare"])
+    assert texts(memory) == {"Bobby sings."}
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,8 @@ SCRIPT = [
     ("purge", {"subject": "Bob", "dry_run": True}, ["purge", "--subject", "Bob", "--dry-run"]),
     (
         "purge",
-        {"subject": "Bob", "include": ["ada"]},
-        ["purge", "--subject", "Bob", "--include", "ada", "--yes"],
+        {"subject": "Bob", "include": ["nobody"]},
+        ["purge", "--subject", "Bob", "--include", "nobody", "--yes"],
     ),
     (
         "purge",

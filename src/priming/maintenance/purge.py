@@ -15,11 +15,11 @@ from priming.core.arguments.checks import check_text, check_unique
 from priming.core.arguments.normal_forms import is_made_from, slug
 from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
-from priming.maintenance.subjects import Subject, name_words, texts_in
+from priming.maintenance.subjects import Subject, name_words
 from priming.namespace import Namespace
 from priming.results import ErasedMemory, Receipt
 from priming.sleep.entities import gists_quoting
-from priming.storage.copies import begin_purge, finish_purges, purge_mark, remove_copies
+from priming.storage.copies import begin_purge, finish_purges, purge_mark, remove_copies, texts_in
 from priming.storage.protocol import Changes, Logged, Trace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import label
@@ -108,7 +108,7 @@ def _purged(
         names, own = _names_of(memory, subject)
         about = Subject(subject, names)
         reasons, doubts = _about(memory, about, own)
-        _include(memory, include, reasons, doubts)
+        _include(memory, include, reasons, now)
         _add_derived(memory, reasons)
     else:
         assert key is not None, "either a key or a subject"
@@ -259,20 +259,10 @@ def _places(row: MemoryRow | VersionRow) -> Mapping[str, object]:
     }
 
 
-def _include(
-    memory: Namespace, include: Collection[str], reasons: dict[str, str], doubts: Mapping[str, str]
-) -> None:
-    """Add doubtful memories, by key or id, to those that are erased."""
-    ids = {row.key: row.id for row in _listed(memory, {**doubts, **reasons})} | {
-        each: each for each in doubts
-    }
+def _include(memory: Namespace, include: Iterable[str], reasons: dict[str, str], now: datetime) -> None:
+    """Add memories, by key or id, to those that are erased; a text that said why they may be may be erased by now."""
     for name in include:
-        if name not in ids:
-            rule = (
-                "must be the key of a memory that may be about the subject: a dry run lists these as doubtful"
-            )
-            raise ParamError("include", name, rule)
-        reasons.setdefault(ids[name], "it was to be included")
+        reasons.setdefault(_stored_or_logged(memory, name, now)[0], "it was to be included")
 
 
 def _is_mentioned(memory: Namespace, about: Subject) -> bool:

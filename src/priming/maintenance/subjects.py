@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
 from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
-from priming.storage.copies import SPACELESS, mentions_any
+from priming.storage.copies import SPACELESS, mentions_any, texts_in
 from priming.text.aliases import alias_statements
 from priming.text.gists import ABBREVIATIONS
 from priming.text.name_forms.kinds import NAME
@@ -26,6 +26,7 @@ from priming.text.word_lists import NAMES_LIKE_WORDS, is_common, is_past_form
 
 SURE = ""
 """The doubt about a text that names somebody for sure."""
+_CALLED = "it has {}, as a text calls the subject"
 _TOKEN = re.compile(r"[^\s_.,;:!?()\[\]{}\"“”„«»<>/\\|@#…-]+")
 _ENDING = re.compile("'?s?$")
 _OPENS = re.compile(r"(?:^|[.!?:\n…])[\s\"'“‘«(\[-]*$")
@@ -53,16 +54,17 @@ class Subject:
         self._pieces = words | {term[:-1] for root in self._roots for term in root if term[1:]}
         self._others: dict[str, set[str]] = defaultdict(set)
         self._as_words = set[str]()
-        self._stated: dict[str, Subject] = {}
+        self._names, self._stated = set(spelled), set[str]()
         self.doubt = lru_cache(maxsize=4096)(self._doubt)
 
     def read(self, text: str) -> None:
-        """Take note of what else its single words mean in a text, and what else it is called: before any doubt."""
+        """Take note of what else a text calls the subject, and its words mean: to be called before any doubt."""
         plain = folded(text)
-        for stated in alias_statements(text, lambda _: True) if self._called[-1] in plain else ():
-            for name, other in ((stated.name, stated.alias), (stated.alias, stated.name)):
-                if name_words(name) == self._called and other not in self._stated:
-                    self._stated[other] = Subject(other)
+        if any(all(word in plain for word in name) for name in self._names):
+            for each in alias_statements(text, bool):
+                sides = {name_words(each.alias), name_words(each.name)}
+                if not sides.isdisjoint(self._names):
+                    self._stated |= {" ".join(name) for name in sides - self._names}
         for word in self._single:
             if word in plain:
                 self._others[word] |= self._longer(word, text)
@@ -75,15 +77,8 @@ class Subject:
 
     def _doubt(self, text: str) -> str | None:
         """Say why a text only may name the subject: empty where it does for sure, None where it does not."""
-        stated = (name for name, other in self._stated.items() if other.doubt(text) is not None)
-        also = (f"{label(name)} is stated to be another name" for name in stated)
-        doubt = self._of_text(text)
-        return next(also, None) if doubt is None else doubt
-
-    def _of_text(self, text: str) -> str | None:
-        """Return the doubt about a text by the subject's own names."""
         plain = folded(text)
-        if not any(piece in plain for piece in self._pieces):
+        if not any(piece in plain for piece in (*self._pieces, *self._stated)):
             return None
         if self._is_whole(plain):
             return SURE
@@ -93,6 +88,7 @@ class Subject:
         doubts += [self._of_part(word, text) for word in self._parts if mentions_any([word])(plain)]
         if not any(doubt is not None for doubt in doubts):
             doubts.append(self._of_roots(plain, text))
+            doubts += [_CALLED.format(label(name)) for name in self._stated if mentions_any([name])(plain)]
         return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
 
     def _of_single(self, word: str, text: str) -> str:
@@ -151,16 +147,6 @@ def name_words(name: str) -> tuple[str, ...]:
     """
     family, comma, first = folded(name).partition(", ")
     return (*first.split(), *family.split()) if comma else tuple(family.split())
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield a text, or every text within a list or mapping."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list, tuple)):
-        items = [*value, *value.values()] if isinstance(value, Mapping) else value
-        for item in items:
-            yield from texts_in(item)
 
 
 def _bare(name: str) -> frozenset[str]:

@@ -117,14 +117,17 @@ def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:
     """
     pattern = re.compile("|".join(map(_pattern, map(folded, names))) or r"(?!)")
 
-    def is_named(value: Any) -> bool:
-        if isinstance(value, str):
-            return pattern.search(folded(value)) is not None
-        if isinstance(value, Mapping):
-            return any(is_named(key) or is_named(item) for key, item in value.items())
-        return isinstance(value, (list, tuple)) and any(map(is_named, value))
+    return lambda value: any(pattern.search(folded(text)) for text in texts_in(value))
 
-    return is_named
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield a text, or every text within a list or mapping."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        items = [*value, *value.values()] if isinstance(value, Mapping) else value
+        for item in items:
+            yield from texts_in(item)
 
 
 def _pattern(name: str) -> str:
