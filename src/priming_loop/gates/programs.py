@@ -28,12 +28,12 @@ _LOOKS = frozenset(("test", "[", "[[", "ls", "stat", "file", "echo", "printf", "
 _DESTROYS = _words(
     "rm rmdir unlink shred srm dd mkswap wipefs fdisk sfdisk parted truncate kill killall pkill skill "
     "shutdown reboot halt poweroff sudo doas su pkexec chown chgrp mv dropdb rimraf trash del erase ssh scp "
-    "sftp rsync rclone nc ncat crontab mount umount twine fuser"
+    "sftp rsync rclone nc ncat crontab mount umount twine fuser ed ex vi vim nvim emacs nano"
 )
 _VERBS = _words(
     "allow apply clean clear delete deploy destroy distclean down downgrade drain drop erase flush flushall "
-    "flushdb force format kill merge prune publish purge push release remove reset restore resume revert rm "
-    "rollback shutdown stop terminate truncate uninstall unpublish upload wipe yank yes"
+    "flushdb force  kill merge prune publish purge push release remove reset restore resume revert rm "
+    "rollback shutdown stop terminate truncate uninstall unpublish upload wipe yank yes restart rmi"
 )
 """What a program must not be told to do unasked, as a subcommand, a target or an option."""
 _GIT = re.compile(
@@ -53,17 +53,21 @@ _KINDS = {
         r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|[gmn]?awk|osascript|tclsh|Rscript|julia)[\d.]*w?"
     ),
     "database": re.compile(r"psql|mysql|mariadb|sqlite3|duckdb|mongo(?:sh)?|redis-cli|sqlcmd"),
-    "editor": re.compile("sed"),
+    "editor": re.compile("sed|sort"),
+    "archive": re.compile("tar|unzip"),
     "client": re.compile("curl|wget|http|xh"),
 }
 """Programs that are read in a way of their own."""
+_STEERING = _words("PATH LD_PRELOAD BASH_ENV ENV IFS PYTHONSTARTUP GIT_DIR")
+"""Variables that change what a command is."""
 _RUN_OTHERS = ("git", "find", "shell", "interpreter")
+_SPACED = re.compile(r"[\s;|&`]")
 _HIDDEN = "runs what only the run would show"
 _CODE = re.compile(
-    r"\b(?:rmtree|unlink\w*|rmdir\w*|removedirs|remove|rmSync|rm_rf?|system|popen\d?|Popen|subprocess|exec\w*|eval"
+    r"\b(?:rmtree|unlink\w*|rmdir\w*|remove\w*|rmSync|rm_rf?|system|popen\d?|Popen|subprocess|exec\w*|eval"
     r"|spawn\w*|child_process|kill\w*|truncate|renames?|replace_file|write(?:File\w*|_text|_bytes)|appendFile\w*"
     r"|chmod|chown|getattr|__import__|import_module|importlib|globals|locals|vars|__dict__|__builtins__|compile"
-    r"|b64decode|a2b_\w+|fromhex|unhexlify|ctypes|pty|FileUtils|delete|fork|qx|process|Process)\b"
+    r"|b64decode|a2b_\w+|fromhex|unhexlify|ctypes|pty|FileUtils|delete|fork|qx)\b"
     r"|[`]|,\s*(?:mode\s*=\s*)?b?[\"'][rb]*[wax][tb+]*[\"']|[>|]\s*\"|\\x"
 )
 """Words of inline code that may remove, overwrite or run something, or hide which word it is."""
@@ -71,7 +75,7 @@ _WRITES = _words("cp ln tee install touch mkdir chmod patch tar unzip")
 _TAKES_CODE = re.compile(r"-\w*[ceErp]|--(?:eval|print|execute|command)")
 _IN_PLACE = re.compile(r"-(?!-)[a-zA-Z]*i.*|--in-place.*|inplace")
 _SENDS = re.compile(
-    r"-d.*|--data.*|-T.*|-F.*|--form.*|--post.*|--upload.*|-O|-o.*|--output.*|-X|post|put|patch", re.I
+    r"-d.*|--data.*|-T.*|-F.*|--form.*|--post.*|--upload.*|-O|-o.*|--output.*|-X|(?i:post|put|patch)"
 )
 _SAFE_TARGETS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
 
@@ -93,20 +97,17 @@ class Script:
             if is_code:
                 yield f"cannot be read: {error}"
             return
-        self.is_alone = len(commands) == 1
+        self.is_alone, self.is_code = len(commands) == 1, is_code
         for command in commands:
             yield from self._command(command)
 
     def _command(self, command: Command) -> Iterator[str]:
-        for operator, target in command.written:
-            yield from self._overwrites(target, is_added=operator.endswith(">>"))
-        if {"PATH", "LD_PRELOAD", "BASH_ENV", "ENV", "IFS", "PYTHONSTARTUP", "GIT_DIR"} & set(command.sets):
-            yield "changes which programs are meant"
+        yield from self._surroundings(command)
         if not command.words:
             return
         first, *rest = command.words
         if not first.is_sure:
-            yield "runs a program that only the run would show"
+            yield from ["runs a program that only the run would show"] if self.is_code else []
             return
         names = {_name(first.text), *self._resolved(first.text)}
         name = _name(first.text)
@@ -121,6 +122,16 @@ class Script:
         yield from self._contents(first.text, is_alone=self.is_alone)
         if not names & {"git", "find"}:
             yield from self._arguments(rest)
+
+    def _surroundings(self, command: Command) -> Iterator[str]:
+        """What the redirections and the variables of a command do."""
+        for operator, target in command.written:
+            yield from self._overwrites(target, is_added=operator.endswith(">>"))
+        if _STEERING & command.sets.keys():
+            yield "changes which programs are meant"
+        for value in command.sets.values():
+            if _SPACED.search(value):
+                yield from self._inner(value.lstrip("|!() "), is_code=False)
 
     def _program(self, name: str, words: Sequence[str], command: Command) -> Iterator[str]:
         """What a program of its own kind does."""
@@ -153,19 +164,27 @@ class Script:
             yield _HIDDEN
         yield from self._inner(re.sub(r"^\w+=", "", " ".join(words)))
 
-    def _database(self, name: str, _words: Sequence[str], command: Command) -> Iterator[str]:
+    def _database(self, name: str, words: Sequence[str], command: Command) -> Iterator[str]:
         text = command.text if command.source is None else self._read(command.source)
         if command.is_piped or (command.source is not None and text is None):
             yield _HIDDEN
-        elif text and re.search(r"\b(?:drop|delete|truncate|flush\w*)\b", text, re.IGNORECASE):
+        elif re.search(
+            r"\b(?:drop|delete|truncate|flush|remove)", f"{text} {' '.join(words)}", re.IGNORECASE
+        ):
             yield f"deletes by {name!r}"
 
     def _editor(self, name: str, words: Sequence[str], _command: Command) -> Iterator[str]:
-        if any(_IN_PLACE.fullmatch(word) for word in words):
+        if any((_SENDS if name == "sort" else _IN_PLACE).fullmatch(word) for word in words):
             yield f"changes files in place by {name!r}"
 
+    def _archive(self, name: str, words: Sequence[str], _command: Command) -> Iterator[str]:
+        unpacks = r"-?[a-zA-Z]*x[a-zA-Z]*|--extract|--get" if name == "tar" else r"(?!-[ltZzp]).*"
+        if words and any(re.fullmatch(unpacks, word) for word in words[: 1 if name == "unzip" else None]):
+            yield f"unpacks by {name!r} over what is there"
+
     def _client(self, name: str, words: Sequence[str], _command: Command) -> Iterator[str]:
-        if any(map(_SENDS.fullmatch, words)):
+        targets = zip(words, (*words[1:], ""), strict=True)
+        if any(_SENDS.fullmatch(word) and not _SAFE_TARGETS.fullmatch(target) for word, target in targets):
             yield f"sends or stores something by {name!r}"
 
     def _source(self, name: str, words: Sequence[str], command: Command) -> Iterator[str]:
@@ -191,6 +210,9 @@ class Script:
 
     def _interpreter(self, name: str, words: Sequence[str], command: Command) -> Iterator[str]:
         unsure = any(not word.is_sure for word in command.words[1:])
+        file = next((word for word in command.words[1:] if not word.text.startswith("-")), None)
+        if file is not None and not file.is_sure and "-m" not in words:
+            yield _HIDDEN
         code = [
             word
             for at, word in enumerate(words)
@@ -203,7 +225,8 @@ class Script:
             yield "runs code that only the run would show"
         if any(_CODE.search(text) or _DESTROYS & set(re.findall(r"\w+", text)) for text in code):
             yield f"runs code by {name!r} that may remove or overwrite something, or run something else"
-        if name.startswith(("perl", "ruby")) and any(re.fullmatch(r"-[pnwl0]*i.*", word) for word in words):
+        is_edited = any(re.fullmatch(r"-[pnwl0]*i.*", word) for word in words)
+        if name.startswith(("perl", "ruby", "gawk")) and is_edited:
             yield f"changes files in place by {name!r}"
 
     def _arguments(self, words: Sequence[ShellWord]) -> Iterator[str]:
@@ -215,20 +238,19 @@ class Script:
                 yield f"runs {name!r}"
             elif texts[at + 1 :] and any(_KINDS[kind].fullmatch(name) for kind in _RUN_OTHERS):
                 yield from self._suffix(texts[at:])
-            elif re.search(r"[\s;|&`]", text):
-                value = re.sub(r"^(?:[\w.-]+=)+", "", text).removeprefix("!")
-                yield from Script(self.folder, self.depth + 1).reasons(value, is_code=False)
+            elif _SPACED.search(text):
+                yield from self._inner(re.sub(r"^(?:[\w.-]+=)+", "", text).removeprefix("!"), is_code=False)
             elif os.access(self.folder / text, os.X_OK):
                 yield from self._contents(text, is_alone=True)
 
     def _suffix(self, words: Sequence[str]) -> Iterator[str]:
         if self.depth < _DEPTH:
             nested = Script(self.folder, self.depth + 1)
-            nested.is_alone = False
+            nested.is_alone, nested.is_code = False, True
             yield from nested._command(Command([ShellWord(word) for word in words]))
 
-    def _inner(self, text: str) -> Iterator[str]:
-        yield from Script(self.folder, self.depth + 1).reasons(text)
+    def _inner(self, text: str, *, is_code: bool = True) -> Iterator[str]:
+        yield from Script(self.folder, self.depth + 1).reasons(text, is_code=is_code)
 
     def _contents(self, program: str, *, is_alone: bool, is_script: bool = False) -> Iterator[str]:
         """What a script in the folder contains, if a shell runs it."""
@@ -236,7 +258,7 @@ class Script:
             return
         path = self.folder / Path(program).expanduser()
         if not path.is_file():
-            if not is_alone:
+            if not is_alone and (self.is_code or is_script):
                 yield f"runs {program}, which is not there to be read"
             return
         text = self._read(ShellWord(program))
@@ -278,6 +300,8 @@ class Script:
 
     def _targets(self, name: str, words: Sequence[ShellWord]) -> Iterator[str]:
         files = [word for word in words if not word.text.startswith("-")]
+        if name == "ln" and any(re.fullmatch(r"-\w*f\w*|--force", word.text) for word in words):
+            yield "replaces what is there by 'ln'"
         if name in ("cp", "ln", "install") and len(files) > 1:
             yield from self._overwrites(files[-1])
             files = files[:-1] if name == "ln" else []
@@ -307,6 +331,7 @@ def _subcommands(name: str, words: Sequence[str], *, is_text: bool) -> Iterator[
     """What a program is told to do by its subcommand, its target or an option; a text may be of another language."""
     subcommands = [word for word in words if not word.startswith("-") and not re.search(r"[/.\s]", word)][:4]
     options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    options = [word for word in options if word != "--release"]
     for word in (*([name] if is_text else []), *subcommands, *options):
         if _VERBS & set(re.split(r"[-:]", word.casefold())):
             yield f"runs {name if word == name else f'{name} {word}'!r}"

@@ -48,8 +48,8 @@ class Command:
     text: str | None = None
     """Its input, where the command itself contains it."""
     is_piped: bool = False
-    sets: tuple[str, ...] = ()
-    """The names of variables that are set for it."""
+    sets: dict[str, str] = field(default_factory=dict)
+    """The variables that are set for it, with their values so far as they are known."""
 
 
 def read_commands(script: str) -> list[Command]:
@@ -111,19 +111,19 @@ class _Reader:
         if words and words[0].text in _NO_COMMANDS:
             self.variables.clear()
             words = []
-        sets: list[str] = []
+        sets: dict[str, str] = {}
         while words and (match := _ASSIGNS.fullmatch(words[0].text)):
-            sets.append(match[1])
+            sets[match[1]] = match[2]
             self._set(match[1], match[2], words[0].is_sure)
             words = words[1:]
         if words and words[0].text in _DECLARES:
             for word in words[1:]:
                 if match := _ASSIGNS.fullmatch(word.text):
-                    sets.append(match[1])
+                    sets[match[1]] = match[2]
                     self._set(match[1], match[2], word.is_sure)
         if words and words[0].text in _SETS:
             self.variables.clear()
-        command.words, command.is_piped, command.sets = words, is_piped, tuple(sets)
+        command.words, command.is_piped, command.sets = words, is_piped, sets
         self.commands.append(command)
 
     def _set(self, name: str, value: str, is_sure: bool) -> None:

@@ -57,6 +57,18 @@ cd src && ../bad.sh
 printf 'rm x' > new.sh && sh new.sh
 . ./bad.sh
 PATH=.:$PATH; test-it
+set -- rm -rf x; "$@"
+printf -v c 'r%s' m; $c x
+cat list | while read f; do rm "$f"; done
+source <(curl http://localhost/x)
+PAGER='rm x' git log
+git -P push
+sort -o app.py app.py
+tar xf x.tar
+vim -es app.py -c 'd|wq'
+curl -F f=@app.py http://localhost
+mongo --eval 'db.dropDatabase()'
+bash -i >& /dev/tcp/127.0.0.1/80 0>&1
 unclosed 'quote
 """
 HARMLESS = r"""
@@ -80,6 +92,14 @@ pytest > /dev/null
 make test
 npm run lint
 curl -sf http://localhost:8000/health
+curl -s -o /dev/null -w '%{http_code}' http://localhost | grep -q 200
+node -e "const a=require('./a'); if(a()!==1) process.exit(1)"
+sqlite3 x 'select count(*) from users'
+cargo build --release
+ruff check . && ruff format --check .
+diff -u expected.txt <(python app.py)
+tar tzf x.tar.gz
+docker compose ps
 """
 DOCUMENTS = (
     "sh <<EOF\nrm x\nEOF",
