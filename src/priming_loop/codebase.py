@@ -19,45 +19,24 @@ from priming.text.languages import code_language_of
 from priming.text.tokens import terms
 from priming_loop.session import Codebase
 
-_MANIFESTS = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
-    *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs"),
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_MANIFESTS = _words(
+    "pyproject.toml setup.py setup.cfg requirements.txt Pipfile package.json go.mod Cargo.toml Gemfile "
+    "composer.json pom.xml build.gradle build.gradle.kts mix.exs"
 )
 """Files that name a project's dependencies."""
-_FRAMEWORKS = (
-    *(
-        "django",
-        "flask",
-        "fastapi",
-        "starlette",
-        "sqlalchemy",
-        "pydantic",
-        "numpy",
-        "pandas",
-        "pytorch",
-        "torch",
-    ),
-    *(
-        "pytest",
-        "tox",
-        "hypothesis",
-        "typer",
-        "react",
-        "vue",
-        "svelte",
-        "angular",
-        "next",
-        "express",
-        "nestjs",
-    ),
-    *("jest", "vitest", "mocha", "playwright", "rails", "sinatra", "rspec", "laravel", "symfony", "phpunit"),
-    *("spring", "junit", "gin", "echo", "actix-web", "axum", "tokio", "phoenix"),
+_FRAMEWORKS = _words(
+    "django flask fastapi starlette sqlalchemy pydantic numpy pandas pytorch torch pytest tox hypothesis "
+    "typer react vue svelte angular next express nestjs jest vitest mocha playwright rails sinatra rspec "
+    "laravel symfony phpunit spring junit gin echo actix-web axum tokio phoenix"
 )
 _TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 _TEST_FILE = re.compile(r"^(?:test_.+|.+_test|.+[.-](?:test|spec)|.+_spec|.+Tests?)\.\w+$")
-_PASSED_OVER = frozenset(
-    ("node_modules", "__pycache__", "venv", "env", "build", "dist", "target", "vendor", "site-packages")
-)
+_PASSED_OVER = _words("node_modules __pycache__ venv env build dist target vendor site-packages")
 """Folders that are not part of a project without git; hidden folders are not either."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")

@@ -127,7 +127,7 @@ def loop_task_add(
     status = STATUS["pending" if existing is None else existing.status]
     why = destructive_reason(plan, current.folder or ".")
     needs = [] if why is None else [f"a person's yes first: {why}"]
-    if existing is None:
+    if existing is None and memory.store.records(memory.namespace, memory.now(), kinds=["failure"], limit=1):
         gathered = gather(memory, current.objective, None, session=None)
         if repeated_way(gathered, PlanningResult("simple", (plan,))) is not None:
             needs.append(f"another way: it failed {gathered.failed} times before by this")
