@@ -30,7 +30,7 @@ def destructive_reason(plan: TaskPlan, folder: Path | str = ".") -> str | None:
     r"""Why a person must say yes before a task begins and before its gate runs; None if there is no reason.
 
     >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/r\\m -r .'"))
-    "its command runs 'rm'"
+    "its command contains 'rm'"
     >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
     """
     for path in plan.delta:

@@ -136,7 +136,7 @@ class Script:
     def _program(self, name: str, words: Sequence[str], command: Command) -> Iterator[str]:
         """What a program of its own kind does."""
         if name in _DESTROYS or name.startswith("mkfs"):
-            yield f"runs {name!r}"
+            yield f"contains {name!r}"
         kind = next((kind for kind, names in _KINDS.items() if names.fullmatch(name)), None)
         if kind is not None:
             yield from getattr(self, f"_{kind}")(name, words, command)
@@ -235,7 +235,7 @@ class Script:
         for at, text in enumerate(texts):
             name = _name(text)
             if name in _DESTROYS or name.startswith("mkfs.") or self._resolved(text) & _DESTROYS:
-                yield f"runs {name!r}"
+                yield f"contains {name!r}"
             elif texts[at + 1 :] and any(_KINDS[kind].fullmatch(name) for kind in _RUN_OTHERS):
                 yield from self._suffix(texts[at:])
             elif _SPACED.search(text):
