@@ -330,3 +330,36 @@ def test_a_purge_names_the_source_that_still_has_what_it_erased(tmp_path, memory
     receipt = memory.purge(subject="Jose Nunez")
     assert any(str(tmp_path / "jose.md") in text for text in receipt.not_reached)
     assert run(memory, "markdown", tmp_path).stored == 0
+
+
+def _commit(work, rng, number):
+    """A commit, or another of what rewrites a history."""
+    message = f"{' '.join(rng.sample(WORDS, 4))} {number}"
+    many = int(work.git("rev-list", "--count", "HEAD"))
+    at = f"2026-03-01T{9 + number // 60:02}:{number % 60:02}:00+01:00"
+    match rng.randrange(6):
+        case 0:
+            work.git("commit", "--quiet", "--amend", "-m", message)
+        case 1:
+            work.write("amended.py", message)
+            work.git("add", "--all")
+            work.git("commit", "--quiet", "--amend", "--no-edit")
+        case 2 if many > 2:
+            work.git("reset", "--quiet", "--hard", "HEAD~1")
+        case 3 if many > 2:
+            work.git("rebase", "--quiet", "--onto", "HEAD~2", "HEAD~1")  # without the last but one
+        case _:
+            work.commit(message, [f"{rng.choice(WORDS)}-{number}.py"], at=at)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_histories_that_are_rewritten_at_random_leave_what_a_first_import_would(work, memory, seed):
+    rng, number = random.Random(seed), 0
+    work.commit("The beginning", ["begin.py"])
+    for _ in range(5):
+        for _ in range(rng.randint(1, 4)):
+            number += 1
+            _commit(work, rng, number)
+        run(memory, "git", work.folder, prune=True)
+        assert state(memory) == first_import("git", work.folder)
+    assert memory.validate() == []
