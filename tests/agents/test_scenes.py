@@ -17,7 +17,7 @@ RULE, KEY = "Use uv instead of pip", "use-uv-instead-of-pip"
 CORRECTION, QUESTION = f"No, {RULE[0].lower()}{RULE[1:]}.", "How do I install requests here?"
 DEPLOY = "The deploy failed because the disk of the build server was full."
 WHY = "Why did the deploy of the build server fail?"
-CORE = ("active", "feedback", "forget", "learn", "link", "recall", "remember", "status")
+CORE = ("active", "feedback", "forget", "learn", "list", "recall", "remember", "undo")
 
 
 def in_each_client(test):

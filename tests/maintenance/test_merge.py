@@ -299,12 +299,12 @@ def test_a_chain_of_merges_in_one_step_is_the_same_as_one_after_the_other(clock)
 
 # Deduplicate
 
-NINE = "always run the whole test suite before each commit"
-TEN = NINE + " please"
+CORE_TOOLS = "always run the whole test suite before each commit"
+TEN = CORE_TOOLS + " please"
 
 
 def test_what_says_the_same_is_merged_into_what_was_there_first(memory):
-    rules(memory, NINE, TEN, "prefer short functions", when={"language": "go"})
+    rules(memory, CORE_TOOLS, TEN, "prefer short functions", when={"language": "go"})
     # The words of one are 9 of the 10 of the other, the conditions are the same: .4 + .6 · 9/10.
     (twins,) = memory.deduplicate()
     assert (twins.kept, twins.merged) == ("a", "b")
@@ -324,7 +324,7 @@ def test_what_says_the_same_is_merged_into_what_was_there_first(memory):
 
 
 def test_the_one_that_proved_itself_is_kept_then_the_one_of_higher_priority(memory):
-    rules(memory, NINE, TEN, NINE + " !", when={"language": "go"})
+    rules(memory, CORE_TOOLS, TEN, CORE_TOOLS + " !", when={"language": "go"})
     stand(memory, "b", priority=2.0)
     assert {pair.kept for pair in memory.deduplicate(dry_run=True)} == {"b"}
     stand(memory, "c", confirmed=1, followed=1)
@@ -333,8 +333,8 @@ def test_the_one_that_proved_itself_is_kept_then_the_one_of_higher_priority(memo
 
 
 def test_what_may_not_instruct_never_takes_the_place_of_what_may(memory):
-    memory.remember(NINE, key="theirs", kind="behavior", trust="tool")
-    memory.remember(NINE + " !", key="ours", kind="behavior", trust="user")
+    memory.remember(CORE_TOOLS, key="theirs", kind="behavior", trust="tool")
+    memory.remember(CORE_TOOLS + " !", key="ours", kind="behavior", trust="user")
     stand(memory, "theirs", confirmed=9, priority=9.0)
     assert [(pair.kept, pair.merged) for pair in memory.deduplicate()] == [("ours", "theirs")]
 
@@ -372,8 +372,8 @@ def test_what_is_like_two_that_are_kept_goes_to_the_more_alike_in_the_same_opera
 
 
 def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_merged(memory):
-    rules(memory, NINE, "sign every build twice")
-    for key, text in (("theirs", NINE + " !"), ("theirs-too", "sign every build twice!")):
+    rules(memory, CORE_TOOLS, "sign every build twice")
+    for key, text in (("theirs", CORE_TOOLS + " !"), ("theirs-too", "sign every build twice!")):
         memory.remember(text, key=key, kind="behavior", trust="tool")
     memory.link("theirs", "theirs-too", "overrides")
     memory.link("theirs", "b", "conflicts")
@@ -393,7 +393,7 @@ def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_m
 
 
 def test_undo_of_a_deduplicate_brings_back_exactly_what_was(memory):
-    rules(memory, NINE, TEN, NINE + " !", "prefer short functions")
+    rules(memory, CORE_TOOLS, TEN, CORE_TOOLS + " !", "prefer short functions")
     memory.link("b", "d", "requires", 0.7)
     memory.link("c", "b", "overrides", 0.7)
     before = everything(memory)
@@ -404,7 +404,7 @@ def test_undo_of_a_deduplicate_brings_back_exactly_what_was(memory):
 
 
 def test_a_dry_run_changes_nothing(memory):
-    rules(memory, NINE, TEN)
+    rules(memory, CORE_TOOLS, TEN)
     before, count = everything(memory), memory.stats().operations
     (twins,) = memory.deduplicate(threshold=0.8, dry_run=True)
     assert twins == NearDuplicates("a", "b", twins.similarity, None)
@@ -430,16 +430,16 @@ def test_without_a_threshold_or_with_a_low_one_conditions_alone_make_no_twins_at
 
 
 def test_only_active_memories_of_the_kind_are_merged(memory):
-    rules(memory, NINE, NINE + " !")
-    memory.remember(NINE + " ?", key="fact", kind="fact")
-    memory.remember(NINE + " !!", key="fact-too", kind="fact")
+    rules(memory, CORE_TOOLS, CORE_TOOLS + " !")
+    memory.remember(CORE_TOOLS + " ?", key="fact", kind="fact")
+    memory.remember(CORE_TOOLS + " !!", key="fact-too", kind="fact")
     assert [(pair.kept, pair.merged) for pair in memory.deduplicate(kind="fact")] == [("fact", "fact-too")]
     memory.forget("a")
     assert memory.deduplicate() == []
 
 
 def test_bad_arguments_of_deduplicate_are_named(memory, open_memory, url):
-    rules(memory, NINE, TEN)
+    rules(memory, CORE_TOOLS, TEN)
     refused(memory, ParamError, r"threshold = 1.1: must be in \[0, 1\]", memory.deduplicate, threshold=1.1)
     refused(memory, ParamError, "kind = 'entity': must be one of", memory.deduplicate, kind="entity")
     refused(memory, ParamError, "kind = 'rule': must be one of", memory.deduplicate, kind="rule")
@@ -472,7 +472,7 @@ def test_what_stands_for_each_is_that_of_comparing_it_with_all_that_are_kept(thr
 
 def test_a_reopened_memory_shows_the_same(open_memory, url):
     first = open_memory(url)
-    rules(first, NINE, TEN, when={"language": "go"})
+    rules(first, CORE_TOOLS, TEN, when={"language": "go"})
     first.deduplicate()
     first.deprecate("a")
     first.close()

@@ -33,7 +33,7 @@ RESULTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "prompts/list": (types.ListPromptsResult, {}),
     "resources/list": (types.ListResourcesResult, {}),
     "resources/templates/list": (types.ListResourceTemplatesResult, {}),
-    "tools/call": (types.CallToolResult, {"name": "status", "arguments": {}}),
+    "tools/call": (types.CallToolResult, {"name": "list", "arguments": {}}),
     "prompts/get": (types.GetPromptResult, {"name": "recall", "arguments": {"question": "tea?"}}),
     "resources/read": (types.ReadResourceResult, {"uri": "priming://active"}),
 }
@@ -101,7 +101,7 @@ def test_a_result_has_the_form_that_the_library_knows(conversation, method, late
         ("initialize", {**GREETING, "protocolVersion": 1}, jsonrpc.INVALID_PARAMS),
         ("initialize", {**GREETING, "clientInfo": {"name": "t"}}, jsonrpc.INVALID_PARAMS),
         ("tools/call", {}, jsonrpc.INVALID_PARAMS),
-        ("tools/call", {"name": "status", "arguments": []}, jsonrpc.INVALID_PARAMS),
+        ("tools/call", {"name": "list", "arguments": []}, jsonrpc.INVALID_PARAMS),
         ("prompts/get", {"name": "recall", "arguments": {"question": 3}}, jsonrpc.INVALID_PARAMS),
         ("resources/read", {}, jsonrpc.INVALID_PARAMS),
         (

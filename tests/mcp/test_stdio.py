@@ -93,7 +93,7 @@ def test_requests_that_are_sent_at_once_are_all_answered(tmp_path: Any) -> None:
         talk.send("initialize", HELLO, 0)
         talk.send("notifications/initialized")
         talk.send("tools/list", number=1)
-        talk.send("tools/call", {"name": "status", "arguments": {}}, 2)
+        talk.send("tools/call", {"name": "list", "arguments": {}}, 2)
         talk.send("tools/call", {"name": "recall", "arguments": {"text": "tea"}}, 3)
         replies = [talk.read() for _ in range(4)]
         assert sorted(reply["id"] for reply in replies) == [0, 1, 2, 3]
@@ -147,7 +147,7 @@ def test_an_interruption_ends_it_in_silence(tmp_path: Any, calls: int) -> None:
     with started(tmp_path) as talk:
         talk.begin()
         for number in range(calls):
-            assert "result" in talk.ask("tools/call", {"name": "status", "arguments": {}}, number)
+            assert "result" in talk.ask("tools/call", {"name": "list", "arguments": {}}, number)
         talk.process.send_signal(signal.SIGINT)
         assert talk.process.wait(timeout=DEADLINE) == 0
         assert talk.process.stderr is not None
@@ -160,7 +160,7 @@ def test_a_stray_print_stays_off_the_wire(tmp_path: Any) -> None:
     with started(tmp_path, before + shout) as talk:
         talk.begin()
         talk.ask("tools/list", number=2)
-        assert talk.ask("tools/call", {"name": "status", "arguments": {}}, 3)["id"] == 3
+        assert talk.ask("tools/call", {"name": "list", "arguments": {}}, 3)["id"] == 3
         assert "stray" in talk.end()
 
 

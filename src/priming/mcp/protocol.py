@@ -244,7 +244,7 @@ class _Call:
         if name not in ops:
             hidden = find(name)
             needs = None if hidden is None or self._client.may(hidden) else hidden.needs
-            raise RequestError(INVALID_PARAMS, _no_tool(name, ops, needs))
+            return {"content": [_content(_no_tool(name, ops, needs))], "isError": True}
         try:
             return self._result(ops[name], request or {})
         except PrimingError as error:

@@ -23,22 +23,19 @@ TOKENS = 2000
 PACKED = ("recall", "active")
 """The tools whose structured content is what their text says, unless ``explain`` asks for the evidence."""
 _CONTEXT = "context: file, language, task, environment, project"
-_EXPLAIN = "also return scores, components and paths"
 CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "remember": (
-        "Keep what will matter in later sessions: a decision, the cause of a mistake and its fix, a fact about the"
-        " project or the user. One memory each, in sentences that stand on their own. For a correction, use learn.",
+        "Keep what will matter later: a decision, the cause of a mistake and its fix, a fact about the project or the"
+        " user. One memory each, in sentences that stand on their own. For a correction, use learn.",
         {
             "content": "the text",
-            "text": "the same as content",
+            "text": "",
             "heading": "title",
             "key": "a short name for it",
             "kind": "",
-            "session": "its conversation",
             "occurred_at": "ISO 8601 with a zone",
-            "importance": "from 0 to 1",
             "tags": "",
-            "files": "paths that it is about",
+            "files": "its paths",
         },
     ),
     "recall": (
@@ -47,11 +44,10 @@ CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {
             "text": "the question, or what you see",
             "cue": _CONTEXT,
-            "kinds": 'such as fact or procedure; "file" alone: the files that a task will touch',
-            "limit": "maximum number, by default 10",
-            "tokens": f"budget of the answer, by default {TOKENS:,}",
+            "kinds": "such as fact or procedure",
+            "limit": "by default 10",
+            "tokens": f"budget, by default {TOKENS:,}",
             "valid_at": "what was true then, ISO 8601 with a zone",
-            "explain": _EXPLAIN,
         },
     ),
     "get": ("Read all of a memory that recall tells in part.", {"key": ""}),
@@ -72,38 +68,39 @@ CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {
             "right": "what to do, as a rule that can be followed",
             "wrong": "what was done instead",
-            "cue": f"where it applies, everywhere by default; {_CONTEXT}",
+            "cue": f"where it applies; {_CONTEXT}",
             "rule": "",
-            "priority": "from 0 to 10",
         },
     ),
     "active": (
         "List the rules that apply here: when you begin a task, and before you change a file or run a risky command.",
-        {"cue": _CONTEXT, "tokens": f"budget of the answer, by default {TOKENS:,}", "explain": _EXPLAIN},
+        {"cue": _CONTEXT, "tokens": f"by default {TOKENS:,}"},
     ),
     "forget": (
         "Take a memory out of recall, when it is wrong or the user asks for it. Undo restores it.",
         {"key": "", "reason": ""},
     ),
-    "link": (
-        "Connect two memories that belong together, so that a recall of either leads to the other.",
-        {
-            "source": "key of the first",
-            "target": "key of the second",
-            "relation": "such as requires, causes, overrides, or your own",
-            "weight": "from 0 to 1",
-        },
+    "supersede": (
+        "Give a memory a new text when what it says has changed; the former stays in its history.",
+        {"key": "", "content": "the whole new text", "valid_from": "since when, ISO 8601 with a zone"},
     ),
-    "status": ("Report counts, namespace, profile and version.", {}),
+    "keep_both": (
+        "Settle that two memories that seem to contradict each other both hold.",
+        {"id": "the pair, as replies name it"},
+    ),
+    "undo": ("Take back what an operation changed.", {"operation_id": "as replies name it, or last"}),
+    "list": ("List memories without a question.", {"kinds": "such as fact or behavior", "limit": ""}),
+    "files": ("Tell which files a task will touch.", {"task": "", "limit": ""}),
 }
 """When to use each tool of the group ``core``, and the arguments that it lists, with their meanings."""
 _ALIASES: Mapping[str, Mapping[str, Any]] = {
     "text": {"type": "string"},
-    "explain": {"type": "boolean"},
     "cue": {"type": "object"},
 }
 """The shapes of arguments that the operations do not have, or have at greater length."""
 _SHAPE = ("type", "enum", "items")
+_BY_DEFAULT = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
+"""What a client takes for true of a tool that does not say otherwise, by the protocol."""
 
 
 @cache
@@ -127,6 +124,7 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
         "openWorldHint": op.asks or (bool(op.local) and op.destructive),
     }
+    hints = {name: value for name, value in hints.items() if value != _BY_DEFAULT[name]}
     if op.name in CORE:
         purpose, meanings = CORE[op.name]
         schema = _core_input(op, meanings)
@@ -148,6 +146,8 @@ def _core_input(op: Op, meanings: Mapping[str, str]) -> dict[str, Any]:
     for name, meaning in meanings.items():
         shape = _ALIASES.get(name) or whole["properties"][name]
         listed = {part: shape[part] for part in _SHAPE if part in shape}
+        if "items" in listed:
+            listed["items"] = {"type": shape["items"]["type"]}
         properties[name] = {**listed, **({"description": meaning} if meaning else {})}
     required = [name for name in whole.get("required", ()) if op.name != "remember"]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}

@@ -14,7 +14,7 @@ from priming_server.access.tokens import Tokens
 
 pytestmark = pytest.mark.slow
 
-NINE = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
+CORE_TOOLS = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode)
             return tools, rest, result, refused
 
     tools, retained, outcome, refused = anyio.run(talk)
-    assert tools == NINE
+    assert tools == CORE_TOOLS
     assert retained.structured_content["status"] == "stored"
     assert [hit["memory"]["namespace"] for hit in outcome.structured_content["hits"]] == ["work"]
     assert json.loads(text(refused))["error"]["code"] == "not_found"
