@@ -16,7 +16,6 @@ from priming.core.metacognition import Assessment
 from priming.core.score import arc, effectiveness
 from priming.core.when import evaluate
 from priming.errors import NotFound
-from priming.graph.selection import neighbors
 from priming.llm.protocol import fenced
 from priming.namespace import Namespace
 from priming.recall.recall import recall
@@ -26,6 +25,7 @@ from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, ContextParams, look
+from priming_loop.knowledge.neighbours import neighbors
 from priming_loop.knowledge.relevance import (
     BLOCKED_IN,
     FAILED,
@@ -319,7 +319,7 @@ def _connected(memory: Namespace, keys: Sequence[str], params: ContextParams) ->
     """The memories that strong links connect with those that are shown: links that were made or learned."""
     if not keys:
         return []
-    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight, automatic=False)
+    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight)
     return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
 
 

@@ -82,7 +82,9 @@ class MergePlan:
                     existing,
                     weight=max(existing.weight, link.weight),
                     given=existing.given or link.given,
-                    last_activated=_later(existing.last_activated, link.last_activated),
+                    last_activated=max(
+                        filter(None, (existing.last_activated, link.last_activated)), default=None
+                    ),
                 )
             )
         elif link.relation in RANKED and self._has_path(link.relation, link.target, link.source):
@@ -134,7 +136,7 @@ def plan_merge(memory: Namespace, ids: Collection[str]) -> MergePlan:
 
 def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
     """The state of a memory that another was merged into: counts are added, and the higher priority counts."""
-    best = max(survivor, merged, key=_stability)
+    best = max(survivor, merged, key=lambda row: (row.stability or 0.0, row.endurance))
     return replace(
         survivor,
         stability=best.stability,
@@ -144,30 +146,17 @@ def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
         priority=max(survivor.priority, merged.priority),
         confidence=max(survivor.confidence, merged.confidence),
         uses=survivor.uses + merged.uses,
-        last_used_at=_later(survivor.last_used_at, merged.last_used_at),
+        last_used_at=max(filter(None, (survivor.last_used_at, merged.last_used_at)), default=None),
         helped=survivor.helped + merged.helped,
         failed=survivor.failed + merged.failed,
         confirmed=survivor.confirmed + merged.confirmed,
         followed=survivor.followed + merged.followed,
         overridden=survivor.overridden + merged.overridden,
-        first_used_at=_earlier(survivor.first_used_at, merged.first_used_at),
+        first_used_at=min(filter(None, (survivor.first_used_at, merged.first_used_at)), default=None),
         recent=tuple(sorted((*survivor.recent, *merged.recent), reverse=True)[: BASE_LEVEL.recent]),
     )
-
-
-def _stability(row: MemoryRow) -> tuple[float, float]:
-    """The order of retention: the memory of the larger stability is retained better."""
-    return row.stability or 0.0, row.endurance
 
 
 def _moved(link: LinkRow, merged: str, into: str) -> LinkRow:
     source, target = (into if end == merged else end for end in (link.source, link.target))
     return replace(link, source=source, target=target)
-
-
-def _earlier(a: datetime | None, b: datetime | None) -> datetime | None:
-    return min((at for at in (a, b) if at is not None), default=None)
-
-
-def _later(a: datetime | None, b: datetime | None) -> datetime | None:
-    return max((at for at in (a, b) if at is not None), default=None)

@@ -1,13 +1,12 @@
-"""graph: the selection of the memories and links to draw, and the memories within a number of links of others."""
+"""graph: the selection of the memories and links to draw."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from priming.config.values import dataclass
-from priming.config.words import FORMATS, KINDS, REPLACED
+from priming.config.words import FORMATS, KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
 from priming.errors import ParamError
@@ -171,69 +170,3 @@ def _drawn_node(record: MemoryRecord, links: int) -> DrawnNode:
         uses=record.use.uses,
         links=links,
     )
-
-
-_EXCLUDED_RELATIONS = frozenset((*REPLACED, "part-of"))
-"""A replaced or suppressed memory does not count as a neighbour, and a session would reach all its memories."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReachedMemory:
-    """A memory, the number of links to it, the relation of the last link, and the weakest weight on the path."""
-
-    memory: MemoryRecord
-    hop: int
-    via: str
-    weight: float
-
-
-_LEARNED_RELATIONS = frozenset(("co-activated", "learned-from"))
-"""Links that were learned from use; other links not made by hand are automatic."""
-
-
-def neighbors(
-    memory: Namespace, keys: Collection[str], *, hops: int, least: float, automatic: bool = True
-) -> list[ReachedMemory]:
-    """Active memories within ``hops`` links of weight ``least`` or more, in either direction, the nearest first.
-
-    Among equally near memories, those with the stronger weakest link come first. Paths lead through names, which are
-    not returned. Without ``automatic``, only links count that somebody made, or that were learned.
-    """
-    with memory.lock:
-        now = memory.now()
-        start = [memory.find(key, now).id for key in keys]
-        visited = dict.fromkeys(start, 1.0)
-        reached: list[ReachedMemory] = []
-        frontier = visited
-        for hop in range(1, hops + 1):
-            paths = _next_hop(memory, frontier, visited.keys(), least, automatic)
-            records = memory.store.records(memory.namespace, now, ids=paths)
-            active = [record for record in records.values() if record.status == "active"]
-            frontier = {record.id: paths[record.id][0] for record in active}
-            visited |= frontier
-            new = [
-                ReachedMemory(record, hop, relation, weight)
-                for record in active
-                for weight, relation in (paths[record.id],)
-            ]
-            reached += sorted(new, key=lambda neighbour: (-neighbour.weight, neighbour.memory.key))
-        return [neighbour for neighbour in reached if neighbour.memory.kind != "entity"]
-
-
-def _next_hop(
-    memory: Namespace, frontier: dict[str, float], visited: Collection[str], least: float, automatic: bool
-) -> dict[str, tuple[float, str]]:
-    """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
-    paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
-    signs = memory.signs()
-    for link in memory.store.rows(memory.namespace, LinkRow, ids=frontier) if frontier else ():
-        excluded = link.relation in _EXCLUDED_RELATIONS or signs.suppresses(link.relation)
-        if link.weight < least or excluded:
-            continue
-        if not (automatic or link.given or link.relation in _LEARNED_RELATIONS):
-            continue
-        for node, neighbour in ((link.source, link.target), (link.target, link.source)):
-            if node in frontier and neighbour not in visited:
-                weakest = min(frontier[node], link.weight)
-                paths[neighbour] = max(paths[neighbour], (weakest, link.relation))
-    return dict(paths)

@@ -8,7 +8,6 @@ from priming.config.params.laws import SCORE
 from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
-from priming.graph.selection import neighbors
 from priming.learning import feedback
 from priming.namespace import Namespace
 from priming.recall.recall import recall
@@ -17,6 +16,7 @@ from priming.types import Cue, MemoryRecord
 from priming_loop import lessons
 from priming_loop.codebase import CONTEXT
 from priming_loop.context import PROFILE, cut, gather
+from priming_loop.knowledge.neighbours import neighbors
 from priming_loop.knowledge.relevance import RESOLUTION, TRIGGER, recurrence
 from priming_loop.knowledge.writing import FAILURE, PATTERN, lesson
 from priming_loop.learning import store_patterns
@@ -210,7 +210,7 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
     """
     if not _exists(memory, name):
         return memory.listed([])
-    reached = neighbors(memory, [name], hops=CONTEXT.hops, least=CONTEXT.link_weight, automatic=False)
+    reached = neighbors(memory, [name], hops=CONTEXT.hops, least=CONTEXT.link_weight)
     return [ConnectedMemory(memory_shape(node.memory), node.hop, node.via) for node in reached]
 
 

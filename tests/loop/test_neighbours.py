@@ -1,6 +1,6 @@
 """What strong links lead to."""
 
-from priming.graph.selection import neighbors
+from priming_loop.knowledge.neighbours import neighbors
 
 
 def remember_all(memory, *texts):
@@ -45,6 +45,8 @@ def test_what_is_forgotten_is_neither_returned_nor_walked(memory):
 
 def test_names_lead_on_but_are_not_returned(memory):
     a, b = remember_all(memory, "Ada Lovelace wrote it.", "It was Ada Lovelace.")
+    for key in (a, b):
+        memory.link(key, "entity:ada-lovelace", "causes", 0.9)
     assert [neighbour[0] for neighbour in reached(memory, [a], least=0.0)] == [b]
 
 
