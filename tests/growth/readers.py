@@ -26,6 +26,7 @@ from priming.embedding.wordllama import BytePairs
 from priming.errors import PrimingError
 from priming.index.document import passage_ends
 from priming.llm.protocol import fenced
+from priming.maintenance import aliases
 from priming.maintenance.subjects import Subject
 from priming.mcp.messages import number_within, read_message
 from priming.operations import schema
@@ -37,7 +38,6 @@ from priming.rules import pack_file
 from priming.sleep import gist, procedures
 from priming.storage import copies
 from priming.text import (
-    aliases,
     dates,
     gists,
     languages,
@@ -46,7 +46,7 @@ from priming.text import (
     secrets,
     tokens,
 )
-from priming.text.name_forms import software_kinds
+from priming.text.name_forms import software
 from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
@@ -290,7 +290,7 @@ READERS = (
         "text.name_forms.german",
         "text.name_forms.components",
         "text.name_forms.capitals",
-        "text.name_forms.packages",
+        "text.name_forms.software",
         "text.word_lists",
     ),
     _reader("names of a heading", lambda text: names.find("", text), "text.names"),
@@ -300,8 +300,8 @@ READERS = (
     _reader("bigrams", tokens.bigrams, "text.tokens"),
     _reader(
         "software sought",
-        lambda text: software_kinds.sought_terms(f"Which cache? {text}", "english"),
-        "text.name_forms.software_kinds",
+        lambda text: software.sought_terms(f"Which cache? {text}", "english"),
+        "text.name_forms.software",
     ),
     _reader("language of a text", tokens.language_of, "text.tokens"),
     _reader("specificity", tokens.specificity, "text.tokens", "text.time_grammar"),
@@ -316,13 +316,15 @@ READERS = (
     _reader("times", dates.has_time, "text.dates"),
     _reader("persons", lambda text: list(persons(text, "english")), "recall.cue"),
     _reader("day told", lambda text: dates.day_told(text, _NOW), "text.dates", "text.time_grammar"),
-    _reader("aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "text.aliases"),
+    _reader(
+        "aliases", lambda text: list(aliases.alias_statements(text, lambda _: True)), "maintenance.aliases"
+    ),
     _reader(
         "aliases of no known name",
         lambda text: list(aliases.alias_statements(text, lambda _: False)),
-        "text.aliases",
+        "maintenance.aliases",
     ),
-    _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "text.aliases"),
+    _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "maintenance.aliases"),
     _reader("statement", reader.read, *_STATEMENTS, cached=(reader.read,)),
     _reader("prohibition", reader.forbids, *_STATEMENTS, cached=(reader.read,)),
     _reader("statement with its speaker", lambda text: reader.as_told(text, "Ada"), "text.statements.reader"),
@@ -571,7 +573,6 @@ def _raw(path: Path, text: str) -> Path:
 OF_OUR_OWN = {
     "priming.verbs.op": "docstrings of its own",
     "priming_agents.setup.work": "the settings of the user's own folder",
-    "priming.maintenance.aliases": "names of stored entities, escaped",
     "priming_lab.rivals": "output of benchmarks",
     "priming_lab.sets": "names of sets",
     "priming.cli.doctor": "requirements of installed packages",

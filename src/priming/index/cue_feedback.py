@@ -14,7 +14,7 @@ from priming.config.ids import time_of
 from priming.config.values import dataclass
 from priming.storage.rows import VerdictRow
 from priming.text.dates import cue_date, local_time
-from priming.text.name_forms.software_kinds import sought_terms
+from priming.text.name_forms.software import sought_terms
 from priming.text.time_grammar import CueDate, days_of, period
 from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use

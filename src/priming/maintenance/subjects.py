@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
+from priming.maintenance.aliases import alias_statements
 from priming.storage.copies import SPACELESS, mentions_any, texts_in
-from priming.text.aliases import alias_statements
 from priming.text.gists import ABBREVIATIONS
 from priming.text.name_forms.kinds import NAME
 from priming.text.names import find

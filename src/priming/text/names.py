@@ -13,7 +13,7 @@ from priming.text.dates import dates
 from priming.text.name_forms.capitals import UPPER, initialisms, spans
 from priming.text.name_forms.components import components
 from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LETTERS, QUOTED, Name
-from priming.text.name_forms.packages import versioned
+from priming.text.name_forms.software import versioned
 from priming.text.name_forms.technical import is_file, technical_names
 from priming.text.tokens import is_stop
 from priming.text.word_lists import COMPONENT_NOUNS

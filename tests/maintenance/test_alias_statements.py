@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.aliases import alias_statements, is_short_form
+from priming.maintenance.aliases import alias_statements, is_short_form
 from priming.text.name_forms.capitals import expansion_of
 
 
