@@ -51,7 +51,7 @@ def fill(store: Store, namespace: str = "mine") -> None:
     )
     add_vectors(store, namespace, "another/2", {("a", 1): b"\0" * 8})
     limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
-    store.add_trace(namespace, trace("r1", NOW, "a", nodes=("a", "b"), flow=b"flow"), counted=True, **limits)
+    store.add_trace(namespace, trace("r1", NOW, "a", nodes=("a", "b"), flow=b"flow", counted=True), **limits)
     store.add_trace(namespace, trace("r0", NOW - DAY, "b"), **limits)
     store.save(namespace, LoopSessionRow("z", None, "done", "Tidy up", NOW, NOW, "{}"), new=True)
     store.save(namespace, LoopSessionRow("y", "z", "done", "Release", NOW - DAY, NOW, "{}"), new=True)

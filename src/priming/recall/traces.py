@@ -260,6 +260,7 @@ def store_trace(
         tuple(hits),
         flow.nodes if flow else (),
         encode_flow(flow) if flow else None,
+        counted,
     )
     try:
         memory.store.add_trace(
@@ -268,7 +269,6 @@ def store_trace(
             keep=STORE.trace_count,
             keep_flows=STORE.flow_count,
             not_before=_oldest(now),
-            counted=counted,
         )
     except StoreError:
         return recall_id, ["trace"]

@@ -79,7 +79,8 @@ class Logged:
 class Trace:
     """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
-    ``flow`` is the activation on links, in bytes; the latest recalls have it. Only ``part`` reads ``counted``.
+    ``flow`` is the activation on links, in bytes; the latest recalls have it. The hits of a ``counted`` one were
+    activated; only ``part`` reads that.
     """
 
     recall_id: str
@@ -340,18 +341,11 @@ class Store(Protocol):
         """
 
     def add_trace(
-        self,
-        namespace: str,
-        trace: Trace,
-        *,
-        keep: int,
-        keep_flows: int,
-        not_before: datetime,
-        counted: bool = False,
+        self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
     ) -> None:
         """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Those beyond ``keep_flows`` lose their flow. ``counted``: its hits were activated. Raises ``Busy`` soon.
+        Those beyond ``keep_flows`` lose their flow. Hits of a ``counted`` one were activated. Raises ``Busy`` soon.
         """
 
     def set_read_only(self, namespace: str, *, on: bool) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def secured(postgres: str) -> Iterator[str]:
         for name in ("mine", "theirs"):
             relation = RelationRow("feeds", 1, introduced=True)
             remember(store, [*whole("a"), *whole("b"), link("a", "b"), *LEARNT, relation], namespace=name)
-            store.add_trace(name, RECALL, keep=9, keep_flows=9, not_before=NOW, counted=True)
+            store.add_trace(name, replace(RECALL, counted=True), keep=9, keep_flows=9, not_before=NOW)
             store.save(name, LoopSessionRow("s", None, "open", "Ship it", NOW, NOW, "{}"), new=True)
             store.set_read_only(name, on=True)
     with psycopg.connect(as_superuser(postgres), autocommit=True) as connection:

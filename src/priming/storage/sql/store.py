@@ -184,7 +184,7 @@ class SqlStore(MemoryReader, Erasure):
                         self._add_vectors(namespace, generation, vectors)
                 elif kind is Trace:
                     for trace in batch:
-                        self._append_trace(namespace, trace, counted=trace.counted)
+                        self._append_trace(namespace, trace)
                 else:
                     self._append_loops(namespace, batch)
 
@@ -209,19 +209,12 @@ class SqlStore(MemoryReader, Erasure):
         )
 
     def add_trace(
-        self,
-        namespace: str,
-        trace: Trace,
-        *,
-        keep: int,
-        keep_flows: int,
-        not_before: datetime,
-        counted: bool = False,
+        self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
     ) -> None:
         """Record a recall, beside whoever writes; delete those before ``not_before`` or beyond ``keep``."""
         with self._db.transaction(patience=_TRACE_PATIENCE, lock=TRACES):
-            number = self._append_trace(namespace, trace, counted=counted)
-            if counted:
+            number = self._append_trace(namespace, trace)
+            if trace.counted:
                 hits = dict.fromkeys(dict(trace.hits), 1)
                 counts = raised_activations(self, namespace, trace.profile, hits, trace.at)
                 self._put_activations(namespace, counts)
@@ -238,7 +231,7 @@ class SqlStore(MemoryReader, Erasure):
                     values,
                 )
 
-    def _append_trace(self, namespace: str, trace: Trace, *, counted: bool) -> int:
+    def _append_trace(self, namespace: str, trace: Trace) -> int:
         """Store a recall after all others, and return its number."""
         self._db.lock(namespace, TRACES)
         sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = :namespace"
@@ -247,7 +240,7 @@ class SqlStore(MemoryReader, Erasure):
         self._db.many(
             namespace,
             f"INSERT INTO traces ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-            [(namespace, number, counted, *trace_values(trace))],
+            [(namespace, number, trace.counted, *trace_values(trace))],
         )
         return int(number)
 
