@@ -184,11 +184,9 @@ class VerdictEffect:
         if after.id not in self.reviews:
             return after
         recalled, recorded_at = self.reviews[after.id]
-        return with_retention(after, self._retention(after.id, recorded_at, recalled=recalled))
-
-    def _retention(self, memory_id: str, recorded_at: datetime, *, recalled: bool) -> Retention:
-        return review(
-            self.before[memory_id], recorded_at, self.now, recalled=recalled, params=self.forgetting
+        before = self.before[after.id]
+        return with_retention(
+            after, review(before, recorded_at, self.now, recalled=recalled, params=self.forgetting)
         )
 
     def review(self, memory: MemoryRecord, tier: str, *, recalled: bool) -> None:

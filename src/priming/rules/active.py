@@ -46,17 +46,6 @@ _MOST_TOKENS = 10_000_000
 _DECIMALS = 12  # of a score: the order in which links are summed does not change these
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveQuery:
-    """The checked arguments of ``active``; the predicates of behaviours are evaluated against ``context``."""
-
-    cue: Cue
-    context: Mapping[str, Any]
-    tokens: int
-    session: str | None
-    others: Mapping[str, Namespace]
-
-
 def active(
     memory: Namespace,
     cue: Cue | None = None,
@@ -80,47 +69,27 @@ def active(
     if not isinstance(cue, (Cue, NoneType)):
         raise ParamError("cue", cue, "must be a Cue")
     cue = cue or Cue()
-    query = ActiveQuery(
-        cue,
-        context_of(cue),
-        check_count("tokens", tokens, 0, _MOST_TOKENS),
-        check_name("session", session),
-        _check_others(memory, beside),
-    )
-    return _active(memory, query)
-
-
-def _check_others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
-    """The other memories to read, checked."""
-    if not isinstance(beside, Mapping):
-        raise ParamError("beside", beside, "must be a mapping of name to open memory")
-    for name, other in beside.items():
-        check_name("beside", name)
-        if not isinstance(other, Namespace) or other is memory:
-            raise ParamError("beside", name, "must name another open memory, not this one")
-    return dict(beside)
-
-
-def _active(memory: Namespace, query: ActiveQuery) -> Recall:
-    """Answer a checked query."""
+    context, budget = context_of(cue), check_count("tokens", tokens, 0, _MOST_TOKENS)
+    session = check_name("session", session)
+    _check_others(memory, beside)
     now = memory.now()
     # One lock at a time: two memories that read each other must not wait for each other.
     others = []
-    for name, other in query.others.items():
+    for name, other in beside.items():
         with other.lock:
-            others.append(activate(other, name, query.context, now))
+            others.append(activate(other, name, context, now))
     with memory.lock:
-        stores = [activate(memory, None, query.context, now), *others]
+        stores = [activate(memory, None, context, now), *others]
         rules, losses = _hits(stores, now)
-        packed = pack_rules(rules, query.tokens, memory.profiles[FLOOP.name].tiers)
+        packed = pack_rules(rules, budget, memory.profiles[FLOOP.name].tiers)
         hits = packed.hits
         has_rules = any(store.behaviors for store in stores)
         reason = None if hits or has_rules else memory.empty_reason()
-        recall_id, untraced = _store_trace(stores[0], query, hits)
+        recall_id, untraced = _store_trace(stores[0], cue, context, session, hits)
     for store in others:
         if any(hit.origin == store.name for hit in hits):
             with store.memory.lock:
-                untraced += _store_trace(store, query, hits, recall_id)[1]
+                untraced += _store_trace(store, cue, context, session, hits, recall_id)[1]
     return Recall(
         recall_id=recall_id,
         hits=hits,
@@ -132,6 +101,16 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         notice=packed.notice,
         recorded=any(store.memory.store.place.exists for store in stores) and not untraced,
     )
+
+
+def _check_others(memory: Namespace, beside: Any) -> None:
+    """Refuse other memories that cannot be read together with this one."""
+    if not isinstance(beside, Mapping):
+        raise ParamError("beside", beside, "must be a mapping of name to open memory")
+    for name, other in beside.items():
+        check_name("beside", name)
+        if not isinstance(other, Namespace) or other is memory:
+            raise ParamError("beside", name, "must name another open memory, not this one")
 
 
 def _constraints_first(unpacked: Sequence[Omitted], losses: Sequence[Omitted]) -> tuple[Omitted, ...]:
@@ -231,16 +210,21 @@ def _no_result_reason(stores: Sequence[StoreActivation]) -> str:
 
 
 def _store_trace(
-    store: StoreActivation, query: ActiveQuery, hits: Sequence[Hit], recall_id: str | None = None
+    store: StoreActivation,
+    cue: Cue,
+    context: Mapping[str, Any],
+    session: str | None,
+    hits: Sequence[Hit],
+    recall_id: str | None = None,
 ) -> tuple[str, list[str]]:
     """Store the trace of a store's hits in that store, where verdicts on them look for it."""
-    values = [words(value) for name, value in query.context.items() if name != "text"]
+    values = [words(value) for name, value in context.items() if name != "text"]
     return traces.store_trace(
         store.memory,
-        text=query.context.get("text", " ".join(values)),
-        cue=query.cue,
+        text=context.get("text", " ".join(values)),
+        cue=cue,
         profile=FLOOP.name,
-        session=query.session,
+        session=session,
         hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == store.name],
         flow=store.trace,
         recall_id=recall_id,
