@@ -288,7 +288,7 @@ READERS = (
         "text.name_forms.technical",
         "text.name_forms.scripts",
         "text.name_forms.german",
-        "text.name_forms.components",
+        "text.names",
         "text.name_forms.capitals",
         "text.name_forms.software",
         "text.word_lists",
