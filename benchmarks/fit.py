@@ -143,7 +143,7 @@ def _cases(kind: str, of: BenchSet, embedder: Any) -> Iterator[Case]:
             asked = RecallQuery(query.text, Cue(), PROFILE, limit=TOP)
             context, eligible, pool = eligible_candidates(memory, asked, working, now)
             evidence = Evidence(working, embedder, query.text, PROFILE.recall, now, context, (), pool)
-            ranking = RankingQuery(working, evidence, PROFILE, eligible, pool, TOP, now, lambda _: {}, tuple)
+            ranking = RankingQuery(evidence, PROFILE, eligible, pool, TOP, now, lambda _: {}, tuple)
             scored = Scored.of(evidence, evidence.candidates(pool))
             if not len(scored.documents):
                 continue

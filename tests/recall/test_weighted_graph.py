@@ -1,6 +1,8 @@
 """How a profile weighs the links that one recall spreads over."""
 
 import random
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,7 +49,8 @@ def weighed(
         is_common_compound=lambda rows, _: none(rows),
         is_turn=none,
     )
-    return WeightedGraph(working, factors or LinkFactors(), profiles.PRIMING.recall, now)
+    profile = replace(profiles.PRIMING, links=factors or LinkFactors())
+    return WeightedGraph(working, profile, datetime.fromtimestamp(now, UTC))
 
 
 def of_rows(count=ROWS):

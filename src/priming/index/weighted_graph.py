@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import SpreadParams
-from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
@@ -32,23 +31,25 @@ def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
     return params if names == params.suppressing else replace(params, suppressing=names)
 
 
-def weighted_graph(
-    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
-) -> WeightedGraph:
-    """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
-    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    return WeightedGraph(working, factors, profile.recall, now.timestamp())
-
-
 class WeightedGraph:
     """The links of a namespace with the effective weights of one profile.
+
+    ``silent`` are factors of relations that replace those of the profile.
 
     A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
     are weighed once for all recalls.
     """
 
-    def __init__(self, working: WorkingSet, factors: LinkFactors, recall: RecallParams, now: float) -> None:
-        self._working, self._factors, self._recall, self._now = working, factors, recall, now
+    def __init__(
+        self,
+        working: WorkingSet,
+        profile: Profile,
+        now: datetime,
+        silent: tuple[tuple[str, float], ...] = (),
+    ) -> None:
+        factors, recall = profile.links, profile.recall
+        factors = replace(factors, by_relation=(*factors.by_relation, *silent))
+        self._working, self._factors, self._recall, self._now = working, factors, recall, now.timestamp()
         self._topology = topology = working.topology
         self.n = topology.rows
         self.relations = tuple(topology.relations)

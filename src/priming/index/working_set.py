@@ -23,6 +23,7 @@ from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     RelationRow,
+    Row,
     RowChange,
     VerdictRow,
     VersionRow,
@@ -169,9 +170,7 @@ class WorkingSet(NamespaceArrays):
         for document in sorted(documents, key=lambda document: self.reserved_rows[document.id]):
             self.add(document)
         for change in logged.rows:
-            self._apply_verdict(change)
-            if isinstance(change.after, MemoryRow):
-                self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
+            self._apply_feedback(change)
         self._apply_links([change for change in logged.rows if isinstance(change.row, LinkRow)], fresh)
         for memory_id in gone:
             self.drop(memory_id)
@@ -188,11 +187,9 @@ class WorkingSet(NamespaceArrays):
     def learn(self, changes: Iterable[RowChange]) -> None:
         """Apply what was learned (verdicts, practice and links), and nothing of any text."""
         for change in changes:
-            self._apply_verdict(change)
-            if isinstance(change.after, MemoryRow):
-                self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
-            elif isinstance(change.row, LinkRow):
-                self._apply_link(change)
+            self._apply_feedback(change)
+            if isinstance(change.row, LinkRow):
+                self._apply_link(change.before, change.after)
 
     def _reserve_rows(self, logged: Logged) -> None:
         """Reserve rows for the memories that an operation created, in its order, those read later included."""
@@ -201,8 +198,11 @@ class WorkingSet(NamespaceArrays):
             if memory_id not in self.row_of and memory_id not in self.reserved_rows:
                 self.reserved_rows[memory_id] = self._new_row(memory_id)
 
-    def _apply_verdict(self, change: RowChange) -> None:
-        if isinstance(change.after, VerdictRow):
+    def _apply_feedback(self, change: RowChange) -> None:
+        """Apply a verdict, or the practice of a memory."""
+        if isinstance(change.after, MemoryRow):
+            self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
+        elif isinstance(change.after, VerdictRow):
             self.cue_feedback.put(change.after)
         elif isinstance(change.before, VerdictRow):
             self.cue_feedback.drop(change.before)
@@ -229,7 +229,7 @@ class WorkingSet(NamespaceArrays):
                 if version.retired_at is None and memory_id in stored:
                     self._note_boundaries(version, now)
         for link in self._store.rows(self.namespace, LinkRow, ids=[row.id for row in active]):
-            self._put_link(link)
+            self._apply_link(None, link)
 
     def _apply_links(self, changes: Sequence[RowChange], fresh: Mapping[str, MemoryRecord]) -> None:
         """Add new links of new memories together; others one by one, since they may exist."""
@@ -246,22 +246,20 @@ class WorkingSet(NamespaceArrays):
                     identity = (source, target, link.relation)
                     new[identity] = (*identity, link.weight, link.given, _activated(link))
             else:
-                self._apply_link(change)
+                self._apply_link(change.before, link)
         if new:
             self.topology.extend(list(new.values()))
 
-    def _apply_link(self, change: RowChange) -> None:
-        if isinstance(change.after, LinkRow):
-            self._put_link(change.after)
-        elif isinstance(change.before, LinkRow):
-            link = change.before
-            source, target = self.row_of.get(link.source), self.row_of.get(link.target)
-            if source is not None and target is not None:
-                self.topology.drop(source, target, link.relation)
-
-    def _put_link(self, link: LinkRow) -> None:
+    def _apply_link(self, before: Row | None, after: Row | None) -> None:
+        """Remove a link, or put it in its place."""
+        link = after or before
+        assert isinstance(link, LinkRow), "the change is of a link"
         source, target = self.row_of.get(link.source), self.row_of.get(link.target)
-        if source is not None and target is not None:
+        if source is None or target is None:
+            return
+        if after is None:
+            self.topology.drop(source, target, link.relation)
+        else:
             activated = _activated(link)
             self.topology.put(
                 source, target, link.relation, link.weight, explicit=link.given, activated=activated

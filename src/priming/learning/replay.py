@@ -248,7 +248,6 @@ class Replay:
         working = self.working
         ranked = rank(
             RankingQuery(
-                working,
                 evidence,
                 query.profile,
                 case.eligible,
@@ -257,7 +256,6 @@ class Replay:
                 case.judged.trace.at,
                 lambda _: {},
                 tuple,
-                ablate=off,
                 context=query.context,
             )
         )

@@ -22,7 +22,7 @@ from priming.core.graph import among
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.topology import FOLLOWING, NAMING
-from priming.index.weighted_graph import WeightedGraph, signed, weighted_graph
+from priming.index.weighted_graph import WeightedGraph, signed
 from priming.index.working_set import WorkingSet
 from priming.recall.evidence import Evidence
 from priming.types import EMPTY, MemoryRecord
@@ -43,7 +43,6 @@ class RankingQuery:
     rows of the names in the cue.
     """
 
-    working: WorkingSet
     evidence: Evidence
     profile: Profile
     eligible: NDArray[np.bool_]
@@ -53,11 +52,20 @@ class RankingQuery:
     records: Callable[[Ints], Mapping[int, MemoryRecord]]
     named: Callable[[], Sequence[int]]
     spreading: bool = True
-    ablate: Collection[str] = ()
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     """The context in which the design evaluates conditions."""
     activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = _no_activations
     """How often memories were active so far, by id."""
+
+    @property
+    def working(self) -> WorkingSet:
+        """The working set of the evidence."""
+        return self.evidence.working
+
+    @property
+    def ablate(self) -> Collection[str]:
+        """The names of terms to leave out."""
+        return self.evidence.ablate
 
     def spread_params(self) -> SpreadParams:
         """The profile's spreading parameters, with the relations of this namespace that take activation away."""
@@ -67,7 +75,7 @@ class RankingQuery:
         """The links as the profile weighs them, without the ablated ones."""
         off = {"next": FOLLOWING, "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
-        return weighted_graph(self.working, self.profile, self.now, silent)
+        return WeightedGraph(self.working, self.profile, self.now, silent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
-from priming.history.as_of import describe_moment, moment, past_room
+from priming.history.as_of import describe_moment, moment, namespace_at, past_room
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -153,7 +153,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
-        queried = _namespace_of(memory, query)
+        queried = namespace_at(memory, query.moment)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
             answer, flow = _find_hits(queried, query, watch)
@@ -175,15 +175,6 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         timings=MappingProxyType(watch.laps),
         recorded=query.moment is None and memory.store.place.exists and not untraced,
     )
-
-
-def _namespace_of(memory: Namespace, query: RecallQuery) -> Namespace:
-    """The namespace at the moment of the query: few recalls are of another time than the present."""
-    if query.moment is None:
-        return memory
-    from priming.history.as_of import namespace_at
-
-    return namespace_at(memory, query.moment)
 
 
 def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
@@ -274,7 +265,6 @@ def _ranking_query(
 ) -> RankingQuery:
     working, valid = evidence.working, memory.valid_time(now)
     return RankingQuery(
-        working,
         evidence,
         query.profile,
         eligible,
@@ -284,7 +274,6 @@ def _ranking_query(
         records=lambda rows: _records(memory, working, rows, valid),
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
         spreading=query.spread,
-        ablate=query.ablate,
         context=query.context,
         activations=lambda records: memory.activations(query.profile.name, [record.id for record in records]),
     )

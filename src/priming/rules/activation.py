@@ -21,7 +21,7 @@ from priming.config.words import KINDS, instructs
 from priming.core.arguments.arrays import Floats
 from priming.core.spread import Activation, inhibit, spread, squash
 from priming.index.columns import NONE
-from priming.index.weighted_graph import signed, weighted_graph
+from priming.index.weighted_graph import WeightedGraph, signed
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -87,7 +87,7 @@ def activate(
             barred[row] = True
             del seeds[row]
         activation = spread(
-            weighted_graph(working, memory.profiles[FLOOP.name], now),
+            WeightedGraph(working, memory.profiles[FLOOP.name], now),
             seeds,
             signed(memory.profiles[FLOOP.name].spread, working),
             gate=np.where(barred, 0.0, 1.0),
