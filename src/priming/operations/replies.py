@@ -33,7 +33,7 @@ def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any]
     """
     operation = answer if op.answers == "Operation" else logged
     lines = [
-        *_SUBJECTS.get(op.answers, _nothing)(answer),
+        *(_SUBJECTS[op.answers](answer) if op.answers in _SUBJECTS else ()),
         *(() if operation is None else _moves(operation, op)),
     ]
     lines = list(dict.fromkeys(lines))
@@ -150,10 +150,6 @@ def _change(before: Fields | None, after: Fields | None) -> str:
         if before.get(name) is not None and before[name] != after[name]
     ]
     return ", ".join(moves) or "counted"
-
-
-def _nothing(_answer: Fields) -> Iterator[str]:
-    yield from ()
 
 
 def _remembered(answer: Fields) -> Iterator[str]:
