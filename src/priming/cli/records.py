@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, count, line, timestamp
-from priming.text.quotation import label
+from priming.text.quotation import conditions_text, label
 
 if TYPE_CHECKING:
     from priming.results import Finding, Recall, Step
@@ -241,7 +241,7 @@ def state(record: MemoryRecord, *, whole: bool = False) -> str:
 
 def scope(record: MemoryRecord) -> str:
     """Where a memory applies; empty if it is not a rule and has no conditions."""
-    return conditions(record.when) if record.when or record.kind == _RULE else ""
+    return conditions_text(record.when) if record.when or record.kind == _RULE else ""
 
 
 def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
@@ -251,17 +251,6 @@ def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
     for finding in findings:
         yield line((finding.rule, WARN), f"  {finding.subject}: {finding.detail}")
         yield line((f"remedy: {finding.remedy}", DIM), indent=2)
-
-
-def conditions(when: Mapping[str, Any]) -> str:
-    """Conditions in words."""
-    if not when:
-        return "everywhere"
-    terms = (
-        f"{name} = {' or '.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
-        for name, value in when.items()
-    )
-    return f"where {', '.join(terms)}"
 
 
 def _practice(record: MemoryRecord) -> Iterator[tuple[str, str]]:

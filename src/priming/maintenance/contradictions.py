@@ -31,7 +31,7 @@ from priming.rules.placement import is_unclear
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
-from priming.text.quotation import quote_text, visible
+from priming.text.quotation import conditions_text, quote_text, visible
 from priming.text.statements.judge import Judgement, JudgementKind, judge
 from priming.text.statements.reader import as_told
 from priming.types import MemoryRecord, Operation
@@ -152,7 +152,7 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
         entry = Review(
             id=rule.key,
             subject="rule",
-            slot=_place(rule, rule),
+            slot=conditions_text(rule.when),
             older=ConflictingFact(rule.key, rule.content, rule.content, _stated_at(rule)),
             newer=None,
             commands=(
@@ -191,17 +191,8 @@ def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
 
 def _rules(pair: Disagreement) -> Contradiction:
     older, newer = pair.older, pair.newer
-    return pair.at, pair.links, _review(older, newer, "rules", _place(older, newer), pair.change, pair.reason)
-
-
-def _place(older: MemoryRecord, newer: MemoryRecord) -> str:
-    """Where both rules apply."""
-    conditions = {**older.when, **newer.when}
-    parts = (
-        f"{name} = {' or '.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
-        for name, value in conditions.items()
-    )
-    return f"where {', '.join(parts)}" if conditions else "everywhere"
+    place = conditions_text({**older.when, **newer.when})
+    return pair.at, pair.links, _review(older, newer, "rules", place, pair.change, pair.reason)
 
 
 def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:

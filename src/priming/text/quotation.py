@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -113,6 +113,25 @@ def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, st
     {"text": "a\u007f\u202eb"}
     """
     return visible(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=separators))
+
+
+def condition_text(value: Any) -> str:
+    """The value of a condition in words; of several values any holds.
+
+    >>> condition_text(["go", "rust"]), condition_text(3)
+    ('go or rust', '3')
+    """
+    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def conditions_text(when: Mapping[str, Any]) -> str:
+    """Where something applies, in words.
+
+    >>> conditions_text({"language": "go", "task": ["test", "debug"]}), conditions_text({})
+    ('where language = go, task = test or debug', 'everywhere')
+    """
+    parts = (f"{name} = {condition_text(value)}" for name, value in when.items())
+    return f"where {', '.join(parts)}" if when else "everywhere"
 
 
 def read_line(line: str) -> QuotedLine | None:

@@ -15,6 +15,7 @@ from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
+from priming.text.quotation import condition_text
 
 if TYPE_CHECKING:
     from priming.learning.run_actions import Run
@@ -194,16 +195,12 @@ def _route(route: LinkHistory) -> Iterator[Part]:
 
 
 def _predicate(predicate: Predicate) -> Part:
-    present = "" if predicate.present is None else f", the cue has {_value(predicate.present)}"
+    present = "" if predicate.present is None else f", the cue has {condition_text(predicate.present)}"
     return line(
         ("condition", "bold"),
-        f"  {predicate.name} = {_value(predicate.wanted)}{present}: ",
+        f"  {predicate.name} = {condition_text(predicate.wanted)}{present}: ",
         (predicate.finding, _FINDINGS[predicate.finding]),
     )
-
-
-def _value(value: Any) -> str:
-    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _run(run: Run) -> Iterator[Part]:

@@ -15,7 +15,7 @@ from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
 from priming.cli.plain import plain
 from priming.config.words import RULES, TRUST
-from priming.text.quotation import label
+from priming.text.quotation import conditions_text, label
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -44,7 +44,7 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
     """What a correction changed, and why."""
     has_changed = learned.operation is not None
     status = _PLACEMENTS[learned.placement] if has_changed else "unchanged"
-    scope = records.conditions(learned.when)
+    scope = conditions_text(learned.when)
     yield line((status, OK if has_changed else WARN), "  ", (learned.key, KEY), f"  {learned.rule} {scope}")
     for reason in learned.reasons:
         yield line((reason, DIM), indent=2)
@@ -134,7 +134,7 @@ def _rule(rank: int, hit: Hit) -> Iterator[Part]:
     for text in rule_text(hit).splitlines():
         yield line(text, indent=4)
     components = "  ".join(f"{name} {value:.2f}" for name, value in hit.components.items())
-    yield line((f"{components}  {records.conditions(memory.when)}", DIM), indent=4)
+    yield line((f"{components}  {conditions_text(memory.when)}", DIM), indent=4)
     if hit.path:
         yield line((records.path(hit.path), OK), indent=4)
 
