@@ -139,7 +139,7 @@ def draw(parts: Iterable[Part]) -> None:
 def progress(description: str) -> Iterator[Progress]:
     """A progress bar on stderr while the block runs, if stderr is a terminal."""
     if not sys.stderr.isatty():
-        yield _no_progress
+        yield lambda _done, _total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -171,10 +171,6 @@ class _StderrHandler(logging.Handler):
         """One line, which cannot steer a terminal."""
         text = " ".join(record.getMessage().split())
         sys.stderr.write(f"{record.levelname.lower()}: {clean(text)}\n")
-
-
-def _no_progress(_done: int, _total: int | None) -> None:
-    """Report nothing."""
 
 
 def _plain(part: Part) -> Iterable[str]:

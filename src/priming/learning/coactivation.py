@@ -45,23 +45,21 @@ def learn_coactivation(
     continues from them.
     """
     links = {link_identity(change.row): change for change in moved if isinstance(change.row, LinkRow)}
-    learning: _CoactivationUpdate | None = None
+    own = memory.profile
+    learning = _CoactivationUpdate(memory, now, own.plasticity, own.forgetting_params.rho, links)
     sessions: dict[tuple[str, str], list[_UsefulRecall]] = {}
     for trace, about in useful:
         profile = memory.profiles.get(trace.profile, memory.profile)
         flow = traces.flow_of(trace) if profile.learning.coactivation else None
         if flow is not None:
-            rho = profile.forgetting_params.rho
-            learning = learning or _CoactivationUpdate(memory, now, profile.plasticity, rho, links)
-            learning.params, learning.rho = profile.plasticity, rho
+            learning.params, learning.rho = profile.plasticity, profile.forgetting_params.rho
             learning.count_recall(trace, flow, about)
             if profile.learning.sessions and trace.session is not None and about:
                 recalls = sessions.setdefault((trace.session, profile.name), [])
                 recalls.append(_UsefulRecall(trace, flow, frozenset(about)))
     for (session, _), recalls in sessions.items():
-        if learning is not None:
-            learning.count_session(session, recalls)
-    return [*links.values()] if learning is None else learning.rows()
+        learning.count_session(session, recalls)
+    return learning.rows()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from priming.recall.designs import rank
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.terms import weighted_profile
-from priming.storage.protocol import Logged, Trace
+from priming.storage.protocol import Trace
 from priming.storage.questions import recall_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
@@ -182,7 +182,7 @@ def steps_since(memory: Namespace, recalls: Sequence[JudgedRecall]) -> tuple[lis
         if logged.at <= earliest and not verdicts:
             break
         verdicts.discard(logged.id)
-        steps.append(WeightStep(logged.id, logged.at, _learned_rows(logged)))
+        steps.append(WeightStep(logged.id, logged.at, tuple(filter(_is_learned, logged.rows))))
     lows = list(accumulate((recall.at for recall in steps), min))
     place = {recall.id: i for i, recall in enumerate(steps, 1)}
     later = [bisect_left(lows, True, key=recall.trace.at.__ge__) for recall in recalls]
@@ -190,12 +190,8 @@ def steps_since(memory: Namespace, recalls: Sequence[JudgedRecall]) -> tuple[lis
     return steps[::-1], [len(steps) - i for i in unknown]
 
 
-def _learned_rows(logged: Logged) -> tuple[RowChange, ...]:
-    """The changes that were learned: verdicts, practice, weights of links, and links made by verdicts."""
-    return tuple(change for change in logged.rows if _is_learned(change))
-
-
 def _is_learned(change: RowChange) -> bool:
+    """Whether a change was learned: a verdict, practice, the weight of a link, or a link made by a verdict."""
     row, both = change.row, change.before is not None and change.after is not None
     if isinstance(row, LinkRow):
         return both or row.relation == RELATION

@@ -77,8 +77,7 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
             return Verified(name, 0, 0, 0, False, tuple(findings), memory.empty_reason())
         findings += _shown("lost-row", _names(store, name, walked.lost))
         findings += _shown("unlogged-row", _names(store, name, walked.unlogged), walked.more)
-        findings += _shown("digest", content.wrong_digests(store, name))
-        findings += _shown("bad-vector", content.wrong_vectors(store, name))
+        findings += content.findings(store, name)
         has_snapshot, stale = _stale_snapshot(memory)
         findings += _shown("stale-snapshot", stale)
         return Verified(
@@ -112,8 +111,8 @@ class _Content:
         self.vectors = 0
         self._kinds: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
-        self._digests: list[tuple[str, str]] = []
-        self._vectors: list[tuple[str, str]] = []
+        self._wrong: dict[str, list[tuple[str, str, str]]] = {"digest": [], "bad-vector": []}
+        """By rule, the memories of what is wrong, with the words before and after their keys."""
 
     def visit(self, row: Row | VectorRow) -> None:
         """Look at a row; memories come before their versions."""
@@ -121,23 +120,19 @@ class _Content:
             self._kinds[row.id] = row.kind
         elif isinstance(row, VersionRow):
             if row.id in self._kinds and row.digest not in _text(row, self._kinds[row.id]).digests:
-                self._digests.append((row.id, f"version {row.version} of"))
+                self._wrong["digest"].append((f"version {row.version} of ", row.id, ""))
         elif isinstance(row, VectorRow):
             self.vectors += 1
             vectors = unpacked(row.vector[: len(row.vector) // 4 * 4])
             size = self._sizes.setdefault(row.generation, len(vectors.whole))
             if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
-                self._vectors.append((row.id, f"version {row.version}, {row.generation}"))
+                self._wrong["bad-vector"].append(("", row.id, f" version {row.version}, {row.generation}"))
 
-    def wrong_digests(self, store: Store, namespace: str) -> list[str]:
-        """The versions whose text is not that of their digest."""
-        keys = store.names(namespace, ids={memory_id for memory_id, _ in self._digests})
-        return [f"{which} {label(keys.get(memory_id, memory_id))}" for memory_id, which in self._digests]
-
-    def wrong_vectors(self, store: Store, namespace: str) -> list[str]:
-        """The vectors that are none."""
-        keys = store.names(namespace, ids={memory_id for memory_id, _ in self._vectors})
-        return [f"{label(keys.get(memory_id, memory_id))} {which}" for memory_id, which in self._vectors]
+    def findings(self, store: Store, namespace: str) -> Iterator[Finding]:
+        """The versions whose text is not that of their digest, and the vectors that are none."""
+        for rule, wrong in self._wrong.items():
+            keys = store.names(namespace, ids={memory_id for _, memory_id, _ in wrong})
+            yield from _shown(rule, (f"{a}{label(keys.get(each, each))}{b}" for a, each, b in wrong))
 
 
 def _text(version: VersionRow, kind: str) -> Draft:

@@ -310,10 +310,6 @@ def answer_of(op: Op, memory: Memory, logged: Operation) -> Any:
     )
 
 
-def _operation(_memory: Memory, logged: Operation) -> Operation:
-    return logged
-
-
 def _remembered(memory: Memory, logged: Operation) -> Remembered:
     """The first memory of the operation is the one remembered; the others are names in it."""
     row = _rows(logged, "memories")[0]
@@ -361,7 +357,7 @@ def _rows(logged: Operation, table: str) -> list[Mapping[str, Any]]:
 
 
 _REBUILDS: Mapping[str, Rebuild] = {
-    "Operation": _operation,
+    "Operation": lambda _, logged: logged,
     "Remembered": _remembered,
     "MemoryRecord": _record,
     "Version": _record,

@@ -54,7 +54,8 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
     values = query.evidence.cosine
     if chosen.evidence == "fused":
         values = np.maximum(values, 0.5 * (values + np.asarray(scaled(query.evidence.literal))))
-        values = np.maximum(values, _context(query))
+        for document, activation in query.evidence.context.items():
+            values[document] = max(values[document], activation)
     values = np.where(query.pool, values, 0.0)
     episodes = query.working.kind[query.working.row.values] == EPISODE
     fewest = query.limit if chosen.widen else 1
@@ -68,13 +69,6 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
     )
     rows = query.working.row[chosen_documents]
     return dict(zip(rows.tolist(), values[chosen_documents].tolist(), strict=True))
-
-
-def _context(query: RankingQuery) -> Floats:
-    values = np.zeros(query.working.documents)
-    for document, activation in query.evidence.context.items():
-        values[document] = activation
-    return values
 
 
 def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints, bool]:

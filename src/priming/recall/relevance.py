@@ -145,7 +145,8 @@ def cue_relevance(
     law = profile.base_level_params
     # Before activations were counted, and where another store counted them, each use was an activation.
     counts = np.array([max(active.get(record.id, 0), record.use.uses) for record in records], np.float64)
-    ages = np.maximum(_lives(now, records), law.min_age)
+    ages = np.array([days_between(_born(record, now), now) * _HOURS for record in records])
+    ages = np.maximum(ages, law.min_age)
     return floop(
         np.where(np.isnan(fit), values, fit),
         base_level_score(np.asarray(optimized(counts, ages, law.d)), counts),
@@ -156,11 +157,6 @@ def cue_relevance(
         ),
         weights=profile.scoring.floop,
     )
-
-
-def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """The age of each memory in hours."""
-    return np.array([days_between(_born(record, now), now) * _HOURS for record in records])
 
 
 def _born(record: MemoryRecord, now: datetime) -> datetime:
