@@ -31,10 +31,6 @@ EXACT = 12
 """Decimals of a score that do not depend on the order in which links are summed."""
 
 
-def _no_activations(_: Sequence[MemoryRecord]) -> Mapping[str, int]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class RankingQuery:
     """One query to a working set: the candidates, the evidence for each, and how to rank them.
@@ -54,7 +50,7 @@ class RankingQuery:
     spreading: bool = True
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     """The context in which the design evaluates conditions."""
-    activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = _no_activations
+    activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = lambda _: {}
     """How often memories were active so far, by id."""
 
     @property

@@ -14,7 +14,7 @@ from priming.errors import NotFound
 from priming.serialization import column_names, encode_row, stamp
 from priming.storage.protocol import Changes, Logged, WhichOperations
 from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
-from priming.storage.sql.dialect import Database, Dialect
+from priming.storage.sql.dialect import Database, Dialect, insertion
 
 COLUMNS = tuple(name for name in column_names(Logged) if name != "rows")
 _SHARED = tuple(name for name in column_names(Changes) if name in column_names(Logged))
@@ -140,8 +140,7 @@ class SqlLog:
         listed = list(operations)
         self._db.many(
             namespace,
-            f"INSERT INTO operations (namespace, {', '.join(COLUMNS)})"
-            f" VALUES ({', '.join('?' * (len(COLUMNS) + 1))})",
+            insertion("operations", ("namespace", *COLUMNS)),
             [_values(namespace, operation) for operation in listed],
         )
         self._db.many(

@@ -34,7 +34,7 @@ from priming.storage.rows import (
     RunRow,
     VectorRow,
 )
-from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
+from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect, insertion
 from priming.storage.sql.kinds import (
     TRACE_COLUMNS,
     selected,
@@ -237,11 +237,8 @@ class SqlStore(MemoryReader, Erasure):
         sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = :namespace"
         ((number,),) = self._db.run(namespace, sql)
         columns = ("namespace", "number", "counted", *TRACE_COLUMNS, "nodes", "flow")
-        self._db.many(
-            namespace,
-            f"INSERT INTO traces ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-            [(namespace, number, trace.counted, *trace_values(trace))],
-        )
+        values = (namespace, number, trace.counted, *trace_values(trace))
+        self._db.many(namespace, insertion("traces", columns), [values])
         return int(number)
 
     def _put_activations(self, namespace: str, counts: Sequence[ActivationCount]) -> None:
@@ -273,19 +270,14 @@ class SqlStore(MemoryReader, Erasure):
 
     def _append_loops(self, namespace: str, rows: Sequence[LoopSessionRow]) -> None:
         columns = ("namespace", *column_names(LoopSessionRow))
-        self._db.many(
-            namespace,
-            f"INSERT INTO loop_sessions ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-            [(namespace, *to_columns(row)) for row in rows],
-        )
+        values = [(namespace, *to_columns(row)) for row in rows]
+        self._db.many(namespace, insertion("loop_sessions", columns), values)
 
     def _save_token(self, row: TokenRow, *, new: bool) -> bool:
         values = token_values(row)
         with self.transaction():
             if new:
-                places = ", ".join("?" * len(values))
-                sql = f"INSERT INTO tokens ({', '.join(values)}) VALUES ({places})"
-                self._db.many(NO_NAMESPACE, sql, [tuple(values.values())])
+                self._db.many(NO_NAMESPACE, insertion("tokens", values), [tuple(values.values())])
                 return False
             sql = (
                 "UPDATE tokens SET revoked_at = coalesce(revoked_at, :revoked_at),"

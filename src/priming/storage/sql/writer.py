@@ -32,7 +32,7 @@ from priming.storage.rows import (
     pack,
     unpack,
 )
-from priming.storage.sql.dialect import TRACES, Database, Dialect, searched_text
+from priming.storage.sql.dialect import TRACES, Database, Dialect, insertion, searched_text
 from priming.storage.sql.kinds import KINDS, encoded
 from priming.storage.sql.log import SqlLog
 
@@ -115,9 +115,7 @@ class RowWriter:
             if values:
                 columns = ["namespace", *_number_columns(cls), *KINDS[cls].columns]
                 columns += [self._dialect.text_column] if cls is VersionRow else []
-                places = ", ".join("?" * len(columns))
-                sql = f"INSERT INTO {KINDS[cls].name} ({', '.join(columns)}) VALUES ({places})"
-                self.db.many(self.namespace, sql, values)
+                self.db.many(self.namespace, insertion(KINDS[cls].name, columns), values)
         versions = [self._identity(row) for row in rows if isinstance(row, VersionRow)]
         if versions:
             self.index(versions)

@@ -17,7 +17,7 @@ from priming.results import Finding
 from priming.storage.damage import INTEGRITY, REIMPORT, naming_damage
 from priming.storage.protocol import Changes, Place, Walked
 from priming.storage.rows import Row, VectorRow
-from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, searched_text
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, insertion, searched_text
 from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
@@ -112,8 +112,7 @@ def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
     for table in TABLES:
         rows = copy.execute(f"SELECT * FROM {table}")
         names = [column for column, *_ in rows.description]
-        places = ", ".join("?" * len(names))
-        db.many(NO_NAMESPACE, f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
+        db.many(NO_NAMESPACE, insertion(table, names), rows)
     db.change(NO_NAMESPACE, "INSERT INTO words (words) VALUES ('rebuild')")
 
 
