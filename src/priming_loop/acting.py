@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.environment import DeadlineExceeded, Turn, text_field, validated_answer
 from priming_loop.gates.guard import destructive_reason
 from priming_loop.learning import learn_from_task
@@ -38,6 +39,7 @@ from priming_loop.session import (
     with_outcome,
     with_task,
 )
+from priming_loop.session_store import LOOP
 
 PHASE = "act"
 
@@ -59,34 +61,16 @@ SCHEMA: Schema = {
 
 
 def act(
-    agent: Agent,
-    plan: TaskPlan,
-    number: int,
-    gathered: ObjectiveContext,
-    *,
-    lineage: Sequence[str] = (),
-    failed: Verification | None = None,
-    advice: str | None = None,
-    params: ContextParams = CONTEXT,
+    agent: Agent, plan: TaskPlan, number: int, gathered: ObjectiveContext, **prompted: Any
 ) -> ActionResult:
-    """Have an agent carry out a task.
-
-    Args:
-        agent: the agent.
-        plan: the task.
-        number: the number of the attempt, from 1 on.
-        gathered: the memories that the prompt shows.
-        lineage: the tasks delivered before, in words.
-        failed: the verification of the previous attempt.
-        advice: the advice of metacognition, in words.
-        params: limits of what the prompt shows and of what the answer may contain.
+    """Have an agent carry out a task, by the prompt that ``acting_prompt`` makes of the arguments.
 
     Raises:
         AgentError: the agent gives no answer, or none that makes sense.
 
     """
-    text = acting_prompt(plan, number, gathered, lineage=lineage, failed=failed, advice=advice, params=params)
-    return validated_answer(agent, text, SCHEMA, lambda answer: parse_result(answer, params), params.repairs)
+    text = acting_prompt(plan, number, gathered, **prompted)
+    return validated_answer(agent, text, SCHEMA, parse_result, CONTEXT.repairs)
 
 
 def acting_prompt(
@@ -97,15 +81,24 @@ def acting_prompt(
     lineage: Sequence[str] = (),
     failed: Verification | None = None,
     advice: str | None = None,
-    params: ContextParams = CONTEXT,
 ) -> str:
-    """The prompt of the act phase."""
+    """The prompt of the act phase.
+
+    Args:
+        plan: the task.
+        number: the number of the attempt, from 1 on.
+        gathered: the memories that the prompt shows.
+        lineage: the tasks delivered before, in words.
+        failed: the verification of the previous attempt.
+        advice: the advice of metacognition, in words.
+
+    """
     sections = context.sections(
         (
-            None if failed is None else context.verification_section(failed, params),
+            None if failed is None else context.verification_section(failed),
             advice,
             context.memories_section(gathered),
-            context.lineage_section(lineage, params),
+            context.lineage_section(lineage),
         )
     )
     places = {"attempt": str(number), "task": _task_section(plan), "context": sections}
@@ -120,14 +113,14 @@ def _task_section(plan: TaskPlan) -> str:
     return "The task:\n" + fenced("\n".join(lines))
 
 
-def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResult:
+def parse_result(answer: Answer) -> ActionResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
-    details = text_field("details", answer["details"], params.answer_length) or ""
-    obstacle = text_field("obstacle", answer["obstacle"], params.answer_length)
+    details = text_field("details", answer["details"], CONTEXT.answer_length) or ""
+    obstacle = text_field("obstacle", answer["obstacle"], CONTEXT.answer_length)
     if answer["status"] == BLOCKED and not (obstacle or details):
         raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
     utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
-    learning = text_field("learning", answer["learning"], params.answer_length)
+    learning = text_field("learning", answer["learning"], CONTEXT.answer_length)
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
 
 
@@ -239,7 +232,7 @@ def _verified(turn: Turn, session: Session, task: Task, last: Attempt) -> Sessio
     if timeout <= 0:
         raise DeadlineExceeded
     result = turn.environment.verify(
-        task.plan.verify, session.folder, timeout=timeout, most_output=turn.environment.params.output
+        task.plan.verify, session.folder, timeout=timeout, most_output=LOOP.output
     )
     if result.status == "late" and timeout < session.limits.timeout:
         raise DeadlineExceeded

@@ -137,38 +137,33 @@ CONTEXT = ContextParams()
 
 
 def look(
-    folder: Path,
-    objective: str,
-    *,
-    mentions: Sequence[str] = (),
-    store: Path | None = None,
-    params: ContextParams = CONTEXT,
+    folder: Path, objective: str, *, mentions: Sequence[str] = (), store: Path | None = None
 ) -> Codebase:
     """The languages, tests and frameworks of a folder, and the files that an objective is about, best first.
 
     ``mentions`` are texts of memories and deliveries about the objective: the files that they name rank higher.
     ``store`` is the file of the memory itself, which is no part of the project.
     """
-    files = listed(folder, params, store=store)
+    files = listed(folder, store=store)
     return Codebase(
-        languages=_most(code_language_of(path) for path in files)[: params.kinds],
-        tests=_most(map(_tests_in, files))[: params.kinds],
-        frameworks=_frameworks(folder, files, params)[: params.kinds],
-        relevant=relevant(folder, files, objective, mentions, params),
+        languages=_most(code_language_of(path) for path in files)[: CONTEXT.kinds],
+        tests=_most(map(_tests_in, files))[: CONTEXT.kinds],
+        frameworks=_frameworks(folder, files)[: CONTEXT.kinds],
+        relevant=relevant(folder, files, objective, mentions),
         files=len(files),
     )
 
 
-def listed(folder: Path, params: ContextParams = CONTEXT, *, store: Path | None = None) -> list[str]:
+def listed(folder: Path, *, store: Path | None = None) -> list[str]:
     """The files of a folder by their paths in it, sorted: in a repository those that git knows.
 
     Before anything was added to a repository, and in a folder that git ignores, the files that are there count. The
     memory's own files never do.
     """
-    paths = _by_git(folder, params, "--cached") or _by_git(folder, params, *_UNTRACKED)
+    paths = _by_git(folder, "--cached") or _by_git(folder, *_UNTRACKED)
     own = _own_prefix(folder, store)
-    paths = paths or _by_walking(folder, params.listed)
-    return sorted(path for path in paths if not _is_own(path, own))[: params.listed]
+    paths = paths or _by_walking(folder, CONTEXT.listed)
+    return sorted(path for path in paths if not _is_own(path, own))[: CONTEXT.listed]
 
 
 def _own_prefix(folder: Path, store: Path | None) -> str | None:
@@ -206,32 +201,26 @@ def named(text: str, files: Collection[str]) -> frozenset[str]:
     return frozenset(matches)
 
 
-def relevant(
-    folder: Path,
-    files: Sequence[str],
-    objective: str,
-    mentions: Sequence[str],
-    params: ContextParams = CONTEXT,
-) -> tuple[str, ...]:
+def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Sequence[str]) -> tuple[str, ...]:
     """The files that an objective is about: named by it or by a memory, or with words in common.
 
     The name of the project says of no file that it is meant.
     """
     words = frozenset(terms(_split(objective))) - frozenset(terms(_split(folder.resolve().name)))
-    worth = {path: params.in_path * len(words & set(terms(_split(path)))) for path in files}
+    worth = {path: CONTEXT.in_path * len(words & set(terms(_split(path)))) for path in files}
     for path in named(objective, files):
-        worth[path] += params.named
+        worth[path] += CONTEXT.named
     for path in named("\n".join(mentions), files):
-        worth[path] += params.remembered
+        worth[path] += CONTEXT.remembered
     ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
-    shared = {path: words & _terms_in(folder / path, params.read_bytes) for path in ranked[: params.read]}
+    shared = {path: words & _terms_in(folder / path, CONTEXT.read_bytes) for path in ranked[: CONTEXT.read]}
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
     for path, file_terms in shared.items():
         # A term that every file has distinguishes none, and words of any program are no subject.
         if worth[path] or not file_terms <= _ANY_PROGRAM:
             worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
     best = sorted((path for path in files if worth[path] > 0), key=lambda path: (-worth[path], path))
-    return tuple(best[: params.relevant])
+    return tuple(best[: CONTEXT.relevant])
 
 
 def read(path: Path, most: int) -> str:
@@ -246,7 +235,7 @@ def read(path: Path, most: int) -> str:
     return "" if b"\x00" in data else data.decode("utf-8", "replace")
 
 
-def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
+def _by_git(folder: Path, *which: str) -> list[str]:
     """The files that git lists and that exist; none outside a repository, or if the folder itself is ignored."""
     if not _in_repository(folder):
         return []
@@ -255,7 +244,7 @@ def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
             (*_GIT, *which),
             cwd=folder,
             capture_output=True,
-            timeout=params.list_seconds,
+            timeout=CONTEXT.list_seconds,
             check=True,
             stdin=subprocess.DEVNULL,
         ).stdout.decode("utf-8", "replace")
@@ -307,13 +296,13 @@ def _tests_in(path: str) -> str | None:
     return None
 
 
-def _frameworks(folder: Path, files: Collection[str], params: ContextParams) -> tuple[str, ...]:
+def _frameworks(folder: Path, files: Collection[str]) -> tuple[str, ...]:
     """The frameworks that the project's manifests name, at its root and one folder below."""
     manifests = [path for path in files if PurePosixPath(path).name in _MANIFESTS and path.count("/") <= 1]
     counts: Mapping[str, int] = Counter(
         name
         for path in manifests
-        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, params.read_bytes).lower()))
+        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, CONTEXT.read_bytes).lower()))
         if name in _FRAMEWORKS
     )
     return tuple(sorted(counts, key=lambda name: (-counts[name], _FRAMEWORKS.index(name))))

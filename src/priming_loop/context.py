@@ -24,7 +24,7 @@ from priming.text.quotation import bracketed, label, quote_text
 from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
-from priming_loop.codebase import CONTEXT, ContextParams, look
+from priming_loop.codebase import CONTEXT, look
 from priming_loop.knowledge.neighbours import neighbors
 from priming_loop.knowledge.relevance import (
     BLOCKED_IN,
@@ -73,7 +73,6 @@ def gather(
     cue: Cue | None = None,
     lineage: Sequence[str] = (),
     within: str | None = None,
-    params: ContextParams = CONTEXT,
 ) -> ObjectiveContext:
     """Gather the context of an objective, or of one task of it. Prompts show nothing else of the memory.
 
@@ -85,31 +84,30 @@ def gather(
         cue: what surrounds the objective, where the folder does not show it.
         lineage: the tasks delivered before, in words.
         within: the objective that this is a task of: its lessons are shown too, after those of the task.
-        params: limits of what is gathered.
 
     """
-    related = _related(memory, objective, session, params)
+    related = _related(memory, objective, session)
     mentions = [*map(_file_mentions, related), *lineage]
     codebase = Codebase()
     if folder is not None:
-        codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory), params=params)
+        codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory))
     cue = _cue(objective, folder, codebase, cue)
     failures, patterns = (
-        _lessons(memory, kind, objective, within, cue, session, params) for kind in ("failure", "pattern")
+        _lessons(memory, kind, objective, within, cue, session) for kind in ("failure", "pattern")
     )
-    chosen = (*failures[: params.failures], *patterns[: params.patterns])
+    chosen = (*failures[: CONTEXT.failures], *patterns[: CONTEXT.patterns])
     shown = [match.record.key for match in chosen]
     walls = [match.record for match in failures if match.fires and match.record.metadata.get(BLOCKED_IN)]
     return ObjectiveContext(
         objective=objective,
-        failures=tuple(shown_memory(match.record, params) for match in failures[: params.failures]),
-        patterns=tuple(shown_memory(match.record, params) for match in patterns[: params.patterns]),
-        connected=tuple(shown_memory(record, params) for record in _connected(memory, shown, params)),
+        failures=tuple(shown_memory(match.record) for match in failures[: CONTEXT.failures]),
+        patterns=tuple(shown_memory(match.record) for match in patterns[: CONTEXT.patterns]),
+        connected=tuple(shown_memory(record) for record in _connected(memory, shown)),
         fired=tuple(match.record.key for match in chosen if match.fires),
         failed=len({session for record in walls for session in _texts(record.metadata[BLOCKED_IN])}),
         ways=tuple(dict.fromkeys(text for record in walls for text in _ways(record))),
         codebase=codebase,
-        complexity=complexity(objective, params),
+        complexity=complexity(objective),
     )
 
 
@@ -129,7 +127,7 @@ def _ways(record: MemoryRecord) -> Iterator[str]:
     yield from _texts(record.metadata.get(TRIED) or record.metadata.get(FAILED))
 
 
-def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
+def complexity(objective: str) -> Complexity:
     """The level of an objective by its whole words ("standard" does not contain "and"), and its signals (Arc).
 
     More than 40 words, or several parts that name places in a program, are complex; more than 20 words, or several
@@ -144,11 +142,11 @@ def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
     parts = [word for word in PARTS if word in words]
     places = [word for word in PLACES if word in words]
     signals = [*parts, *places]
-    if len(words) > params.many_words:
+    if len(words) > CONTEXT.many_words:
         signals.append(f"{len(words)} words")
-    if len(words) > params.most_words or (parts and places):
+    if len(words) > CONTEXT.most_words or (parts and places):
         return Complexity("complex", tuple(signals))
-    if len(words) > params.many_words or parts:
+    if len(words) > CONTEXT.many_words or parts:
         return Complexity("moderate", tuple(signals))
     return Complexity("simple", tuple(signals))
 
@@ -172,20 +170,20 @@ def _fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
     return "applies" in occasions or (not triggers(record) and bool(confirmed) and not unknown)
 
 
-def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
+def shown_memory(record: MemoryRecord) -> ShownMemory:
     """A memory as a prompt shows it: when it applies and what to do, in one short line."""
     trigger, resolution = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
     if isinstance(trigger, str) and isinstance(resolution, str):
-        half = params.memory_length // 2
+        half = CONTEXT.memory_length // 2
         parts = (
             cut(trigger, half),
             "→",
-            cut(resolution, params.memory_length - half),
+            cut(resolution, CONTEXT.memory_length - half),
             cut(recurrence(record), half),
         )
         text = " ".join(filter(None, parts))
     else:
-        text = cut(record.content, params.memory_length)
+        text = cut(record.content, CONTEXT.memory_length)
     return ShownMemory(record.key, record.kind, text, record.trust)
 
 
@@ -211,13 +209,7 @@ def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue
 
 
 def _lessons(
-    memory: Namespace,
-    kind: str,
-    objective: str,
-    within: str | None,
-    cue: Cue,
-    session: str | None,
-    params: ContextParams,
+    memory: Namespace, kind: str, objective: str, within: str | None, cue: Cue, session: str | None
 ) -> list[_Match]:
     """The memories of a kind that match the objective, those that apply exactly here first, then the best.
 
@@ -227,7 +219,7 @@ def _lessons(
     texts = [objective] if within is None else [objective, within]
     candidates: dict[str, MemoryRecord] = {}
     for text in dict.fromkeys(texts):
-        options = {"cue": cue, "kinds": [kind], "limit": params.pool, "session": session}
+        options = {"cue": cue, "kinds": [kind], "limit": CONTEXT.pool, "session": session}
         for profile in (None, PROFILE):
             hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
@@ -240,19 +232,14 @@ def _lessons(
     for record, own, whole in zip(records, near, of_whole, strict=True):
         occasions = occasions_of(memory, record, objective)
         fires = _fires(record, cue, occasions)
-        is_shown = fires or _is_shown(memory, record, objective, within, occasions, params)
+        is_shown = fires or _is_shown(memory, record, objective, within, occasions)
         if is_shown and (fires or not (evaluate(record.when, cue.context())[1])):
             matches.append(_Match(record, fires, _score(record, max(own, whole), now)))
     return sorted(matches, key=lambda match: (not match.fires, -match.score))
 
 
 def _is_shown(
-    memory: Namespace,
-    record: MemoryRecord,
-    objective: str,
-    within: str | None,
-    occasions: frozenset[str],
-    params: ContextParams,
+    memory: Namespace, record: MemoryRecord, objective: str, within: str | None, occasions: frozenset[str]
 ) -> bool:
     """Whether a lesson that does not apply just here says something about an objective.
 
@@ -269,7 +256,7 @@ def _is_shown(
         return True
     kin = [text for text in about if is_kin(text, objective)]
     return max(closeness(memory, objective, [kin])) >= (
-        same_at(memory) if within is None else params.relevance
+        same_at(memory) if within is None else CONTEXT.relevance
     )
 
 
@@ -294,18 +281,16 @@ def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...
         return ()
 
 
-def _related(
-    memory: Namespace, objective: str, session: str | None, params: ContextParams
-) -> list[MemoryRecord]:
+def _related(memory: Namespace, objective: str, session: str | None) -> list[MemoryRecord]:
     """Memories about the objective: near to it in one of their texts, or with two of its words."""
-    hits = _hits(memory, objective, limit=params.around, session=session)
+    hits = _hits(memory, objective, limit=CONTEXT.around, session=session)
     records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
     near = closeness(memory, objective, [lesson_texts(record) for record in records])
     words = set(terms(objective))
     return [
         record
         for record, cosine in zip(records, near, strict=True)
-        if cosine >= params.relevance or len(words & set(terms(record.content))) >= params.fires_terms
+        if cosine >= CONTEXT.relevance or len(words & set(terms(record.content))) >= CONTEXT.fires_terms
     ]
 
 
@@ -315,12 +300,12 @@ def _store_file(memory: Namespace) -> Path | None:
     return None if scratch is None else scratch.with_suffix("")
 
 
-def _connected(memory: Namespace, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
+def _connected(memory: Namespace, keys: Sequence[str]) -> list[MemoryRecord]:
     """The memories that strong links connect with those that are shown: links that were made or learned."""
     if not keys:
         return []
-    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight)
-    return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
+    neighbours = neighbors(memory, keys, hops=CONTEXT.hops, least=CONTEXT.link_weight)
+    return [node.memory for node in neighbours if node.memory.kind != "behavior"][: CONTEXT.connected]
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -363,15 +348,15 @@ def codebase_section(codebase: Codebase) -> str | None:
     return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
 
 
-def lineage_section(lineage: Sequence[str], params: ContextParams = CONTEXT) -> str | None:
+def lineage_section(lineage: Sequence[str]) -> str | None:
     """The latest tasks and attempts."""
-    latest = lineage[len(lineage) - params.lineage :] if len(lineage) > params.lineage else lineage
-    lines = [quote_text(cut(text, params.memory_length)) for text in latest]
+    latest = lineage[len(lineage) - CONTEXT.lineage :] if len(lineage) > CONTEXT.lineage else lineage
+    lines = [quote_text(cut(text, CONTEXT.memory_length)) for text in latest]
     return "Earlier tasks and attempts:\n" + fenced("\n".join(lines)) if lines else None
 
 
-def verification_section(failed: Verification, params: ContextParams = CONTEXT) -> str:
+def verification_section(failed: Verification) -> str:
     """The result of the previous attempt's gate: how its command ended, and the end of what it printed."""
     how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
-    output = shortened(plain(failed.output), params.gate_length) or "(it printed nothing)"
+    output = shortened(plain(failed.output), CONTEXT.gate_length) or "(it printed nothing)"
     return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)

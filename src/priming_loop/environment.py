@@ -17,8 +17,8 @@ from priming.llm.agents import CommandAgent, EndpointAgent
 from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
 from priming_loop.session import ActionResult, Session, Task, Wait
-from priming_loop.session_store import LOOP, LoopParams, Sessions
-from priming_loop.verification import Verifier, verify
+from priming_loop.session_store import Sessions
+from priming_loop.verification import Verify, verify
 
 SECONDS = 60.0
 """Seconds in a minute."""
@@ -147,8 +147,7 @@ class LoopEnvironment:
     on_step: Callable[[Session], None] = lambda _: None
     """Called after every step, once the session is saved."""
     monotonic: Callable[[], float] = monotonic
-    params: LoopParams = LOOP
-    verify: Verifier = verify
+    verify: Verify = verify
 
 
 @dataclass(frozen=True, slots=True)

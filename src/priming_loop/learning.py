@@ -23,7 +23,7 @@ from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import lessons
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.knowledge import relevance
 from priming_loop.knowledge.relevance import TRIGGER
 from priming_loop.knowledge.writing import FAILURE, PATTERN
@@ -68,12 +68,7 @@ class _ClosedTask:
 
 
 def learn_from_task(
-    memory: Namespace,
-    session: Session,
-    task: Task,
-    *,
-    project: str | None = None,
-    params: ContextParams = CONTEXT,
+    memory: Namespace, session: Session, task: Task, *, project: str | None = None
 ) -> LearningResult:
     """Learn from a closed task: credit the memories that were used, and store what the task taught.
 
@@ -84,12 +79,12 @@ def learn_from_task(
     nothing.
     """
     closed = _ClosedTask(memory, session, task)
-    wrong_lesson = failure(session, task, project, params)
-    recurred = _recurred(closed, wrong_lesson, params)
-    right_lesson = pattern(session, task, project, params)
-    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params), params)
-    wrong = _stored(closed, FAILURE, wrong_lesson, params, (*credit.helped, *recurred))
-    right = _stored(closed, PATTERN, right_lesson, params, credit.helped)
+    wrong_lesson = failure(session, task, project)
+    recurred = _recurred(closed, wrong_lesson)
+    right_lesson = pattern(session, task, project)
+    credit = _credited(closed, recurred, _repeated(closed, right_lesson))
+    wrong = _stored(closed, FAILURE, wrong_lesson, (*credit.helped, *recurred))
+    right = _stored(closed, PATTERN, right_lesson, credit.helped)
     stored = _summed(
         [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
     )
@@ -106,12 +101,7 @@ def learn_from_task(
 
 
 def store_patterns(
-    memory: Namespace,
-    session: Session,
-    *,
-    project: str | None = None,
-    only_new: bool = False,
-    params: ContextParams = CONTEXT,
+    memory: Namespace, session: Session, *, project: str | None = None, only_new: bool = False
 ) -> LearningResult:
     """Store a pattern for each delivered task of a session that has none yet; ``only_new``: name no others."""
     stored = []
@@ -119,8 +109,8 @@ def store_patterns(
         credited = () if task.learnt is None else task.learnt.helped
         closed = _ClosedTask(memory, session, task)
         if not only_new or closed.operation(PATTERN) is None:
-            arguments = pattern(session, task, project, params)
-            stored.append(_stored(closed, PATTERN, arguments, params, credited))
+            arguments = pattern(session, task, project)
+            stored.append(_stored(closed, PATTERN, arguments, credited))
     return _summed([lesson for lesson in stored if lesson is not None])
 
 
@@ -142,7 +132,7 @@ def failed_approach(session: Session, now: datetime) -> Task:
     return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
 
 
-def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
+def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, ...]:
     """The failures that happened again although an attempt that did not pass was shown them."""
     if failed is None:
         return ()
@@ -151,34 +141,29 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: Contex
     shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
     keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
     trigger = failed["metadata"][TRIGGER]
-    return tuple(lessons.recurring(closed.memory, trigger, keys, least=params.similar))
+    return tuple(lessons.recurring(closed.memory, trigger, keys, least=CONTEXT.similar))
 
 
-def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:
+def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None) -> str | None:
     """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
     if succeeded is None:
         return None
-    near = lessons.repeated_lesson(closed.memory, draft(succeeded), least=params.similar)
+    near = lessons.repeated_lesson(closed.memory, draft(succeeded), least=CONTEXT.similar)
     return None if near is None else near[0].key
 
 
-def _not_told_by(
-    memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
-) -> list[str]:
+def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str]) -> list[str]:
     """The keys without lessons that repeat the resolution of a lesson that helped."""
     advice = [text for key in helpful if (text := relevance.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
     texts = {key: relevance.resolution_of(get(memory, key)) for key in keys}
-    least = params.similar
+    least = CONTEXT.similar
     return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
 
 
 def _credited(
-    closed: _ClosedTask,
-    recurred: Sequence[str] = (),
-    repeated: str | None = None,
-    params: ContextParams = CONTEXT,
+    closed: _ClosedTask, recurred: Sequence[str] = (), repeated: str | None = None
 ) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
@@ -195,7 +180,7 @@ def _credited(
     unused = [
         key for key in rest if relevance.applies(closed.memory, get(closed.memory, key), task.plan.objective)
     ]
-    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
+    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])])
     if is_blocked and any(
         attempt.verified and attempt.verified.status in ("failed", "late") for attempt in task.attempts
     ):
@@ -266,11 +251,7 @@ def _judge(
 
 
 def _stored(
-    closed: _ClosedTask,
-    kind: str,
-    arguments: dict[str, Any] | None,
-    params: ContextParams,
-    credited: Collection[str],
+    closed: _ClosedTask, kind: str, arguments: dict[str, Any] | None, credited: Collection[str]
 ) -> lessons.StoredLesson | None:
     """Store a lesson of a task, once: if it was stored before, the result of that."""
     if arguments is None:
@@ -285,7 +266,7 @@ def _stored(
         return lessons.store_lesson(
             closed.memory,
             arguments,
-            least=params.similar,
+            least=CONTEXT.similar,
             reason=closed.reason,
             credited=credited,
             has_helped=kind == PATTERN,

@@ -44,12 +44,8 @@ from priming_loop.knowledge.relevance import (
     closeness,
     text_of,
 )
-from priming_loop.knowledge.relevance import (
-    lesson_texts as lesson_texts,
-)
-from priming_loop.knowledge.relevance import (
-    triggers as triggers,
-)
+from priming_loop.knowledge.relevance import lesson_texts as lesson_texts
+from priming_loop.knowledge.relevance import triggers as triggers
 
 STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
 _TRIES, _SESSIONS = 4, 100

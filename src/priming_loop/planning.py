@@ -12,7 +12,7 @@ from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming.text.statements.judge import judge
 from priming_loop import context
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.environment import text_field, validated_answer
 from priming_loop.gates.paths import project_path
 from priming_loop.knowledge import texts
@@ -61,45 +61,16 @@ SCHEMA: Schema = _object(
 
 
 def plan(
-    agent: Agent,
-    gathered: ObjectiveContext,
-    assessment: Assessment | None,
-    *,
-    answered: Sequence[tuple[str, str]] = (),
-    results: Sequence[str] = (),
-    needs_gates: bool = False,
-    lineage: Sequence[str] = (),
-    subgoal: str | None = None,
-    params: ContextParams = CONTEXT,
+    agent: Agent, gathered: ObjectiveContext, assessment: Assessment | None, **prompted: Any
 ) -> PlanningResult:
-    """Ask an agent for a plan.
-
-    Args:
-        agent: the agent.
-        gathered: the objective and its context.
-        assessment: how the session is going: its advice is part of the prompt.
-        answered: questions that a person answered, with the answers.
-        results: how the subgoals of earlier impasses ended, in words.
-        needs_gates: whether the plan before lacked commands that verify its tasks.
-        lineage: the tasks delivered before, in words.
-        subgoal: the objective above, if this one is a step out of its impasse.
-        params: limits of what the prompt shows and of what the answer may contain.
+    """Ask an agent for a plan, by the prompt that ``planning_prompt`` makes of the arguments.
 
     Raises:
         AgentError: the agent gives no answer, or none that makes sense.
 
     """
-    text = planning_prompt(
-        gathered,
-        assessment,
-        answered=answered,
-        results=results,
-        needs_gates=needs_gates,
-        lineage=lineage,
-        subgoal=subgoal,
-        params=params,
-    )
-    return validated_answer(agent, text, SCHEMA, lambda answer: parse_plan(answer, params), params.repairs)
+    text = planning_prompt(gathered, assessment, **prompted)
+    return validated_answer(agent, text, SCHEMA, parse_plan, CONTEXT.repairs)
 
 
 def planning_prompt(
@@ -111,22 +82,32 @@ def planning_prompt(
     needs_gates: bool = False,
     lineage: Sequence[str] = (),
     subgoal: str | None = None,
-    params: ContextParams = CONTEXT,
 ) -> str:
-    """The prompt of the reason phase."""
+    """The prompt of the reason phase.
+
+    Args:
+        gathered: the objective and its context.
+        assessment: how the session is going: its advice is part of the prompt.
+        answered: questions that a person answered, with the answers.
+        results: how the subgoals of earlier impasses ended, in words.
+        needs_gates: whether the plan before lacked commands that verify its tasks.
+        lineage: the tasks delivered before, in words.
+        subgoal: the objective above, if this one is a step out of its impasse.
+
+    """
     complexity = gathered.complexity
     signs = f" (by its words: {', '.join(complexity.signals)})" if complexity.signals else ""
     sections = context.sections(
         (
-            _subgoal_section(subgoal, params),
+            _subgoal_section(subgoal),
             context.advice(assessment),
-            _failed_section(gathered, params),
+            _failed_section(gathered),
             f"It looks {complexity.level}{signs}.",
-            _answers_section(answered, params),
-            _results_section(results, params),
+            _answers_section(answered),
+            _results_section(results),
             _NAME_GATES if needs_gates else None,
             context.memories_section(gathered),
-            context.lineage_section(lineage, params),
+            context.lineage_section(lineage),
             context.codebase_section(gathered.codebase),
         )
     )
@@ -167,18 +148,18 @@ def _way(session: Session) -> tuple[str, ...] | None:
     return tuple(keys[0] for keys in patterns) if all(patterns) else None
 
 
-def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
+def _subgoal_section(objective: str | None) -> str | None:
     if objective is None:
         return None
-    text = quote_text(texts.cut(objective, params.memory_length))
+    text = quote_text(texts.cut(objective, CONTEXT.memory_length))
     return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
 
 
-def _failed_section(gathered: ObjectiveContext, params: ContextParams) -> str | None:
+def _failed_section(gathered: ObjectiveContext) -> str | None:
     """How often the objective failed, and how, once that is more than once: another way is due."""
     if gathered.failed < REPEATED:
         return None
-    lines = [quote_text(texts.cut(way, params.memory_length)) for way in gathered.ways]
+    lines = [quote_text(texts.cut(way, CONTEXT.memory_length)) for way in gathered.ways]
     return (
         f"It failed {gathered.failed} times before. Take another way: a plan that repeats what failed ends here."
         " This was tried:\n" + fenced("\n".join(lines))
@@ -193,10 +174,10 @@ def repeated_way(gathered: ObjectiveContext, plan: PlanningResult) -> str | None
     return next((task for task, way in pairs if judge(way, task).kind == "same"), None)
 
 
-def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams) -> str | None:
+def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:
     if not answered:
         return None
-    most = params.text_length
+    most = CONTEXT.text_length
     lines = [
         f"{quote_text(texts.cut(question, most))} → {quote_text(texts.cut(answer, most))}"
         for question, answer in answered
@@ -204,42 +185,38 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
     return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
 
 
-def _results_section(results: Sequence[str], params: ContextParams) -> str | None:
-    lines = [quote_text(texts.cut(result, params.text_length)) for result in results]
+def _results_section(results: Sequence[str]) -> str | None:
+    lines = [quote_text(texts.cut(result, CONTEXT.text_length)) for result in results]
     return "How the steps out of earlier impasses ended:\n" + fenced("\n".join(lines)) if lines else None
 
 
-def parse_plan(answer: Answer, params: ContextParams = CONTEXT) -> PlanningResult:
+def parse_plan(answer: Answer) -> PlanningResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
     assessment = answer["assessment"]
-    tasks = [_task(number, task, params) for number, task in enumerate(answer["tasks"])]
-    question = text_field("question", answer["question"], params.answer_length)
-    _check(assessment, tasks, question, answer["impasse"], params)
-    reasoning = text_field("reasoning", answer["reasoning"], params.answer_length) or ""
+    tasks = [_task(number, task) for number, task in enumerate(answer["tasks"])]
+    question = text_field("question", answer["question"], CONTEXT.answer_length)
+    _check(assessment, tasks, question, answer["impasse"])
+    reasoning = text_field("reasoning", answer["reasoning"], CONTEXT.answer_length) or ""
     return PlanningResult(
         assessment,
         tuple(tasks),
         question if assessment == UNCLEAR else None,
-        _impasse(answer["impasse"], params),
+        _impasse(answer["impasse"]),
         reasoning,
     )
 
 
-def _impasse(answer: Mapping[str, Any] | None, params: ContextParams) -> Impasse | None:
+def _impasse(answer: Mapping[str, Any] | None) -> Impasse | None:
     if answer is None:
         return None
-    subgoal = text_field("impasse.subgoal", answer["subgoal"], params.answer_length)
+    subgoal = text_field("impasse.subgoal", answer["subgoal"], CONTEXT.answer_length)
     if subgoal is None:
         raise ParamError("impasse.subgoal", answer["subgoal"], "must say what to find out or make first")
     return Impasse(answer["type"], subgoal)
 
 
 def _check(
-    assessment: str,
-    tasks: Sequence[TaskPlan],
-    question: str | None,
-    impasse: Mapping[str, Any] | None,
-    params: ContextParams,
+    assessment: str, tasks: Sequence[TaskPlan], question: str | None, impasse: Mapping[str, Any] | None
 ) -> None:
     """Check that the parts of an answer agree with one another."""
     has_plan = assessment not in (UNCLEAR, IMPASSE)
@@ -248,8 +225,8 @@ def _check(
         raise ParamError("tasks", [], f"must have at least one where the assessment is {assessment}")
     if not has_plan and tasks:
         raise ParamError("tasks", objectives, f"must be empty where the assessment is {assessment}")
-    if len(tasks) > params.tasks:
-        raise ParamError("tasks", len(tasks), f"must be at most {params.tasks}: make them larger")
+    if len(tasks) > CONTEXT.tasks:
+        raise ParamError("tasks", len(tasks), f"must be at most {CONTEXT.tasks}: make them larger")
     if assessment == UNCLEAR and question is None:
         raise ParamError("question", question, "must be asked where the assessment is unclear")
     if (assessment == IMPASSE) != (impasse is not None):
@@ -263,14 +240,14 @@ def _check(
             )
 
 
-def _task(number: int, answer: Mapping[str, Any], params: ContextParams) -> TaskPlan:
+def _task(number: int, answer: Mapping[str, Any]) -> TaskPlan:
     where = f"tasks[{number}]"
-    objective = text_field(f"{where}.objective", answer["objective"], params.answer_length)
+    objective = text_field(f"{where}.objective", answer["objective"], CONTEXT.answer_length)
     if objective is None:
         raise ParamError(f"{where}.objective", answer["objective"], "must say what to do")
-    if len(answer["delta"]) > params.delta:
-        raise ParamError(f"{where}.delta", len(answer["delta"]), f"must be at most {params.delta} files")
+    if len(answer["delta"]) > CONTEXT.delta:
+        raise ParamError(f"{where}.delta", len(answer["delta"]), f"must be at most {CONTEXT.delta} files")
     delta = dict.fromkeys(project_path(f"{where}.delta", path) for path in answer["delta"])
     return TaskPlan(
-        objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], params.answer_length)
+        objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], CONTEXT.answer_length)
     )

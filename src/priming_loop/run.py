@@ -16,13 +16,7 @@ from priming.types import Progress
 from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment, with_timeout
 from priming_loop.planning import plan
-from priming_loop.session import (
-    BLOCKED,
-    DELIVERED,
-    UNVERIFIED,
-    Limits,
-    Session,
-)
+from priming_loop.session import BLOCKED, DELIVERED, UNVERIFIED, Limits, Session
 from priming_loop.session_store import LOOP, Sessions, check_folder, limits
 from priming_loop.state_machine import LAST, go_on, with_answer
 from priming_loop.steps.report import report
@@ -50,13 +44,7 @@ def run(
     """
     sessions = Sessions(environment.memory)
     session = sessions.begin(
-        objective,
-        folder,
-        limits,
-        fresh_context=fresh_context,
-        yes=environment.yes,
-        deliberate=deliberate,
-        params=environment.params,
+        objective, folder, limits, fresh_context=fresh_context, yes=environment.yes, deliberate=deliberate
     )
     with sessions.lock(session.id):
         return go_on(environment, session)

@@ -76,7 +76,6 @@ class Sessions:
         fresh_context: bool = False,
         yes: bool = False,
         deliberate: bool = False,
-        params: LoopParams = LOOP,
     ) -> Session:
         """Begin a session, and save it. Without a folder, no command can be run in it."""
         now = self.now()
@@ -85,7 +84,7 @@ class Sessions:
             raise ParamError("folder", str(folder), "must be an existing folder")
         session = Session(
             id=session_id or uuid7(now),
-            objective=_objective(objective, params),
+            objective=_objective(objective),
             folder="" if path is None else str(path),
             limits=limits,
             created_at=now,
@@ -195,19 +194,16 @@ def limits(
     depth: int | None = None,
     timeout: float | None = None,
     minutes: float | None = None,
-    params: LoopParams = LOOP,
 ) -> Limits:
-    """Limits, with the defaults of ``params`` for None; ``minutes`` None means no limit."""
+    """Limits, with the defaults of the loop for None; ``minutes`` None means no limit."""
     for name, value in (("timeout", timeout), ("budget_minutes", minutes)):
         if value is not None and not 0 < value < math.inf:
             raise ParamError(name, value, "must be a number > 0")
     return Limits(
-        attempts=params.attempts
-        if attempts is None
-        else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
-        tasks=params.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
-        depth=params.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
-        timeout=params.timeout if timeout is None else timeout,
+        attempts=LOOP.attempts if attempts is None else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
+        tasks=LOOP.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
+        depth=LOOP.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
+        timeout=LOOP.timeout if timeout is None else timeout,
         minutes=minutes,
     )
 
@@ -234,11 +230,11 @@ def _row(session: Session) -> LoopSessionRow:
     )
 
 
-def _objective(text: str, params: LoopParams) -> str:
+def _objective(text: str) -> str:
     if not check_text("objective", text).strip():
         raise ParamError("objective", text, "must say what is to be done")
-    if len(text) > params.objective:
+    if len(text) > LOOP.objective:
         raise ParamError(
-            "objective", text, f"must have at most {params.objective:,} characters: shorten the text"
+            "objective", text, f"must have at most {LOOP.objective:,} characters: shorten the text"
         )
     return text.strip()

@@ -32,6 +32,7 @@ from priming_loop.session import (
     assessment_of,
     with_task,
 )
+from priming_loop.session_store import LOOP
 from priming_loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
 
 LAST = "SUMMARY"
@@ -47,10 +48,7 @@ _RECENT = 20
 
 
 def go_on(
-    environment: LoopEnvironment,
-    session: Session,
-    parent: Session | None = None,
-    driver: TaskDriver = _AGENT,
+    environment: LoopEnvironment, session: Session, parent: Session | None = None, driver: TaskDriver = _AGENT
 ) -> Session:
     """Take step after step until the session ends, stops, waits for a person, or its driver has nothing to report."""
     turn = Turn.of(environment, driver, session, parent)
@@ -133,7 +131,7 @@ def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
         return None
     sessions = turn.sessions.of_objective(session.objective, _RECENT)
     others = [other for other in sessions if other.id != session.id]
-    return proven_plan(others, partial(is_in_use, turn.environment.memory), turn.environment.params.proven)
+    return proven_plan(others, partial(is_in_use, turn.environment.memory), LOOP.proven)
 
 
 def _left_open(session: Session) -> list[str]:
@@ -315,7 +313,7 @@ def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
 def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
     """Patterns about the objective that no task was shown."""
     tried = {key for task in session.tasks for key in task.injected}
-    most = turn.environment.params.alternatives
+    most = LOOP.alternatives
     recalled = recall(
         turn.environment.memory,
         session.objective,

@@ -16,10 +16,11 @@ from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming.text.statements.judge import judge
 from priming.text.tokens import terms
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.environment import SECONDS, Turn
 from priming_loop.lessons import is_said_by
 from priming_loop.session import Impasse, Session
+from priming_loop.session_store import LOOP
 
 _WORD = re.compile(r"\w+")
 _INQUIRIES = frozenset("learn determin discov figur understand identifi clarifi".split())  # noqa: SIM905
@@ -54,16 +55,14 @@ def _existing(turn: Turn, session_id: str) -> Session | None:
         return None
 
 
-def is_repeated(
-    memory: Namespace, subgoal: str, others: Sequence[str], params: ContextParams = CONTEXT
-) -> bool:
+def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
     """Whether a subgoal is one of these objectives, or one in other words."""
     subject = _subject(subgoal)
     for other in others:
         is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
         if is_same or (subject and subject == _subject(other)):
             return True
-    return is_said_by(memory, subgoal, others, least=params.repeated)
+    return is_said_by(memory, subgoal, others, least=CONTEXT.repeated)
 
 
 def _plain(text: str) -> str:
@@ -85,7 +84,7 @@ def _in_words(impasse: Impasse) -> str:
 def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
     """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
     why = _in_words(impasse)
-    most = turn.environment.params.subgoals
+    most = LOOP.subgoals
     if session.depth >= session.limits.depth:
         return _stuck(session, f"{why}. Subgoals may be at most {session.limits.depth} deep")
     if len(session.children) >= most:
@@ -107,7 +106,6 @@ def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
             parent=session,
             session_id=session.below,
             fresh_context=session.fresh_context,
-            params=turn.environment.params,
         )
     left = turn.seconds_left()
     if left is None:

@@ -1,15 +1,11 @@
 """The gate: the command of a task, which we run ourselves, decides whether the task is done; a report does not.
 
-A command runs without a shell, or by ``/bin/sh -c`` if it needs a shell: if it has an operator, a variable, a pattern
-or a substitution outside of quotes, sets a variable, or begins with a shell builtin such as ``cd``. It has the user's
-environment and no input, and runs in the folder of the project.
+A command runs by ``/bin/sh -c``, with the user's environment and no input, in the folder of the project.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import signal
 import subprocess
 from collections import deque
@@ -17,62 +13,19 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import IO, Protocol
+from typing import IO
 
 from priming.errors import ParamError
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.knowledge.texts import symptom as symptom
 from priming_loop.session import Verification
 
-NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""The exit statuses of a shell for such commands."""
+NOT_EXECUTABLE = 126
+"""The exit status of a shell for a command that cannot be run."""
 
-_SHELL = "/bin/sh"
 _CHUNK = 1 << 14
-_ACTS = frozenset("|&;<>()$`*?[#~!\n")
-"""Characters with a meaning to a shell outside of quotes."""
-_ACTS_QUOTED = frozenset("$`")
-_SETS = re.compile(r"\w+=")
-_BUILTINS = frozenset(
-    ("cd", "exit", "export", "eval", "exec", "set", "unset", "source", ".", ":", "ulimit", "umask", "command")
-)
-
-
-class Verifier(Protocol):
-    """Verifies a task: ``verify`` runs its command, ``ScriptedVerifier`` calls a function in this process."""
-
-    def __call__(
-        self, command: str | None, folder: Path | str, *, timeout: float, most_output: int
-    ) -> Verification:
-        """The result of a task's gate."""
-        ...
-
-
-class ScriptedVerifier:
-    """Verifies tasks without running their commands: for tests, and for programs that check their tasks themselves.
-
-    ``check`` gets the command and the folder, and returns None if the task is done, or the output of its failure.
-    """
-
-    def __init__(self, check: Callable[[str, Path], str | None]) -> None:
-        self._check = check
-
-    def __call__(
-        self, command: str | None, folder: Path | str, *, timeout: float, most_output: int
-    ) -> Verification:
-        """Call the function.
-
-        >>> verify = ScriptedVerifier(lambda command, folder: None if command == "make" else "no such target")
-        >>> verify("make all", ".", timeout=1.0, most_output=7)
-        Verification(command='make all', status='failed', exit_status=1, output='no such', seconds=0.0)
-        """
-        if command is None or not command.strip():
-            return Verification(None, "unverified")
-        _check(folder, timeout, most_output)
-        output = self._check(command, Path(folder))
-        if output is None:
-            return Verification(command, "passed", 0)
-        return Verification(command, "failed", 1, output[:most_output])
+Verify = Callable[..., Verification]
+"""How a task is verified: as ``verify`` does, or by a function of the same arguments."""
 
 
 def verify(
@@ -82,7 +35,6 @@ def verify(
     timeout: float,
     most_output: int,
     stop: Callable[[], bool] | None = None,
-    params: ContextParams = CONTEXT,
 ) -> Verification:
     """Run a task's command and return the result; a task without a command is unverified.
 
@@ -92,7 +44,6 @@ def verify(
         timeout: seconds after which it is late, and killed.
         most_output: bytes of its output that are returned: half of them from the beginning, half from the end.
         stop: called now and then; if it returns true, the command is killed and ``KeyboardInterrupt`` raised.
-        params: how often ``stop`` is called, and how long to wait for the last output.
 
     The rest of its process group is killed when it has ended, or was stopped.
 
@@ -105,43 +56,25 @@ def verify(
     _check(folder, timeout, most_output)
     began = monotonic()
     try:
-        process = _started(command, folder)
-    except _Unstartable as error:
-        return Verification(command, "failed", error.status, error.message, monotonic() - began)
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # it is too long, or contains the NUL character
+        return Verification(
+            command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}", monotonic() - began
+        )
     output = _Output(process, most_output)
-    late = not _ended(process, output, began + timeout, stop, params)
+    late = not _ended(process, output, began + timeout, stop)
     status = "late" if late else "passed" if process.returncode == 0 else "failed"
     text = output.text()
     if late:
         text = f"{text}\n" * bool(text) + f"It did not end within {timeout:g} s, and was killed."
     return Verification(command, status, None if late else process.returncode, text, monotonic() - began)
-
-
-def needs_shell(command: str) -> bool:
-    """Whether a command needs a shell.
-
-    >>> needs_shell("pytest -q 'tests/a b.py'"), needs_shell("cd app && make"), needs_shell("grep '|' x")
-    (False, True, False)
-    """
-    words = command.split(maxsplit=1)
-    if words and (words[0] in _BUILTINS or _SETS.match(words[0])):
-        return True
-    quote, escaped = "", False
-    for char in command:
-        if escaped:
-            escaped = False
-        elif char == "\\" and quote != "'":
-            escaped = True
-        elif quote:
-            if char == quote:
-                quote = ""
-            elif quote == '"' and char in _ACTS_QUOTED:
-                return True
-        elif char in "'\"":
-            quote = char
-        elif char in _ACTS:
-            return True
-    return bool(quote) or escaped
 
 
 def _check(folder: Path | str, timeout: float, most_output: int) -> None:
@@ -153,45 +86,14 @@ def _check(folder: Path | str, timeout: float, most_output: int) -> None:
         raise ParamError("most_output", most_output, "must be at least 1 byte")
 
 
-class _Unstartable(Exception):
-    """A command that cannot be run, with the status and message of a shell."""
-
-    def __init__(self, status: int, message: str) -> None:
-        self.status, self.message = status, message
-        super().__init__(message)
-
-
-def _started(command: str, folder: Path | str) -> subprocess.Popen[bytes]:
-    if "\x00" in command:
-        raise _Unstartable(NOT_EXECUTABLE, f"{command!r} cannot be run: it contains the NUL character")
-    arguments = [_SHELL, "-c", command] if needs_shell(command) else shlex.split(command)
-    try:
-        return subprocess.Popen(
-            arguments,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except FileNotFoundError:
-        raise _Unstartable(NOT_FOUND, f"{arguments[0]}: command not found") from None
-    except OSError as error:
-        raise _Unstartable(NOT_EXECUTABLE, f"{arguments[0]}: cannot be run: {error.strerror}") from None
-
-
 def _ended(
-    process: subprocess.Popen[bytes],
-    output: _Output,
-    deadline: float,
-    stop: Callable[[], bool] | None,
-    params: ContextParams,
+    process: subprocess.Popen[bytes], output: _Output, deadline: float, stop: Callable[[], bool] | None
 ) -> bool:
     """Whether the process ended in time; its group is killed when this returns or raises."""
     try:
         while (left := deadline - monotonic()) > 0:
             try:
-                process.wait(min(left, params.look) if stop else left)
+                process.wait(min(left, CONTEXT.look) if stop else left)
             except subprocess.TimeoutExpired:
                 if stop is not None and stop():
                     raise KeyboardInterrupt("the gate was stopped before it ended") from None
@@ -201,7 +103,7 @@ def _ended(
     finally:
         _kill(process.pid)
         process.wait()
-        output.close(params.drain)
+        output.close(CONTEXT.drain)
 
 
 def _kill(group: int) -> None:

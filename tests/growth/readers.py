@@ -54,7 +54,7 @@ from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
-from priming_loop import codebase, lessons, session, subgoals, verification
+from priming_loop import codebase, lessons, session, subgoals
 from priming_loop import context as loop_context
 from priming_loop.gates import guard, paths
 from priming_loop.knowledge import relevance, texts
@@ -541,7 +541,6 @@ READERS = (
         lambda text: ethos.check_messagepack("body", _bytes(text), depth=64, values=1 << 30),
         "priming_server.ethos.socket",
     ),
-    _reader("command of a task", verification.needs_shell, "priming_loop.verification"),
     _reader("complexity of an objective", loop_context.complexity, "priming_loop.context"),
     _reader("objective", session.plain_objective, "priming_loop.session"),
     _reader("output of a terminal", lambda text: texts.plain(text), "priming_loop.knowledge.texts"),

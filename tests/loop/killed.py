@@ -13,8 +13,8 @@ from priming import HashedEmbedder, Memory
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, resume, run
+from priming_loop.session import Verification
 from priming_loop.session_store import Sessions, limits
-from priming_loop.verification import ScriptedVerifier
 
 OBJECTIVE = "Mend the chair and the table"
 
@@ -64,13 +64,15 @@ def open_memory(url):
     return memory
 
 
+def verify(command, place, **_limits):
+    """A gate that looks at the file that the agent writes."""
+    if command == "true" or (Path(place) / "tried").read_text() == "2":
+        return Verification(command, "passed", 0)
+    return Verification(command, "failed", 1, "not yet")
+
+
 def environment(memory, folder):
-    """What the run works with: gates look at the file that the agent writes."""
-    verify = ScriptedVerifier(
-        lambda command, place: (
-            None if command == "true" or (place / "tried").read_text() == "2" else "not yet"
-        )
-    )
+    """What the run works with."""
     return LoopEnvironment(memory, ScriptedAgent(answers(folder)), yes=True, verify=verify)
 
 

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, resume, run
+from priming_loop.session import Verification
 from priming_loop.session_store import limits
-from priming_loop.verification import ScriptedVerifier
 
 LIMITS = limits()
 PASSES, FAILS = "true", "false"
 REMOVES = "sh -c 'rm -f left-over'"
 GATES = {PASSES: None, FAILS: "", REMOVES: None, "echo 'Still loose' && false": "Still loose"}
 """What gates print when they fail, None where they pass."""
-verify = ScriptedVerifier(lambda command, _folder: GATES[command])
+
+
+def verifier(check):
+    """A verifier that calls a function of command and folder: None if the task is done, or what its gate prints."""
+
+    def verify(command, folder, *, timeout, most_output):
+        if command is None:
+            return Verification(None, "unverified")
+        assert timeout > 0
+        output = check(command, Path(folder))
+        if output is None:
+            return Verification(command, "passed", 0)
+        return Verification(command, "failed", 1, output[:most_output])
+
+    return verify
+
+
+verify = verifier(lambda command, _folder: GATES[command])
 
 
 def statuses(session):
@@ -92,7 +111,7 @@ class Runs:
         """What a run works with; the agent's prompts are kept."""
         self.agent = ScriptedAgent(answers)
         return LoopEnvironment(
-            self.memory, self.agent, **{"yes": True, "verify": ScriptedVerifier(self._check), **changed}
+            self.memory, self.agent, **{"yes": True, "verify": verifier(self._check), **changed}
         )
 
     def run(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from priming_loop import codebase
 from priming_loop.codebase import CONTEXT, listed, look, named, read
 
 
@@ -174,10 +175,16 @@ def test_a_file_that_is_gone_or_may_not_be_read_says_nothing(project):
     assert read(project / "none.py", 100) == ""
 
 
-def test_no_more_is_listed_read_or_told_than_the_bounds_allow(project):
-    assert len(listed(project, replace(CONTEXT, listed=2))) == 2
-    assert look(project, "subtract", params=replace(CONTEXT, read=0)).relevant == ()
-    assert len(look(project, "subtract", params=replace(CONTEXT, relevant=1)).relevant) == 1
+def test_no_more_is_listed_read_or_told_than_the_bounds_allow(project, monkeypatch):
+    monkeypatch.setattr(codebase, "CONTEXT", replace(CONTEXT, relevant=1))
+    assert len(look(project, "subtract").relevant) == 1
+    monkeypatch.setattr(codebase, "CONTEXT", replace(CONTEXT, read=0))
+    assert look(project, "subtract").relevant == ()
+    monkeypatch.setattr(codebase, "CONTEXT", replace(CONTEXT, listed=2))
+    assert len(listed(project)) == 2
+
+
+def test_no_more_of_a_file_is_read_than_is_requested(project):
     assert read(project / "README.md", 3) == "A c"
 
 

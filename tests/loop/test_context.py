@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue, Memory
+from priming_loop import context
 from priming_loop.codebase import CONTEXT
 from priming_loop.context import complexity, cut, fires, gather, shown_memory
 from priming_loop.learning import lesson
@@ -296,9 +297,10 @@ def test_files_that_earlier_deliveries_name_are_relevant(memory, folder):
     assert "ledger.py" in result.codebase.relevant
 
 
-def test_a_lesson_is_shown_memory_when_and_what_within_its_length(memory):
+def test_a_lesson_is_shown_memory_when_and_what_within_its_length(memory, monkeypatch):
     key = values(memory, "failure", "a" * 500, "b" * 500)
-    shown = shown_memory(memory.get(key), replace(CONTEXT, memory_length=100))
+    monkeypatch.setattr(context, "CONTEXT", replace(CONTEXT, memory_length=100))
+    shown = shown_memory(memory.get(key))
     assert shown.text == f"{'a' * 49}… → {'b' * 49}…"
 
 

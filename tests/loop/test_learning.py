@@ -12,9 +12,9 @@ from priming_loop.acting import act
 from priming_loop.context import gather, shown_memory
 from priming_loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
 from priming_loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
-from priming_loop.verification import ScriptedVerifier, symptom
+from priming_loop.verification import symptom
 
-from .scripted_runs import delivered, planned
+from .scripted_runs import delivered, planned, verifier
 
 LIMITS = Limits(attempts=3, tasks=20, depth=2, timeout=60.0)
 PLAN = TaskPlan("Make the tests of subtract pass", ("calc.py",), "pytest -q")
@@ -447,7 +447,7 @@ def heeding(folder):
 
 def worked(memory, session, objective, folder):
     """One task from start to end, by the functions of the loop: the attempts that it took."""
-    verify = ScriptedVerifier(
+    verify = verifier(
         lambda _, folder: None if (folder / "answer.txt").read_text() == "quagga\n" else "quagga was expected"
     )
     plan = TaskPlan(objective, ("answer.txt",), "grep -qx quagga answer.txt")

@@ -6,9 +6,8 @@ from priming_loop.run import ResumeOptions
 from priming_loop.session import TaskPlan
 from priming_loop.session_store import Sessions
 from priming_loop.steps.report import report, status_of
-from priming_loop.verification import ScriptedVerifier
 
-from .scripted_runs import FAILS, PASSES, REMOVES, blocked, delivered, impasse, planned
+from .scripted_runs import FAILS, PASSES, REMOVES, blocked, delivered, impasse, planned, verifier
 
 
 @pytest.mark.parametrize("goal", ["Find out how", "find out, HOW!"])
@@ -101,7 +100,7 @@ def test_an_objective_is_reasoned_about_unless_its_plan_is_proven(runs, change):
         other = planned(("Smash the lid with a hammer", PASSES)), delivered("Hit it on the rim, hard.")
         assert runs.run(other, "Open the tin").ended == "delivered"
     if change == "failed since":
-        runs.run([delivered()] * 3, "Open the tin", verify=ScriptedVerifier(lambda *_: "stuck"))
+        runs.run([delivered()] * 3, "Open the tin", verify=verifier(lambda *_: "stuck"))
     if change == "pattern forgotten":
         (pattern,) = runs.memory.list(kinds=["pattern"])
         runs.memory.forget(pattern.key)

@@ -10,9 +10,8 @@ from priming.llm.protocol import ScriptedAgent
 from priming_loop.environment import LoopEnvironment
 from priming_loop.run import run
 from priming_loop.session_store import limits
-from priming_loop.verification import ScriptedVerifier
 
-from .scripted_runs import delivered, phase, planned
+from .scripted_runs import delivered, phase, planned, verifier
 
 SUBJECTS = {
     ("Release version 3.4", "Ship version 3.4", "Get release 3.4 out"): (
@@ -68,7 +67,7 @@ def memory(clock):
 
 def pursue(memory, folder, objective, subject):
     agent = Heeding(*subject)
-    work = LoopEnvironment(memory, ScriptedAgent(agent), yes=True, verify=ScriptedVerifier(agent.gate))
+    work = LoopEnvironment(memory, ScriptedAgent(agent), yes=True, verify=verifier(agent.gate))
     return run(work, objective, folder, limits()), agent
 
 

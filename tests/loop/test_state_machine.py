@@ -6,11 +6,9 @@ import pytest
 
 from priming.errors import AgentError
 from priming.llm.agents import CommandAgent
-from priming.llm.protocol import ScriptedAgent
-from priming_loop.environment import LoopEnvironment
 from priming_loop.run import ResumeOptions, run
 from priming_loop.session import Verification
-from priming_loop.session_store import Sessions, limits
+from priming_loop.session_store import LOOP, Sessions, limits
 from priming_loop.steps.report import status_of
 
 from .scripted_runs import (
@@ -183,7 +181,7 @@ def test_a_session_without_subgoals_ends_at_an_impasse(runs):
 
 
 def test_a_session_has_so_many_subgoals_only(runs):
-    most = LoopEnvironment(runs.memory, ScriptedAgent(())).params.subgoals
+    most = LOOP.subgoals
     goals = ("Ask the owner", "Read a manual", "Wait for rain")[:most]
     steps = [(planned(("Look", FAILS)), blocked(), impasse(goal)) for goal in goals]
     answers = [impasse("Look at the shelf"), *(answer for step in steps for answer in step)]

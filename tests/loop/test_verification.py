@@ -7,11 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from priming import ParamError
-from priming_loop.verification import ScriptedVerifier, needs_shell, verify
+from priming_loop.verification import verify
 
 LIMITS = {"timeout": 30.0, "most_output": 4_000}
 
@@ -57,7 +55,8 @@ def test_any_other_status_fails_and_tells_both_streams_in_their_order(tmp_path):
 @pytest.mark.slow
 def test_a_command_killed_by_a_signal_fails(tmp_path):
     result = verify(python("import os; os.kill(os.getpid(), 15)"), tmp_path, **LIMITS)
-    assert (result.status, result.exit_status) == ("failed", -15)
+    assert result.status == "failed"
+    assert result.exit_status in (-15, 128 + 15)  # whether the shell makes way for it, or waits
 
 
 @pytest.mark.slow
@@ -86,11 +85,15 @@ def test_a_program_that_is_not_there_is_a_failed_gate_with_the_message(tmp_path,
 def test_a_file_that_cannot_be_executed_is_a_failed_gate_with_the_message(tmp_path):
     (tmp_path / "check").write_text("exit 0")
     result = verify("./check", tmp_path, **LIMITS)
-    assert (result.status, result.exit_status, result.output) == (
-        "failed",
-        126,
-        "./check: cannot be run: Permission denied",
-    )
+    assert (result.status, result.exit_status) == ("failed", 126)
+    assert "ermission denied" in result.output
+
+
+@pytest.mark.parametrize("command", ["true \x00", f"true {'x' * 200_000}"])
+def test_what_no_system_runs_is_a_failed_gate_with_the_reason(tmp_path, command):
+    result = verify(command, tmp_path, **LIMITS)
+    assert (result.status, result.exit_status) == ("failed", 126)
+    assert "it cannot be run" in result.output
 
 
 @pytest.mark.slow
@@ -173,53 +176,3 @@ def test_a_folder_that_is_none_and_limits_out_of_range_are_refused(tmp_path):
         verify("true", tmp_path, timeout=0, most_output=1)
     with pytest.raises(ParamError, match="most_output"):
         verify("true", tmp_path, timeout=1, most_output=0)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cd app",
-        "A=1 make",
-        "make; make",
-        "make && x",
-        "a | b",
-        "a > b",
-        "echo $HOME",
-        'echo "$HOME"',
-        "ls *.py",
-        "echo `date`",
-        "echo 'open",
-    ],
-)
-def test_what_only_a_shell_understands_needs_one(command):
-    assert needs_shell(command)
-
-
-@pytest.mark.parametrize(
-    "command", ["pytest -q tests/a.py::test_b", "grep '$x | y' a", r"echo \$HOME", 'python -c "print(1)"']
-)
-def test_what_is_quoted_needs_none(command):
-    assert not needs_shell(command)
-
-
-@given(st.text(alphabet="ab '\"\\$|", max_size=12))
-def test_what_needs_no_shell_can_be_split_without_one(command):
-    if not needs_shell(command):
-        assert shlex.split(command) is not None
-
-
-def test_a_function_can_verify_instead_of_commands(tmp_path):
-    calls = []
-
-    def check(command, folder):
-        calls.append((command, folder))
-        return None if command == "make" else "no such target"
-
-    scripted = ScriptedVerifier(check)
-    assert scripted("make", str(tmp_path), **LIMITS).status == "passed"
-    failed = scripted("make all", tmp_path, timeout=1.0, most_output=7)
-    assert (failed.status, failed.exit_status, failed.output) == ("failed", 1, "no such")
-    assert scripted(None, tmp_path, **LIMITS).status == "unverified"
-    assert calls == [("make", tmp_path), ("make all", tmp_path)]
-    with pytest.raises(ParamError, match="folder"):
-        scripted("make", tmp_path / "none", **LIMITS)

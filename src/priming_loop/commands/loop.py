@@ -97,8 +97,7 @@ def resume(
         bool, Option("--yes", help="Approve what it waits for, and act without asking from then on")
     ] = False,
     answer: Annotated[
-        str | None,
-        Option("--answer", metavar="TEXT", help="The answer to its question, or another approach"),
+        str | None, Option("--answer", metavar="TEXT", help="The answer to its question, or another approach")
     ] = None,
     budget_minutes: Minutes = None,
     *,

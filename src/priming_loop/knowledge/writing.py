@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from priming_loop.codebase import CONTEXT, ContextParams
+from priming_loop.codebase import CONTEXT
 from priming_loop.knowledge.relevance import (
     BLOCKED_IN,
     FAILED,
@@ -24,17 +24,15 @@ _TRUST = "agent"
 """The trust in a lesson: that of its author."""
 
 
-def lesson(
-    kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
-) -> dict[str, Any]:
+def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[str, Any]:
     """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
 
     Its content has a line for each of its texts, so that each can be matched.
     """
-    when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
+    when, what = cut(trigger, CONTEXT.lesson), cut(resolution, CONTEXT.lesson)
     for name in (OBJECTIVE, TASK, FAILED):
         if metadata.get(name):
-            metadata[name] = cut(metadata[name], params.lesson)
+            metadata[name] = cut(metadata[name], CONTEXT.lesson)
     own = {
         name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
     }
@@ -51,9 +49,7 @@ def lesson(
     }
 
 
-def failure(
-    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
-) -> dict[str, Any] | None:
+def failure(session: Session, task: Task, project: str | None = None) -> dict[str, Any] | None:
     """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
     failed = failed_attempts(task.attempts)
     if task.status == BLOCKED:
@@ -77,17 +73,15 @@ def failure(
         HITS: 1,
         BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
     }
-    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
+    return _lesson_of(FAILURE, trigger, resolution, session, task, project, **outcome)
 
 
-def pattern(
-    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
-) -> dict[str, Any] | None:
+def pattern(session: Session, task: Task, project: str | None = None) -> dict[str, Any] | None:
     """The lesson of a delivered task: what worked, if its result says how."""
     if task.status != DELIVERED or not task.attempts:
         return None
     how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
-    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
+    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project) if how else None
 
 
 def _lesson_of(
@@ -97,14 +91,12 @@ def _lesson_of(
     session: Session,
     task: Task,
     project: str | None,
-    params: ContextParams,
     **outcome: Any,
 ) -> dict[str, Any]:
     return lesson(
         kind,
         trigger,
         resolution,
-        params=params,
         **{OBJECTIVE: session.objective, TASK: task.plan.objective},
         **outcome,
         session=session.id,

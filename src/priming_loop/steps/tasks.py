@@ -36,13 +36,7 @@ from priming_loop.session import (
 from priming_loop.session_store import LOOP, Sessions, check_folder
 from priming_loop.state_machine import LAST, go_on
 from priming_loop.steps.meta import check_seq
-from priming_loop.steps.results import (
-    SessionBegun,
-    SessionTask,
-    TaskAdded,
-    TaskFeedback,
-    TaskReply,
-)
+from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
 
 DRIVEN = "Tasks that are driven from outside."
 """The objective of a driven session that has none of its own."""
