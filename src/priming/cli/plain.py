@@ -20,7 +20,7 @@ from priming.text.quotation import json_text
 from priming.verbs.op import CHOICES, MEANINGS, Argument, Op, declaration
 from priming.verbs.rows import named
 
-Show = Callable[..., Iterable[Part]]
+Show = Callable[..., Iterable[Part] | Answer]
 Send = Callable[..., Mapping[str, Any]]
 
 SHOWN: Mapping[str, Show] = {
@@ -76,6 +76,7 @@ def plain(
     name: str | None = None,
     help: str | None = None,
     hidden: bool = False,
+    by_name: bool = False,
     **changes: Any,
 ) -> None:
     """Register the command of a verb, from its signature and docstring.
@@ -83,11 +84,13 @@ def plain(
     Args:
         app: the group of commands that it joins.
         verb: the name of a row of the table.
-        show: the lines of an answer; its keyword arguments are options of the command. None: by the answer's type.
+        show: the lines of an answer, or an answer in another shape; its keyword arguments are options of the command.
+            None: by the answer's type.
         send: arguments made of the others, which are passed to it, and of options, which are its keyword arguments.
         name: what the command is called, if not as the verb.
         help: its help, if not the first paragraph of the docstring.
         hidden: whether the help of all commands leaves it out.
+        by_name: whether all arguments are typed as options, and lists as JSON.
         changes: options by the arguments that they are for: an option of typer, or another help text; False: none.
 
     """
@@ -103,7 +106,8 @@ def plain(
             answer = getattr(memory, verb)(*first, **sent)
         shown = show or SHOWN.get(op.answers, _fields)
         chosen = {**values, **read}
-        return Answer(answer, shown(answer, **{each: chosen[each] for each in _options_of(show)}))
+        lines = shown(answer, **{each: chosen[each] for each in _options_of(show)})
+        return lines if isinstance(lines, Answer) else Answer(answer, lines)
 
     def parameters() -> list[Parameter]:
         declared = declaration(op.method)
@@ -118,7 +122,10 @@ def plain(
         meanings = {**MEANINGS, **declared.meanings}
         return [
             Parameter("store", Parameter.KEYWORD_ONLY, annotation=options.StoreOptions),
-            *(_parameter(each, argument, changes.get(each), meanings) for each, argument in typed.items()),
+            *(
+                _parameter(each, argument, changes.get(each), meanings, by_name=by_name)
+                for each, argument in typed.items()
+            ),
         ]
 
     register_lazily(app, name or op.command, run, parameters, hidden=hidden)
@@ -147,13 +154,15 @@ def _options_of(function: Callable[..., Any] | None) -> dict[str, Any]:
     }
 
 
-def _parameter(name: str, argument: Argument, change: Any, meanings: Mapping[str, str]) -> Parameter:
+def _parameter(
+    name: str, argument: Argument, change: Any, meanings: Mapping[str, str], *, by_name: bool
+) -> Parameter:
     """The parameter of typer for an argument; ``change`` is another help text for it, or an option of its own."""
     usual = REQUIRED if argument.is_required and name in REQUIRED else OPTIONS
     kind = usual.get(name) if change is None else change
     if kind is None or isinstance(kind, str):
         meaning = kind or _meaning(name, argument, meanings)
-        kind = _option(name, argument, meaning[0].upper() + meaning[1:])
+        kind = _option(name, argument, meaning[0].upper() + meaning[1:], by_name=by_name)
     is_required = argument.is_required and type(None) not in get_args(kind.__origin__)
     default = Parameter.empty if is_required else None if argument.default == () else argument.default
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
@@ -168,14 +177,15 @@ def _meaning(name: str, argument: Argument, meanings: Mapping[str, str]) -> str:
     return meaning if all(word in meaning for word in words) else f"{meaning}: {', '.join(words)}"
 
 
-def _option(name: str, argument: Argument, help: str) -> Any:
+def _option(name: str, argument: Argument, help: str, *, by_name: bool) -> Any:
     """An option of typer, or what is typed without a name if it is required and may be passed by position."""
     flag = f"--{name.replace('_', '-')}"
     complete = parse.complete(CHOICES[name]) if name in CHOICES else None
     word = _METAVARS.get(name, "NAME" if name == "name" or complete else "")
     if "bool" in argument.hint:
         return Annotated[bool, Option(f"{flag}/--no{flag[1:]}" if argument.default else flag, help=help)]
-    if "Sequence" in argument.hint or "Collection" in argument.hint:
+    is_list = "Sequence" in argument.hint or "Collection" in argument.hint
+    if is_list and not by_name:
         texts = Option(
             flag.removesuffix("s"),
             metavar=word or "TEXT",
@@ -184,9 +194,10 @@ def _option(name: str, argument: Argument, help: str) -> Any:
         )
         return Annotated[list[str] | None, texts]
     kind, metavar = next((place for hint, place in _PLACES.items() if hint in argument.hint), (str, "TEXT"))
-    if argument.is_required and argument.is_positional:
+    if argument.is_required and argument.is_positional and not by_name:
         return Annotated[kind, typer.Argument(metavar=name.upper(), help=help, autocompletion=complete)]
-    named_by = Option(flag, metavar=word or metavar, help=help, autocompletion=complete)
+    meaning, word = (f"{help}, as a JSON array", "JSON") if is_list else (help, word)
+    named_by = Option(flag, metavar=word or metavar, help=meaning, autocompletion=complete)
     return Annotated[kind if argument.is_required else kind | None, named_by]
 
 
@@ -205,6 +216,8 @@ def _read(name: str, argument: Argument, value: Any) -> Any:
         return parse.predicates(name, value) if isinstance(value, list) else parse.json_object(name, value)
     if name in _TEXTS:
         return parse.text_or_stdin(value, name)
+    if isinstance(value, str) and "Sequence" in argument.hint:
+        return parse.json_texts(name, value)
     return None if value == [] else value
 
 

@@ -2,62 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from priming.cli import records
 from priming.cli.command import BAD_INPUT, Answer, command, group
-from priming.cli.options import Limit, StoreOptions
+from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, KEY, Part, line
-from priming.cli.parse import complete, json_texts, session_or_stdin, text_or_stdin
+from priming.cli.parse import complete, session_or_stdin, text_or_stdin
+from priming.cli.plain import plain
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
 from priming.serialization import encode
-from priming_loop.commands.tasks import ValuesFile, opened
+from priming_loop.commands.tasks import ValuesFile, from_file, here, opened
 
 if TYPE_CHECKING:
     from priming.memory import Memory
-    from priming_loop.steps.results import (
-        ConnectedMemory,
-        DormantLessons,
-        LoopHealth,
-        LoopMemory,
-        RecalledLesson,
-    )
+    from priming_loop.steps.results import LoopContext, LoopMemory
 
 TYPES = ("failure", "pattern")
-Name = Annotated[str, Argument(metavar="NAME", help="Key of a memory")]
 SessionFilter = Annotated[
     str | None,
     Option("--session", metavar="SESSION", help="The session it is for, so that verdicts reach the recall"),
 ]
 
+Type = Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES))
+
 app = group("Loop")
 
 
-@command(app)
-def context(
-    store: StoreOptions,
-    objective: Annotated[
-        str, Argument(metavar="OBJECTIVE", help="What is to be done; - reads it from stdin")
-    ],
-    session: SessionFilter = None,
-) -> Answer:
-    """Show what is known about an objective: memories, the codebase, its complexity."""
-    with opened(store) as memory:
-        text = text_or_stdin(objective, "objective")
-        value = memory.loop_context(text, session=session, folder=str(Path.cwd()))
-    shown = value.memory
-    use = dict.fromkeys(shown.fired, "applies here")
-    lessons = (*shown.patterns, *shown.failures)
-    parts = [*_lines({**encode(each), "_use": use.get(each.name, "similar")} for each in lessons)]
-    parts += _memories(shown.connected)
-    parts += records.reason(value.reason)
-    codebase = {**encode(value.codebase), "complexity": value.complexity.level}
-    return Answer(value, [*parts, *_pairs(codebase)])
+def _typed(name: str, meaning: str) -> Any:
+    """A text that is typed without a name, or read from stdin."""
+    shown = f"{meaning}; - reads it from stdin"
+    return Annotated[
+        str, Argument(metavar=name.upper(), help=shown, callback=lambda text: text_or_stdin(text, name))
+    ]
 
 
 @command(app)
@@ -65,9 +46,7 @@ def store(
     options: StoreOptions,
     trigger: Annotated[str, Option("--trigger", metavar="TEXT", help="What went wrong, or when it applies")],
     resolution: Annotated[str, Option("--resolution", metavar="TEXT", help="What to do instead")],
-    type: Annotated[
-        str, Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES))
-    ] = "failure",
+    type: Annotated[str, Type] = "failure",
     source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
@@ -78,46 +57,6 @@ def store(
         except ParamError as error:
             return _rejected(name="", reason=str(error))
     return _answer(encode(reply))
-
-
-@command(app)
-def recall(
-    store: StoreOptions,
-    query: Annotated[str, Argument(metavar="QUERY", help="The question; - reads it from stdin")],
-    type: Annotated[
-        str | None,
-        Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES)),
-    ] = None,
-    limit: Limit = 5,
-    session: SessionFilter = None,
-) -> Answer:
-    """Recall failures and patterns, by relevance, effectiveness and recency."""
-    with opened(store) as memory:
-        lessons = memory.loop_recall(text_or_stdin(query, "query"), type=type, limit=limit, session=session)
-    rows = Listing(
-        (
-            _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
-            for lesson in lessons
-        ),
-        lessons.reason if isinstance(lessons, Listing) else None,
-    )
-    return Answer(rows, list(_lines(rows)) or [line(("no memories about it", DIM))])
-
-
-@command(app)
-def feedback(
-    store: StoreOptions,
-    utilized: Annotated[
-        str, Option("--utilized", metavar="JSON", help="Names of used memories, as a JSON array")
-    ],
-    injected: Annotated[
-        str, Option("--injected", metavar="JSON", help="Names of shown memories, as a JSON array")
-    ],
-) -> Answer:
-    """Report which of the shown memories were used: they helped, the others did not."""
-    used, shown = json_texts("utilized", utilized), json_texts("injected", injected)
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_feedback(used, shown)))
 
 
 @command(app)
@@ -143,44 +82,13 @@ def relate(
 
 
 @command(app)
-def connected(store: StoreOptions, name: Name) -> Answer:
-    """Show the memories that strong links lead to from a memory."""
-    with opened(store) as memory:
-        nodes = memory.loop_connected(name)
-    reason = nodes.reason if isinstance(nodes, Listing) else None
-    rows = Listing((_row(node, _hop=node.hop, _via=node.via) for node in nodes), reason)
-    return Answer(rows, list(_lines(rows)) or [line(("no strong links", DIM))])
-
-
-@command(app)
-def get(store: StoreOptions, name: Name) -> Answer:
+def get(
+    store: StoreOptions, name: Annotated[str, Argument(metavar="NAME", help="Key of a memory")]
+) -> Answer:
     """Show a memory."""
     with opened(store) as memory:
         record = _read(memory, name)
     return _answer({"error": "not found"} if record is None else encode(record))
-
-
-@command(app)
-def prune(store: StoreOptions) -> Answer:
-    """Archive failures and patterns that rarely helped."""
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_prune()))
-
-
-@command(app)
-def decay(
-    store: StoreOptions,
-    days: Annotated[
-        float | None, Option("--days", metavar="N", help="Minimum days without use; 30 by default")
-    ] = None,
-    min_uses: Annotated[
-        int | None, Option("--min-uses", metavar="N", help="Fewer verdicts than this; 2 by default")
-    ] = None,
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
-) -> Answer:
-    """List memories that have faded. Recall ranks them lower by itself, by half in seven days."""
-    with opened(store) as memory:
-        return _answer(_with_reason(memory.loop_decay(days=days, min_uses=min_uses)))
 
 
 @command(app)
@@ -218,25 +126,6 @@ def chunk(
     return _answer({"status": reply.status, "name": name, "reason": reply.reason})
 
 
-@command(app)
-def consolidate(store: StoreOptions) -> Answer:
-    """Merge failures, and patterns, that say the same."""
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_consolidate()))
-
-
-@command(app)
-def health(store: StoreOptions) -> Answer:
-    """Show the state of the loop's memory: its size, what helped, and problems."""
-    with opened(store) as memory:
-        return _answer(_with_reason(memory.loop_health()))
-
-
-def _with_reason(value: DormantLessons | LoopHealth) -> dict[str, Any]:
-    """A value in the shape of Arc, with the reason if there is one."""
-    return {name: part for name, part in encode(value).items() if name != "reason" or part}
-
-
 def _answer(value: Mapping[str, Any]) -> Answer:
     """The value; an error or a rejection has the status of bad input."""
     is_refused = "error" in value or value.get("status") == "rejected"
@@ -256,15 +145,6 @@ def _read(memory: Memory, name: str) -> LoopMemory | None:
         return memory_shape(memory.get(name))
     except NotFound:
         return None
-
-
-def _row(item: RecalledLesson | ConnectedMemory, **details: Any) -> dict[str, Any]:
-    """A memory in Arc's form, with the scores of a query."""
-    return {**encode(item.memory), **details}
-
-
-def _memories(memories: Iterable[LoopMemory]) -> Iterator[Part]:
-    return _lines(encode(memory) for memory in memories)
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
@@ -292,3 +172,61 @@ def _flat(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"
     return "none" if value in (None, "") else str(value)
+
+
+def _whole(value: Any) -> Answer:
+    """A value in the shape of Arc, with the reason if there is one."""
+    return _answer({name: part for name, part in encode(value).items() if name != "reason" or part})
+
+
+def _context(value: LoopContext) -> Answer:
+    """What is known about an objective."""
+    shown = value.memory
+    use = dict.fromkeys(shown.fired, "applies here")
+    lessons = (*shown.patterns, *shown.failures)
+    parts = [*_lines({**encode(each), "_use": use.get(each.name, "similar")} for each in lessons)]
+    parts += _lines(map(encode, shown.connected))
+    parts += records.reason(value.reason)
+    codebase = {**encode(value.codebase), "complexity": value.complexity.level}
+    return Answer(value, [*parts, *_pairs(codebase)])
+
+
+def _rows(items: Sequence[Any], empty: str) -> Answer:
+    """Memories in the form of Arc, with the figures of each."""
+    rows = Listing(
+        (_row(**encode(item)) for item in items), items.reason if isinstance(items, Listing) else None
+    )
+    return Answer(rows, list(_lines(rows)) or [line((empty, DIM))])
+
+
+def _row(memory: Mapping[str, Any], **figures: Any) -> dict[str, Any]:
+    return {**memory, **{f"_{name}": figure for name, figure in figures.items()}}
+
+
+plain(
+    app,
+    "loop_context",
+    _context,
+    send=here,
+    name="context",
+    help="Show what is known about an objective: memories, the codebase, its complexity.",
+    objective=_typed("objective", "What is to be done"),
+    session=SessionFilter,
+    cue=False,
+    folder=False,
+)
+plain(
+    app,
+    "loop_recall",
+    lambda lessons: _rows(lessons, "no memories about it"),
+    name="recall",
+    query=_typed("query", "The question"),
+    type=Annotated[str | None, Type],
+    session=SessionFilter,
+)
+plain(app, "loop_feedback", _whole, name="feedback", by_name=True)
+plain(app, "loop_connected", lambda nodes: _rows(nodes, "no strong links"), name="connected")
+plain(app, "loop_prune", _whole, name="prune")
+plain(app, "loop_decay", _whole, send=from_file, name="decay", values=ValuesFile)
+plain(app, "loop_consolidate", _whole, name="consolidate")
+plain(app, "loop_health", _whole, name="health")

@@ -14,8 +14,9 @@ from typer import Argument, Option
 
 from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
-from priming.cli.options import AgentOptions, Limit, StoreOptions
+from priming.cli.options import AgentOptions, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, lines, names
+from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.text.quotation import label
 from priming_loop.commands import arc, tasks
@@ -41,6 +42,9 @@ app.add_typer(tasks.meta_app)
 GROUPS = (app,)
 
 Objective = Annotated[str, Argument(metavar="OBJECTIVE", help="What is to be done; - reads it from stdin")]
+AnySession = Annotated[
+    str | None, Argument(metavar="[SESSION]", help="A session of the loop; default: the latest")
+]
 SessionId = Annotated[str, Argument(metavar="SESSION", help="A session of the loop, see 'loop list'")]
 Minutes = Annotated[
     float | None,
@@ -160,19 +164,6 @@ def _thought(thought: Thought) -> Iterator[Part]:
         yield line(("shown: ", DIM), *names(context.injected))
 
 
-@command(app)
-def status(
-    store: StoreOptions,
-    session: Annotated[
-        str | None, Argument(metavar="[SESSION]", help="A session; the latest by default")
-    ] = None,
-) -> Answer:
-    """Show the state of a session and its tasks."""
-    with opened(store) as memory:
-        current = memory.loop_report(session)
-    return Answer(current, _state(current))
-
-
 def _state(report: SessionReport) -> Iterator[Part]:
     from priming_loop.steps.report import describe_state
 
@@ -180,14 +171,6 @@ def _state(report: SessionReport) -> Iterator[Part]:
     yield line(report.objective, indent=2)
     yield from (_task(task) for task in report.tasks)
     yield from _next_step(report)
-
-
-@command(app, "list")
-def list_(store: StoreOptions, limit: Limit = 20) -> Answer:
-    """List sessions, latest first."""
-    with opened(store) as memory:
-        rows = memory.loop_list(limit=limit)
-    return Answer(rows, _sessions(rows))
 
 
 def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
@@ -210,9 +193,7 @@ def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
 @command(app)
 def report(
     store: StoreOptions,
-    session: Annotated[
-        str | None, Argument(metavar="[SESSION]", help="A session of the loop; default: the latest")
-    ] = None,
+    session: AnySession = None,
     *,
     form: Annotated[
         str,
@@ -327,3 +308,14 @@ def _result(memory: Memory, session: Session) -> Answer:
 
     current = report_of(Sessions(memory), session)
     return Answer(current, _report(current), FAILED if current.status is None else current.status)
+
+
+plain(
+    app,
+    "loop_report",
+    _state,
+    name="status",
+    help="Show the state of a session and its tasks.",
+    session=AnySession,
+)
+plain(app, "loop_list", _sessions, name="list")

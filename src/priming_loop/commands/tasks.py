@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -12,13 +14,14 @@ from typer import Option
 from priming.cli.command import Answer, Group, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import Part, line
-from priming.cli.parse import STDIN, json_texts, optional_text, session_or_stdin, text_or_stdin
+from priming.cli.parse import STDIN, optional_text, session_or_stdin, text_or_stdin
+from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming_loop.bound import LoopVerbs
-    from priming_loop.steps.results import TaskAdded, TaskReply
+    from priming_loop.steps.results import SessionTask, TaskAdded, TaskReply
 
 _STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
 """The exit statuses of a completed task that is not done."""
@@ -89,6 +92,12 @@ meta_app = group(
     "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
 )
 
+
+def opened(store: StoreOptions) -> LoopVerbs:
+    """Open the memory, through a running server of its store if there is one; the caller closes it."""
+    return cast("LoopVerbs", store.open())
+
+
 SessionOption = Annotated[
     str,
     Option(
@@ -99,99 +108,98 @@ SessionOption = Annotated[
     ),
 ]
 Seq = Annotated[int, Option("--seq", metavar="N", help="Number of the task")]
-Utilized = Annotated[str, Option("--utilized", metavar="JSON", help="Keys of used memories, as a JSON array")]
 
 
-@command(app, "new-session")
-def new_session(
-    store: StoreOptions,
-    objective: Annotated[
-        str | None,
-        Option("--objective", metavar="TEXT", help="The objective of its tasks; - reads it from stdin"),
-    ] = None,
-) -> Answer:
-    """Start a session whose tasks are added one by one."""
-    text = optional_text(objective, "objective")
-    with opened(store) as memory:
-        begun = memory.loop_task_new_session(text, folder=str(Path.cwd()))
-    return Answer(begun, [line(begun.session_id)])
+Obstacle = Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")]
 
 
-@command(app)
-def add(
-    store: StoreOptions,
-    session: SessionOption,
-    seq: Seq,
-    objective: Annotated[str, Option("--objective", metavar="TEXT", help="What is to be done")],
-    delta: Annotated[
-        str, Option("--delta", metavar="JSON", help="The files it concerns, as a JSON array")
-    ] = "[]",
-    injected: Annotated[
-        str,
-        Option("--injected", metavar="JSON", help="Keys of the memories shown to the agent, as a JSON array"),
-    ] = "[]",
-    verify: Annotated[
-        str | None, Option("--verify", metavar="CMD", help="The command that verifies it")
-    ] = None,
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
-) -> Answer:
-    """Add a task to a session."""
-    files, shown = json_texts("delta", delta), json_texts("injected", injected)
-    with opened(store) as memory:
-        added = memory.loop_task_add(session, seq, objective, delta=files, injected=shown, verify=verify)
-    return _answer(_without_nulls(added))
+def from_file(_sent: Mapping[str, Any], *, values: str | None = None) -> dict[str, Any]:  # noqa: ARG001
+    """Take the option of a file, whose values ``ValuesFromFile`` has read."""
+    return {}
 
 
-@command(app)
-def complete(
-    store: StoreOptions,
-    session: SessionOption,
-    seq: Seq,
-    delivered: Annotated[str, Option("--delivered", metavar="TEXT", help="What was done")],
-    utilized: Utilized = "[]",
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
-) -> Answer:
-    """Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must first say yes to it."""
-    used = json_texts("utilized", utilized)
-    with opened(store) as memory:
-        reply = memory.loop_task_complete(session, seq, delivered, utilized=used)
-    return _answer(_without_nulls(reply), _STATUS.get(reply.status, 0))
+_report = partial(plain, app, send=from_file, by_name=True, session=SessionOption, values=ValuesFile)
+"""Register the command of a report on a task."""
 
 
-@command(app)
-def block(
-    store: StoreOptions,
-    session: SessionOption,
-    seq: Seq,
-    reason: Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")],
-    utilized: Utilized = "[]",
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
-) -> Answer:
-    """Close a task as blocked: memories are judged, and the failure is stored."""
-    used = json_texts("utilized", utilized)
-    with opened(store) as memory:
-        reply = memory.loop_task_block(session, seq, reason, utilized=used)
-    return _answer(_without_nulls(reply))
+def here(_sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the folder of the command, which is that of the project."""
+    return {"folder": str(Path.cwd())}
 
 
-@command(app)
-def get(
-    store: StoreOptions,
-    session: SessionOption,
-    seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
-) -> Answer:
-    """Show the tasks of a session, or a single task."""
-    with opened(store) as memory:
-        rows = [encode(task) for task in memory.loop_task_get(session, seq=seq)]
+def _replied(reply: TaskReply | TaskAdded) -> Answer:
+    """The reply without its empty fields."""
+    return _answer({name: item for name, item in encode(reply).items() if item is not None})
+
+
+def _completed(reply: TaskReply) -> Answer:
+    return replace(_replied(reply), status=_STATUS.get(reply.status, 0))
+
+
+def _tasks(tasks: Sequence[SessionTask], *, seq: int | None = None) -> Answer:
+    rows = [encode(task) for task in tasks]
     return Answer(rows, _rows(rows)) if seq is None else _answer(rows[0])
 
 
-@command(app)
-def pending(store: StoreOptions, session: SessionOption) -> Answer:
-    """Show the open tasks of a session."""
-    with opened(store) as memory:
-        rows = [encode(task) for task in memory.loop_task_get(session) if task.status == "pending"]
-    return Answer(rows, _rows(rows))
+def _pending(tasks: Sequence[SessionTask]) -> Answer:
+    return _tasks([task for task in tasks if task.status == "pending"])
+
+
+def _whole(value: Any) -> Answer:
+    return _answer(encode(value))
+
+
+def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
+    return Answer(value, _rows([value]), status)
+
+
+def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
+    """ValuesFile for people: a line each, without empty fields."""
+    for value in values:
+        fields = encode(value)
+        pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))
+        yield line("; ".join(pairs))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+plain(
+    app,
+    "loop_task_new_session",
+    lambda begun: [line(begun.session_id)],
+    send=here,
+    name="new-session",
+    folder=False,
+    objective=Annotated[
+        str | None,
+        Option(
+            "--objective",
+            metavar="TEXT",
+            help="The objective of its tasks; - reads it from stdin",
+            callback=lambda typed: optional_text(typed, "objective"),
+        ),
+    ],
+)
+_report(verb="loop_task_add", show=_replied, name="add")
+_report(
+    verb="loop_task_complete",
+    show=_completed,
+    name="complete",
+    help="Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must say yes first.",
+)
+_report(verb="loop_task_block", show=_replied, name="block", reason=Obstacle)
+plain(app, "loop_task_get", _tasks, name="get", session=SessionOption)
+plain(
+    app,
+    "loop_task_get",
+    _pending,
+    name="pending",
+    help="Show the open tasks of a session.",
+    session=SessionOption,
+    seq=False,
+)
 
 
 @command(app)
@@ -213,59 +221,23 @@ def record(
 ) -> Answer:
     """Record how a task ended; without --success it failed."""
     with opened(store) as memory:
-        return _answer(encode(memory.loop_meta_record(session, seq, success, notes=notes)))
+        return _whole(memory.loop_meta_record(session, seq, success, notes=notes))
 
 
-@command(meta_app)
-def assess(store: StoreOptions, session: SessionOption) -> Answer:
-    """Assess whether the approach of a session works."""
-    with opened(store) as memory:
-        assessment = memory.loop_meta_assess(session)
-    return _answer({name: value for name, value in encode(assessment).items() if name != "pivot"})
-
-
-@command(meta_app, "should-pivot")
-def should_pivot(store: StoreOptions, session: SessionOption) -> Answer:
-    """Advise whether to take another approach."""
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_meta_assess(session).pivot))
-
-
-@command(meta_app, "summary")
-def outcomes(store: StoreOptions, session: SessionOption) -> Answer:
-    """Show how the tasks of a session ended."""
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_meta_summary(session)))
-
-
-@command(meta_app)
-def clear(store: StoreOptions, session: SessionOption) -> Answer:
-    """Clear the record of how tasks ended, before another approach."""
-    with opened(store) as memory:
-        return _answer(encode(memory.loop_meta_clear(session)))
-
-
-def _without_nulls(reply: TaskReply | TaskAdded) -> dict[str, Any]:
-    """A reply without its empty fields."""
-    return {name: value for name, value in encode(reply).items() if value is not None}
-
-
-def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
-    return Answer(value, _rows([value]), status)
-
-
-def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
-    """ValuesFile for people: a line each, without empty fields."""
-    for value in values:
-        fields = encode(value)
-        pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))
-        yield line("; ".join(pairs))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def opened(store: StoreOptions) -> LoopVerbs:
-    """Open the memory, through a running server of its store if there is one; the caller closes it."""
-    return cast("LoopVerbs", store.open())
+plain(
+    meta_app,
+    "loop_meta_assess",
+    lambda value: _answer({name: part for name, part in encode(value).items() if name != "pivot"}),
+    name="assess",
+    session=SessionOption,
+)
+plain(
+    meta_app,
+    "loop_meta_assess",
+    lambda value: _answer(encode(value.pivot)),
+    name="should-pivot",
+    help="Advise whether to take another approach.",
+    session=SessionOption,
+)
+plain(meta_app, "loop_meta_summary", _whole, name="summary", session=SessionOption)
+plain(meta_app, "loop_meta_clear", _whole, name="clear", session=SessionOption)
