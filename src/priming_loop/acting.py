@@ -17,7 +17,7 @@ from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
-from priming_loop.environment import DeadlineExceeded, Turn, text_field, validated_answer
+from priming_loop.environment import DeadlineExceeded, Turn, object_schema, text_field, validated_answer
 from priming_loop.gates.guard import destructive_reason
 from priming_loop.learning import learn_from_task
 from priming_loop.session import (
@@ -44,19 +44,15 @@ from priming_loop.session_store import LOOP
 PHASE = "act"
 
 _OPTIONAL = {"type": ["string", "null"]}
-_PROPERTIES = {
-    "status": {"enum": [DELIVERED, BLOCKED]},
-    "details": {"type": "string"},
-    "utilized": {"type": "array", "items": {"type": "string"}},
-    "obstacle": _OPTIONAL,
-    "learning": _OPTIONAL,
-}
-SCHEMA: Schema = {
-    "type": "object",
-    "properties": _PROPERTIES,
-    "required": list(_PROPERTIES),
-    "additionalProperties": False,
-}
+SCHEMA: Schema = object_schema(
+    {
+        "status": {"enum": [DELIVERED, BLOCKED]},
+        "details": {"type": "string"},
+        "utilized": {"type": "array", "items": {"type": "string"}},
+        "obstacle": _OPTIONAL,
+        "learning": _OPTIONAL,
+    }
+)
 """The schema of the answer."""
 
 
@@ -275,5 +271,5 @@ def learnt(turn: Turn, session: Session, task: Task) -> Session:
     """Learn from a task; a task to which no agent answered teaches nothing."""
     learnt = LearningResult()
     if task.results:
-        learnt = learn_from_task(turn.environment.memory, session, task, project=session.project)
+        learnt = learn_from_task(turn.environment.memory, session, task)
     return with_task(session, replace(task, learnt=learnt))

@@ -6,10 +6,10 @@ The agent is asked again until its answer makes sense, and gets no more time tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
@@ -69,6 +69,16 @@ class DeadlineAgent:
         if agent.params.timeout <= share:
             return agent, math.inf
         return with_timeout(agent, share), share
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has all of these properties, and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def validated_answer(
@@ -152,39 +162,24 @@ class LoopEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One process's work on a session. ``previous_seconds`` is the time worked on it before."""
+    """One process's work on a session, which stood as ``session`` when the work ``began``."""
 
     environment: LoopEnvironment
     sessions: Sessions
     driver: TaskDriver
-    began: float = 0.0
-    previous_seconds: float = 0.0
-    parent: Session | None = None
+    session: Session
+    parent: Session | None
     """The session of which this session is a subgoal."""
-    minutes: float | None = None
-
-    @classmethod
-    def of(
-        cls, environment: LoopEnvironment, driver: TaskDriver, session: Session, parent: Session | None = None
-    ) -> Turn:
-        """A turn that begins now."""
-        return cls(
-            environment,
-            Sessions(environment.memory),
-            driver,
-            environment.monotonic(),
-            session.seconds,
-            parent,
-            session.limits.minutes,
-        )
+    began: float
 
     def seconds(self) -> float:
         """The time worked on the session, in all."""
-        return self.previous_seconds + max(0.0, self.environment.monotonic() - self.began)
+        return self.session.seconds + max(0.0, self.environment.monotonic() - self.began)
 
     def seconds_left(self) -> float | None:
         """The seconds left of the session's minutes; None without a limit."""
-        return None if self.minutes is None else self.minutes * SECONDS - self.seconds()
+        minutes = self.session.limits.minutes
+        return None if minutes is None else minutes * SECONDS - self.seconds()
 
     def agent(self) -> Agent:
         """The agent, limited to the time that the session has left."""

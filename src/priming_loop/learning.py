@@ -16,7 +16,6 @@ from priming.config.values import dataclass
 from priming.config.words import LEARNED_FROM
 from priming.errors import NotFound, ParamError
 from priming.history.log import operation
-from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import draft
@@ -67,9 +66,7 @@ class _ClosedTask:
         return f"task {self.task.seq} of session {self.session.id} was {self.task.status}"
 
 
-def learn_from_task(
-    memory: Namespace, session: Session, task: Task, *, project: str | None = None
-) -> LearningResult:
+def learn_from_task(memory: Namespace, session: Session, task: Task) -> LearningResult:
     """Learn from a closed task: credit the memories that were used, and store what the task taught.
 
     A memory that was used helped; if the task is blocked, a claim of use counts against it where the gate failed. A
@@ -79,9 +76,9 @@ def learn_from_task(
     nothing.
     """
     closed = _ClosedTask(memory, session, task)
-    wrong_lesson = failure(session, task, project)
+    wrong_lesson = failure(session, task)
     recurred = _recurred(closed, wrong_lesson)
-    right_lesson = pattern(session, task, project)
+    right_lesson = pattern(session, task)
     credit = _credited(closed, recurred, _repeated(closed, right_lesson))
     wrong = _stored(closed, FAILURE, wrong_lesson, (*credit.helped, *recurred))
     right = _stored(closed, PATTERN, right_lesson, credit.helped)
@@ -100,16 +97,14 @@ def learn_from_task(
     )
 
 
-def store_patterns(
-    memory: Namespace, session: Session, *, project: str | None = None, only_new: bool = False
-) -> LearningResult:
+def store_patterns(memory: Namespace, session: Session, *, only_new: bool = False) -> LearningResult:
     """Store a pattern for each delivered task of a session that has none yet; ``only_new``: name no others."""
     stored = []
     for task in session.tasks:
         credited = () if task.learnt is None else task.learnt.helped
         closed = _ClosedTask(memory, session, task)
         if not only_new or closed.operation(PATTERN) is None:
-            arguments = pattern(session, task, project)
+            arguments = pattern(session, task)
             stored.append(_stored(closed, PATTERN, arguments, credited))
     return _summed([lesson for lesson in stored if lesson is not None])
 
@@ -185,31 +180,15 @@ def _credited(
         attempt.verified and attempt.verified.status in ("failed", "late") for attempt in task.attempts
     ):
         unused = [*claimed, *unused]
+    ids = [closed.id(part) for part in ("verdicts", "again")]
+    verdicts = lessons.judge_shown(closed.memory, used, unused, closed.reason, closed.session.id, ids)
     return LearningResult(
         helped=used,
         unused=tuple(unused),
         unknown=tuple(name for name in names if name not in keys),
-        operations=tuple(operation.id for operation in _verdicts(closed, used, unused)),
+        operations=tuple(operation.id for operation in verdicts),
         recurred=tuple(recurred),
     )
-
-
-def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -> list[Operation]:
-    """The operations of the verdicts: two if the same recall already has some of them.
-
-    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task are then
-    about the memories themselves.
-    """
-    first = closed.operation("verdicts")
-    if first is None:
-        fresh = (_fresh(closed, used, "used"), _fresh(closed, unused, "not-useful"))
-        first = _judge(closed, "verdicts", *fresh)
-    covered = {change.key for change in first.changes if change.table == "memories"} if first else set()
-    second = closed.operation("again")
-    if second is None:
-        rest = [[key for key in keys if key not in covered] for keys in (used, unused)]
-        second = _judge(closed, "again", *rest, recalled=False)
-    return [operation for operation in (first, second) if operation is not None]
 
 
 def _unquoted(name: str, shown: Collection[str]) -> str:
@@ -231,23 +210,6 @@ def _key(memory: Namespace, name: str) -> str | None:
         return get(memory, name).key
     except (NotFound, ParamError):
         return None
-
-
-def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
-    judged = lessons.judged_keys(closed.memory, keys, verdict, closed.session.id)
-    return [key for key in keys if key not in judged]
-
-
-def _judge(
-    closed: _ClosedTask, part: str, used: Sequence[str], unused: Sequence[str], *, recalled: bool = True
-) -> Operation | None:
-    """One operation of verdicts, on the recalls of the session or on none; None without verdicts."""
-    if not used and not unused:
-        return None
-    verdicts = {"used": tuple(used), "not-useful": tuple(unused)}
-    batch = VerdictBatch(verdicts, session=closed.session.id, reason=closed.reason, recalled=recalled)
-    with closed.memory.identified(closed.id(part)):
-        return record_verdicts(closed.memory, batch)
 
 
 def _stored(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +19,9 @@ from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.errors import Conflict
-from priming.history.log import log
+from priming.history.log import log, operation
 from priming.index.document import embedded_text
+from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.learning.reviews import strengthen
 from priming.maintenance.replacing import supersede
 from priming.namespace import Namespace
@@ -31,7 +33,7 @@ from priming.storage.questions import ids_of
 from priming.storage.rows import VerdictRow
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, Operation
 from priming_loop.knowledge.relevance import (
     BLOCKED_IN,
     FAILED,
@@ -240,8 +242,10 @@ def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, fl
     candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     solved = lesson.metadata.get(SOLVED)
     candidates = [record for record in candidates if record.metadata.get(SOLVED, solved) == solved]
-    own = _statement(lesson.metadata, lesson.content)
-    cosines = closeness(memory, own, [[_statement(record.metadata, record.content)] for record in candidates])
+    own = "\n".join(_parts(lesson.metadata, lesson.content))
+    cosines = closeness(
+        memory, own, [["\n".join(_parts(record.metadata, record.content))] for record in candidates]
+    )
     pairs = zip(candidates, (min(1.0, cosine) for cosine in cosines), strict=True)
     return sorted(pairs, key=lambda pair: -pair[1])
 
@@ -295,12 +299,6 @@ def _parts(metadata: Mapping[str, Any], content: str) -> tuple[str, str]:
     return first, rest
 
 
-def _statement(metadata: Mapping[str, Any], content: str) -> str:
-    """The trigger and the resolution of a lesson; of another memory its content."""
-    texts = [metadata.get(name) for name in (TRIGGER, RESOLUTION)]
-    return "\n".join(map(str, texts)) if all(isinstance(text, str) for text in texts) else content
-
-
 def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
     """The active memories of a kind whose whole text is nearest to ``text``, nearest first."""
     (vector,) = memory.embedder.embed([text])
@@ -321,8 +319,8 @@ def _strengthen(
 ) -> StoredLesson:
     """Count a repeated lesson as used, and helpful if it helped; raise its weight where verdicts do so."""
     message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
-    operation = strengthen(memory, record, has_helped=has_helped, reason=reason, message=message)
-    return StoredLesson(record.key, STRENGTHENED, operation, cosine)
+    strengthened = strengthen(memory, record, has_helped=has_helped, reason=reason, message=message)
+    return StoredLesson(record.key, STRENGTHENED, strengthened, cosine)
 
 
 def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
@@ -338,3 +336,36 @@ def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session:
             if any(row.verdict == verdict for row in rows):
                 judged.add(key)
         return judged
+
+
+def judge_shown(
+    memory: Namespace,
+    used: Sequence[str],
+    unused: Sequence[str],
+    reason: str,
+    session: str | None = None,
+    ids: Sequence[str] = (),
+) -> list[Operation]:
+    """Judge memories that were shown; the operations are two if the same recall already has some of the verdicts.
+
+    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task are then
+    about the memories themselves. ``ids`` are those of the two operations: what the log has is not done again.
+    """
+    operations = [operation(memory, each) for each in ids] or [None, None]
+    covered: set[str] = set()
+    for place, earlier in enumerate(operations):
+        if earlier is None:
+            verdicts = {
+                verdict: tuple(
+                    key
+                    for key in keys
+                    if key not in (covered if place else judged_keys(memory, keys, verdict, session))
+                )
+                for verdict, keys in (("used", used), ("not-useful", unused))
+            }
+            batch = VerdictBatch(verdicts, session=session, reason=reason, recalled=not place)
+            with memory.identified(ids[place]) if ids else nullcontext():
+                operations[place] = record_verdicts(memory, batch) if any(verdicts.values()) else None
+        done = operations[place]
+        covered = {change.key for change in done.changes if change.table == "memories"} if done else set()
+    return [each for each in operations if each is not None]

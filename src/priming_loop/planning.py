@@ -13,7 +13,7 @@ from priming.text.quotation import quote_text
 from priming.text.statements.judge import judge
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
-from priming_loop.environment import text_field, validated_answer
+from priming_loop.environment import object_schema, text_field, validated_answer
 from priming_loop.gates.paths import project_path
 from priming_loop.knowledge import texts
 from priming_loop.session import (
@@ -37,18 +37,9 @@ _NAME_GATES = (
 _TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-_TASK = _object({"objective": _TEXT, "delta": {"type": "array", "items": _TEXT}, "verify": _OPTIONAL})
-_STUCK = {**_object({"type": {"enum": list(IMPASSES)}, "subgoal": _TEXT}), "type": ["object", "null"]}
-SCHEMA: Schema = _object(
+_TASK = object_schema({"objective": _TEXT, "delta": {"type": "array", "items": _TEXT}, "verify": _OPTIONAL})
+_STUCK = {**object_schema({"type": {"enum": list(IMPASSES)}, "subgoal": _TEXT}), "type": ["object", "null"]}
+SCHEMA: Schema = object_schema(
     {
         "assessment": {"enum": list(ASSESSMENTS)},
         "tasks": {"type": "array", "items": _TASK},

@@ -50,12 +50,6 @@ def run(
         return go_on(environment, session)
 
 
-def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -> Thought:
-    """Gather the context of an objective and plan; nothing is done, learnt or saved."""
-    gathered = gather(memory, objective, folder, session=None)
-    return Thought(gathered, plan(agent, gathered, assess(())))
-
-
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
     """A person's contribution to a resumed session: approval, an answer, more minutes."""
@@ -136,12 +130,9 @@ def _active(sessions: Sessions, session: Session) -> Session:
     """The session in progress: the last in the chain of subgoals."""
     if session.below is None:
         return session
-    try:
-        child = sessions.get(session.below)
-    except NotFound:  # killed before the child began
-        return session
+    child = sessions.find(session.below)  # none, if killed before it began
     # A child may have ended before its parent could read its outcome.
-    return session if child.state == LAST else _active(sessions, child)
+    return session if child is None or child.state == LAST else _active(sessions, child)
 
 
 def _resumed(session: Session, options: ResumeOptions) -> Session:
@@ -203,7 +194,8 @@ def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent |
         agent: the agent.
 
     """
-    return think(memory, _timed(agent, LOOP.timeout), objective, _folder(folder))
+    gathered = gather(memory, objective, _folder(folder), session=None)
+    return Thought(gathered, plan(_timed(agent, LOOP.timeout), gathered, assess(())))
 
 
 def loop_run(

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from priming.config.ids import uuid7
 from priming.config.values import dataclass
@@ -71,32 +72,24 @@ class Sessions:
         *,
         parent: Session | None = None,
         session_id: str | None = None,
-        state: str = "INIT",
-        approved: bool = False,
-        fresh_context: bool = False,
-        yes: bool = False,
-        deliberate: bool = False,
+        **own: Any,
     ) -> Session:
-        """Begin a session, and save it. Without a folder, no command can be run in it."""
+        """Begin a session, with other fields of its ``own``, and save it. Without a folder, it runs no command."""
         now = self.now()
         path = None if folder is None else Path(folder).absolute()
         if path is not None and not path.is_dir():
             raise ParamError("folder", str(folder), "must be an existing folder")
         session = Session(
             id=session_id or uuid7(now),
-            objective=_objective(objective),
+            objective=check_objective(objective).strip(),
             folder="" if path is None else str(path),
             limits=limits,
             created_at=now,
             updated_at=now,
-            state=state,
             parent=None if parent is None else parent.id,
             depth=0 if parent is None else parent.depth + 1,
             project=None if path is None else path.name or None,
-            fresh_context=fresh_context,
-            approved=approved,
-            yes=yes,
-            deliberate=deliberate,
+            **own,
         )
         with self.memory.lock:
             self.memory.store.save(self.memory.namespace, _row(session), new=True)
@@ -115,25 +108,25 @@ class Sessions:
 
     def get(self, session_id: str) -> Session:
         """The session of an id."""
-        with self.memory.lock:
-            row = self._stored(check_text("session", session_id))
-        if row is None:
+        session = self.find(check_text("session", session_id))
+        if session is None:
             listed = nearest_first(session_id, [other.id for other in self._rows(PAGE_LIMIT)])[:_LISTED]
             latest = f" (there are {', '.join(listed)})" if listed else ""
             raise NotFound(
                 f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}{latest}:"
                 " 'priming loop list' shows them"
             )
-        return _parsed(row)
+        return session
 
-    def has(self, session_id: str) -> bool:
-        """Whether there is a session of this id."""
+    def find(self, session_id: str) -> Session | None:
+        """The session of an id, unless it never began or was erased with a memory."""
         with self.memory.lock:
-            return self._stored(session_id) is not None
+            rows = self.memory.store.rows(self.memory.namespace, LoopSessionRow, ids=[session_id])
+        return next(map(_parsed, rows), None)
 
-    def _stored(self, session_id: str) -> LoopSessionRow | None:
-        rows = self.memory.store.rows(self.memory.namespace, LoopSessionRow, ids=[session_id])
-        return next(iter(rows), None)
+    def children(self, session: Session) -> list[Session]:
+        """The sessions of the subgoals of a session."""
+        return [child for child in map(self.find, session.children) if child is not None]
 
     def root(self, session_id: str) -> Session:
         """The session at the top, of which a session is a subgoal, or the session itself."""
@@ -230,11 +223,11 @@ def _row(session: Session) -> LoopSessionRow:
     )
 
 
-def _objective(text: str) -> str:
+def check_objective(text: str) -> str:
+    """The text of what is to be done, which must say something."""
     if not check_text("objective", text).strip():
         raise ParamError("objective", text, "must say what is to be done")
     if len(text) > LOOP.objective:
-        raise ParamError(
-            "objective", text, f"must have at most {LOOP.objective:,} characters: shorten the text"
-        )
-    return text.strip()
+        rule = f"must have at most {LOOP.objective:,} characters: shorten the text"
+        raise ParamError("objective", text, rule)
+    return text

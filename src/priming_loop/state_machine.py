@@ -32,7 +32,7 @@ from priming_loop.session import (
     assessment_of,
     with_task,
 )
-from priming_loop.session_store import LOOP
+from priming_loop.session_store import LOOP, Sessions
 from priming_loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
 
 LAST = "SUMMARY"
@@ -51,7 +51,8 @@ def go_on(
     environment: LoopEnvironment, session: Session, parent: Session | None = None, driver: TaskDriver = _AGENT
 ) -> Session:
     """Take step after step until the session ends, stops, waits for a person, or its driver has nothing to report."""
-    turn = Turn.of(environment, driver, session, parent)
+    sessions = Sessions(environment.memory)
+    turn = Turn(environment, sessions, driver, session, parent, environment.monotonic())
     while session.state != LAST:
         stop = turn.stop_reason()
         if stop is None:
@@ -338,11 +339,9 @@ def _learn(turn: Turn, session: Session) -> Session:
     elif session.without_progress and session.parent is not None:
         own = LearningResult()  # the session above gives up too, and learns from it
     elif session.ended == "pivot":
-        own = learn_from_task(
-            memory, session, failed_approach(session, turn.sessions.now()), project=session.project
-        )
+        own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
     else:
-        own = store_patterns(memory, session, project=session.project)
+        own = store_patterns(memory, session)
     earlier = session.learnt
     total = own if earlier is None else LearningResult(*map(add, astuple(earlier), astuple(own)))
     return replace(session, state=LAST, learnt=total)

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from priming.config.ids import uuid7
 from priming.core.when import stem
-from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming.text.statements.judge import judge
 from priming.text.tokens import terms
@@ -36,23 +35,14 @@ def without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | No
     members = [session]
     while members[-1].parent is not None:
         members.append(turn.sessions.get(members[-1].parent))
-    earlier = [_existing(turn, child) for member in members for child in member.children]
-    subgoals = [child for child in earlier if child is not None]
+    subgoals = [child for member in members for child in turn.sessions.children(member)]
     goals = [member.objective for member in (*members, *subgoals)]
     if is_repeated(turn.environment.memory, impasse.subgoal, goals):
         return f"The impasse makes no progress. This subgoal was open before: {_in_words(impasse)}"
-    last = _existing(turn, session.children[-1]) if session.children else None
+    last = turn.sessions.find(session.children[-1]) if session.children else None
     if last is not None and not last.tasks:
         return f"The impasse makes no progress. The last subgoal led to no task: {last.objective}"
     return None
-
-
-def _existing(turn: Turn, session_id: str) -> Session | None:
-    """A session, unless it never began or was erased with a memory."""
-    try:
-        return turn.sessions.get(session_id)
-    except NotFound:
-        return None
 
 
 def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
@@ -96,17 +86,14 @@ def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
 def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
     """The session of a subgoal, begun if necessary, with the time that is left."""
     assert session.below is not None, "set before"
-    try:
-        child = turn.sessions.get(session.below)
-    except NotFound:
-        child = turn.sessions.begin(
-            subgoal,
-            session.folder,
-            session.limits,
-            parent=session,
-            session_id=session.below,
-            fresh_context=session.fresh_context,
-        )
+    child = turn.sessions.find(session.below) or turn.sessions.begin(
+        subgoal,
+        session.folder,
+        session.limits,
+        parent=session,
+        session_id=session.below,
+        fresh_context=session.fresh_context,
+    )
     left = turn.seconds_left()
     if left is None:
         return child

@@ -7,7 +7,7 @@ import pytest
 from priming import Memory
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming_loop.run import ResumeOptions, resume, run, think
+from priming_loop.run import ResumeOptions, loop_think, resume, run
 from priming_loop.session_store import Sessions, limits
 from priming_loop.steps.report import next_command, report, status_of, summarise
 
@@ -100,7 +100,7 @@ def test_a_session_that_was_delivered_has_nothing_left_to_do(runs):
 def test_thinking_keeps_and_learns_nothing(runs):
     work = runs.work([planned(("Mend it", PASSES))])
     before = runs.memory.log()
-    thought = think(runs.memory, work.agent, "Mend what is broken", runs.folder)
+    thought = loop_think(runs.memory, "Mend what is broken", str(runs.folder), agent=work.agent)
     assert (thought.context.objective, thought.reasoned.tasks[0].objective) == (
         "Mend what is broken",
         "Mend it",

@@ -139,13 +139,13 @@ def allow(
 @command(app)
 def think(store: StoreOptions, objective: Objective, *, options: AgentOptions) -> Answer:
     """Gather the context and reason, without acting, learning or storing."""
-    from priming_loop.run import think as think_about
+    from priming_loop.run import loop_think
     from priming_loop.session_store import LOOP
 
     agent = _agent(options, LOOP.timeout)
     text = parse.text_or_stdin(objective, "objective")
     with store.open_file() as memory, interrupts():
-        thought = think_about(memory, agent, text, Path.cwd())
+        thought = loop_think(memory, text, str(Path.cwd()), agent=agent)
     return Answer(thought, _thought(thought))
 
 

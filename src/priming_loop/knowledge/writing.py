@@ -49,7 +49,7 @@ def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[st
     }
 
 
-def failure(session: Session, task: Task, project: str | None = None) -> dict[str, Any] | None:
+def failure(session: Session, task: Task) -> dict[str, Any] | None:
     """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
     failed = failed_attempts(task.attempts)
     if task.status == BLOCKED:
@@ -73,25 +73,19 @@ def failure(session: Session, task: Task, project: str | None = None) -> dict[st
         HITS: 1,
         BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
     }
-    return _lesson_of(FAILURE, trigger, resolution, session, task, project, **outcome)
+    return _lesson_of(FAILURE, trigger, resolution, session, task, **outcome)
 
 
-def pattern(session: Session, task: Task, project: str | None = None) -> dict[str, Any] | None:
+def pattern(session: Session, task: Task) -> dict[str, Any] | None:
     """The lesson of a delivered task: what worked, if its result says how."""
     if task.status != DELIVERED or not task.attempts:
         return None
     how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
-    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project) if how else None
+    return _lesson_of(PATTERN, task.plan.objective, how, session, task) if how else None
 
 
 def _lesson_of(
-    kind: str,
-    trigger: str,
-    resolution: str,
-    session: Session,
-    task: Task,
-    project: str | None,
-    **outcome: Any,
+    kind: str, trigger: str, resolution: str, session: Session, task: Task, **outcome: Any
 ) -> dict[str, Any]:
     return lesson(
         kind,
@@ -105,7 +99,7 @@ def _lesson_of(
         **{DELTA: list(task.plan.delta)},
         verify=task.plan.verify,
         attempts=len(task.attempts),
-        project=project,
+        project=session.project,
     )
 
 

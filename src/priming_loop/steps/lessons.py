@@ -8,7 +8,6 @@ from priming.config.params.laws import SCORE
 from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
-from priming.learning import feedback
 from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.recall.records import get
@@ -20,7 +19,7 @@ from priming_loop.knowledge.neighbours import neighbors
 from priming_loop.knowledge.relevance import RESOLUTION, TRIGGER, recurrence
 from priming_loop.knowledge.writing import FAILURE, PATTERN, lesson
 from priming_loop.learning import store_patterns
-from priming_loop.session_store import Sessions, check_folder
+from priming_loop.session_store import Sessions, check_folder, check_objective
 from priming_loop.steps.results import (
     ChunkReply,
     ConnectedMemory,
@@ -58,7 +57,7 @@ def loop_context(
             may name it.
 
     """
-    objective = _objective(objective)
+    check_objective(objective)
     gathered = gather(memory, objective, check_folder(folder), session=session, cue=cue)
     failures, patterns, connected = (
         tuple(memory_shape(get(memory, shown.key)) for shown in part)
@@ -130,7 +129,7 @@ def loop_chunk(
     """
     if session is not None and (task, outcome, approach) == (None, None, None):
         current = Sessions(memory).get(session)
-        learnt = store_patterns(memory, current, project=current.project, only_new=True)
+        learnt = store_patterns(memory, current, only_new=True)
         status = ADDED if learnt.stored else STRENGTHENED if learnt.strengthened else SKIPPED
         reason = "" if status != SKIPPED else "no task was delivered whose pattern is not stored yet"
         return ChunkReply(status, learnt.stored, learnt.strengthened, reason)
@@ -188,16 +187,7 @@ def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence
     missing += [name for name in dict.fromkeys(utilized) if name not in injected]
     used = [name for name in existing if name in utilized]
     unused = [name for name in existing if name not in utilized]
-    repeated = {
-        *lessons.judged_keys(memory, used, "used", None),
-        *lessons.judged_keys(memory, unused, "not-useful", None),
-    }
-    for again in (False, True):
-        good, bad = (tuple(name for name in names if (name in repeated) is again) for names in (used, unused))
-        if good or bad:
-            verdicts = {"used": good, "not-useful": bad}
-            batch = feedback.VerdictBatch(verdicts, reason="loop feedback", recalled=not again)
-            feedback.record_verdicts(memory, batch)
+    lessons.judge_shown(memory, used, unused, "loop feedback")
     return FeedbackReply(len(used), len(unused), tuple(missing))
 
 
@@ -230,12 +220,6 @@ def memory_shape(record: MemoryRecord) -> LoopMemory:
         created_at=record.recorded_at,
         source=record.source or "",
     )
-
-
-def _objective(text: str) -> str:
-    if not check_text("objective", text).strip():
-        raise ParamError("objective", text, "must say what is to be done")
-    return text
 
 
 def _check_type(type: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from priming.core.metacognition import Assessment
-from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming_loop.session import Attempt, LearningResult, Session, Task, assessment_of
 from priming_loop.session_store import Sessions
@@ -105,7 +104,7 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
         advice=assessment.advice,
         line=_progress(session, assessment),
         seconds=session.seconds,
-        children=tuple(report(sessions, child) for child in _children(sessions, session)),
+        children=tuple(report(sessions, child) for child in sessions.children(session)),
         proven=session.proven,
         next_command=next_command(session),
     )
@@ -151,14 +150,6 @@ def next_command(session: Session) -> str | None:
 
 def _all(results: list[LearningResult], field: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for result in results for key in getattr(result, field)))
-
-
-def _children(sessions: Sessions, session: Session) -> Iterator[Session]:
-    for child_id in session.children:
-        try:
-            yield sessions.get(child_id)
-        except NotFound:  # it had not begun yet, or was erased with a memory
-            continue
 
 
 def describe_assessment(assessment: Assessment) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from priming.config.values import dataclass
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
@@ -24,16 +23,14 @@ from priming_loop.session import (
     ActionResult,
     Attempt,
     LearningResult,
-    Limits,
     PlanningResult,
     Session,
     Task,
     TaskPlan,
     Verification,
-    Wait,
     with_task,
 )
-from priming_loop.session_store import LOOP, Sessions, check_folder
+from priming_loop.session_store import Sessions, check_folder, check_objective, limits
 from priming_loop.state_machine import LAST, go_on
 from priming_loop.steps.meta import check_seq
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
@@ -58,13 +55,12 @@ def loop_task_new_session(
 
     """
     sessions, requested = Sessions(memory), memory.requested_id
-    if requested is not None and sessions.has(requested):
+    if requested is not None and sessions.find(requested):
         return SessionBegun(requested)  # the answer to the same call was lost
-    limits = Limits(LOOP.attempts, LOOP.tasks, LOOP.depth, LOOP.timeout)
     session = sessions.begin(
         DRIVEN if objective is None else objective,
         check_folder(folder),
-        limits,
+        limits(),
         session_id=requested,
         state="ACT",
         approved=True,
@@ -97,8 +93,7 @@ def loop_task_add(
 
     """
     check_seq(seq)
-    if not check_text("objective", objective).strip():
-        raise ParamError("objective", objective, "must say what is to be done")
+    check_objective(objective)
     sessions = Sessions(memory)
     with sessions.lock(sessions.root(session).id):
         current = sessions.get(session)
@@ -145,7 +140,7 @@ def loop_task_complete(
 
     """
     details = check_text("delivered", delivered)
-    return _reply(_reported(memory, session, seq, ActionResult(DELIVERED, details, tuple(utilized))))
+    return _reported(memory, session, seq, ActionResult(DELIVERED, details, tuple(utilized)))
 
 
 def loop_task_block(
@@ -162,7 +157,7 @@ def loop_task_block(
     """
     if not check_text("reason", reason).strip():
         raise ParamError("reason", reason, "must say what blocks the task")
-    return _reply(_reported(memory, session, seq, ActionResult(BLOCKED, "", tuple(utilized), reason)))
+    return _reported(memory, session, seq, ActionResult(BLOCKED, "", tuple(utilized), reason))
 
 
 def loop_task_get(memory: Namespace, session: str, *, seq: int | None = None) -> list[SessionTask]:
@@ -204,17 +199,7 @@ def loop_task_close(
     return loop_task_complete(memory, session, seq, delivered, utilized=utilized)
 
 
-@dataclass(frozen=True, slots=True)
-class _ReportedTask:
-    """A task after a report on it, the verification if its gate ran, and the yes that it waits for."""
-
-    session: str
-    task: Task
-    verified: Verification | None = None
-    waits: Wait | None = None
-
-
-def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult) -> _ReportedTask:
+def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult) -> TaskReply:
     """Go on with a session by a report on one of its tasks, as far as the report leads."""
     sessions = Sessions(memory)
     with sessions.lock(sessions.root(session_id).id):
@@ -233,8 +218,7 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
             )
         session = go_on(LoopEnvironment(memory), session, driver=ReportDriver(seq, result))
     number, task = max(0, len(task.attempts) - 1), _task_of(session, seq)
-    waits = session.waits if session.waits is not None and session.waits.seq == seq else None
-    return _ReportedTask(session.id, task, task.attempts[number].verified if is_open else None, waits)
+    return _reply(session, task, task.attempts[number].verified if is_open else None)
 
 
 def _reopened(session: Session) -> Session:
@@ -253,12 +237,12 @@ def _with_open_attempt(sessions: Sessions, task: Task) -> Task:
     return replace(task, attempts=(*task.attempts[:-1], last))
 
 
-def _reply(reported: _ReportedTask) -> TaskReply:
-    task = reported.task
-    reply = TaskReply(STATUS[task.status], task.status == DELIVERED, reported.verified)
-    if reported.waits is not None:
-        command = f"'priming loop allow {reported.session} --seq {task.seq}'"
-        reason = f"{reported.waits.about}; once a person has typed {command}, report it again"
+def _reply(session: Session, task: Task, verified: Verification | None) -> TaskReply:
+    """The answer to a report, with the verification if the gate ran."""
+    reply = TaskReply(STATUS[task.status], task.status == DELIVERED, verified)
+    if session.waits is not None and session.waits.seq == task.seq:
+        command = f"'priming loop allow {session.id} --seq {task.seq}'"
+        reason = f"{session.waits.about}; once a person has typed {command}, report it again"
         return replace(reply, status="waiting", attempt=task.attempts[-1].number, reason=reason)
     if task.status == "pending":
         return replace(reply, attempt=task.attempts[-1].number)
