@@ -193,16 +193,14 @@ class Namespace:
         key = check_key(key)
         record = record_named(self.store, self.namespace, key, now or self.now())
         if record is None:
-            near = ", ".join(self._similar_keys(key)[:3])
+            words = key.replace("-", " ").replace(":", " ")
+            similar = page_of(self.store, self.namespace, self.now(), words=words, limit=3)
+            near = ", ".join(row.key for row in similar)
             raise self.not_found(
                 f"there is no memory {key!r} in {self.namespace!r}"
                 + (f": did you mean {near}?" if near else "")
             )
         return record
-
-    def _similar_keys(self, key: str) -> list[str]:
-        words = key.replace("-", " ").replace(":", " ")
-        return [row.key for row in page_of(self.store, self.namespace, self.now(), words=words, limit=3)]
 
     def must_wait(self, texts: int, *, later: bool = False) -> bool:
         """Whether so many new texts are stored without their vectors, which follow.

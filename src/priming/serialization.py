@@ -84,14 +84,10 @@ def _encode_fields(names: tuple[str, ...], value: Any) -> dict[str, Any]:
     return {name: encode(getattr(value, name)) for name in names}
 
 
-def _encode_time(value: datetime) -> str:
-    return value.astimezone(UTC).isoformat()
-
-
 _ENCODERS: tuple[tuple[type, Coder], ...] = (
     (float, lambda value: value if math.isfinite(value) else None),
     (Path, str),
-    (datetime, _encode_time),
+    (datetime, lambda value: value.astimezone(UTC).isoformat()),
     (Mapping, lambda value: {str(name): encode(item) for name, item in value.items()}),
     (Set, lambda value: sorted(map(encode, value))),
     (Sequence, lambda value: list(map(encode, value))),

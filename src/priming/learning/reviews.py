@@ -78,7 +78,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
     records = [
         record
         for record in page
-        if expected_loss(record) > _WORTH and _days_recorded(record, now) >= _YOUNG_DAYS
+        if expected_loss(record) > _WORTH and days_between(record.recorded_at or now, now) >= _YOUNG_DAYS
     ]
     if not records:
         return memory.listed([])
@@ -118,11 +118,6 @@ def expected_loss(record: MemoryRecord) -> float:
     """
     good = max(0, record.use.uses - record.use.failed - record.use.overridden)
     return 1.0 - (1.0 - record.importance) * (1.0 - float(priority_score(record.priority))) / (1.0 + good)
-
-
-def _days_recorded(record: MemoryRecord, now: datetime) -> float:
-    """The days since a memory was recorded."""
-    return days_between(record.recorded_at or now, now)
 
 
 def _last_practice(forgetting: str, record: MemoryRecord) -> datetime | None:

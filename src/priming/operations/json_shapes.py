@@ -242,13 +242,9 @@ def schema_of(hint: Any) -> JsonSchema:
     schema = _answer(hint, defs)
     if "$ref" in schema and defs:
         name = schema["$ref"].rpartition("/")[2]
-        if not _refers(defs, name):
+        if f'"#/$defs/{name}"' not in json.dumps(defs, default=str):
             schema = defs.pop(name)
     return {**schema, **({"$defs": defs} if defs else {})}
-
-
-def _refers(defs: Mapping[str, JsonSchema], name: str) -> bool:
-    return f'"#/$defs/{name}"' in json.dumps(defs, default=str)
 
 
 def _answer(hint: Any, defs: dict[str, JsonSchema]) -> JsonSchema:

@@ -59,12 +59,8 @@ def format_excerpt(hit: Hit, spans: Iterable[tuple[int, int]]) -> str:
         text = text + part if start == end else text.rstrip() + _GAP + part.lstrip()
         end = after
     text = text.lstrip() if end == len(content) else f"{text.strip()} …"
-    return _line(hit.memory, text, hit.superseded_by is not None, _part_note(hit.memory))
-
-
-def _part_note(record: MemoryRecord) -> str:
-    """What says that a line tells a part of a long text."""
-    return f" (in part: get tells all {len(record.content):,} characters)"
+    note = f" (in part: get tells all {len(content):,} characters)"
+    return _line(hit.memory, text, hit.superseded_by is not None, note)
 
 
 def format_name(record: MemoryRecord, *, superseded: bool = False) -> str:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, field
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -184,18 +184,12 @@ def encode_flow(flow: StoredTrace) -> bytes:
         "rows": r.n,
         "links": int(r.rate.size),
         "relations": r.relations,
-        "params": _constants(r.params),
+        "params": asdict(r.params),
         "active": flow.active,
         "reasons": [*flow.reasons.items()],
     }
     arrays = b"".join(np.ascontiguousarray(getattr(r, name), kind).tobytes() for name, kind in _ARRAYS)
     return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _COMPRESSION)
-
-
-@lru_cache(maxsize=8)
-def _constants(params: SpreadParams) -> Mapping[str, Any]:
-    """The constants of a spread by name; a process uses few sets of constants."""
-    return asdict(params)
 
 
 def decode_flow(nodes: Sequence[str], packed: bytes) -> StoredTrace:

@@ -131,13 +131,10 @@ def _contradictions_across_stores(
     pairs = []
     for i, j in combinations([i for i in range(len(candidates)) if i not in duplicates], 2):
         apart = candidates[i].store == candidates[j].store or is_apart(scopes[i], scopes[j])
-        if not apart and not keys[i].isdisjoint(keys[j]) and _contradict(memories[i], memories[j]):
-            pairs.append((i, j))
+        if not apart and not keys[i].isdisjoint(keys[j]):
+            change = judge(memories[i].content, memories[j].content)
+            pairs += [(i, j)] if change.kind == "changes" else []
     return pairs
-
-
-def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
-    return judge(a.content, b.content).kind == "changes"
 
 
 PositionPair = tuple[int, int]

@@ -123,7 +123,8 @@ def compare_behaviors(
     parts = ComparedBehaviour.of(new.content, new.when)
     text = contrast(new.content, wrong)
     comparisons = (_compare(new, text, parts, record) for record in existing)
-    return sorted(comparisons, key=_by_nearness)
+    # Among equals the older comes first, by the order of the store.
+    return sorted(comparisons, key=lambda near: (-near.similarity, near.scopes != "equal"))
 
 
 def _compare(new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord) -> BehaviorComparison:
@@ -284,11 +285,6 @@ def _both(old: Any, new: Any) -> Any:
 def _by_precedence(near: BehaviorComparison) -> tuple[bool, int]:
     repeats = near.placement == "merge" and near.scopes == "equal"
     return not repeats, _DECISIONS.index(near.placement)
-
-
-def _by_nearness(near: BehaviorComparison) -> tuple[float, bool]:
-    """The sort key: the most similar first, then the same scope, then the older in the order of the store."""
-    return -near.similarity, near.scopes != "equal"
 
 
 def _links(near: BehaviorComparison) -> list[RuleLink]:
