@@ -8,7 +8,7 @@ comes from the caller is bound, never written into the SQL.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
@@ -254,15 +254,6 @@ class Clauses(ABC):
     @abstractmethod
     def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
         """Whether a value of the user's metadata satisfies a comparison."""
-
-
-def insertion(table: str, columns: Collection[str]) -> str:
-    """Return the statement that inserts a row of these columns.
-
-    >>> insertion("tokens", ("id", "name"))
-    'INSERT INTO tokens (id, name) VALUES (?, ?)'
-    """
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def searched_text(heading: str | None, content: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from string import ascii_lowercase, ascii_uppercase
@@ -308,6 +308,15 @@ def _shown(dialect: Dialect, where: Mapping[str, Any]) -> Selected:
         f" WHERE t.namespace = :namespace AND {dialect.among(f'({dialect.hit})', 'ids')} GROUP BY 1"
     )
     return Selected(sql, {"ids": ids}, lambda row: ShownRow(*row))
+
+
+def insertion(table: str, columns: Collection[str]) -> str:
+    """Return the statement that inserts a row of these columns.
+
+    >>> insertion("tokens", ("id", "name"))
+    'INSERT INTO tokens (id, name) VALUES (?, ?)'
+    """
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def encoded(row: Row) -> dict[str, Any]:

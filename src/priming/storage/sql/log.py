@@ -14,7 +14,8 @@ from priming.errors import NotFound
 from priming.serialization import column_names, encode_row, stamp
 from priming.storage.protocol import Changes, Logged, WhichOperations
 from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
-from priming.storage.sql.dialect import Database, Dialect, insertion
+from priming.storage.sql.dialect import Database, Dialect
+from priming.storage.sql.kinds import insertion
 
 COLUMNS = tuple(name for name in column_names(Logged) if name != "rows")
 _SHARED = tuple(name for name in column_names(Changes) if name in column_names(Logged))

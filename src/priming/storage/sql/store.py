@@ -34,9 +34,10 @@ from priming.storage.rows import (
     RunRow,
     VectorRow,
 )
-from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect, insertion
+from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
 from priming.storage.sql.kinds import (
     TRACE_COLUMNS,
+    insertion,
     selected,
     token_values,
     trace_values,

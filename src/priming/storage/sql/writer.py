@@ -32,8 +32,8 @@ from priming.storage.rows import (
     pack,
     unpack,
 )
-from priming.storage.sql.dialect import TRACES, Database, Dialect, insertion, searched_text
-from priming.storage.sql.kinds import KINDS, encoded
+from priming.storage.sql.dialect import TRACES, Database, Dialect, searched_text
+from priming.storage.sql.kinds import KINDS, encoded, insertion
 from priming.storage.sql.log import SqlLog
 
 _REMARKS = ("actor", "source", "reason", "message", "via", "session")

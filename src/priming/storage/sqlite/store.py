@@ -17,7 +17,8 @@ from priming.results import Finding
 from priming.storage.damage import INTEGRITY, REIMPORT, naming_damage
 from priming.storage.protocol import Changes, Place, Walked
 from priming.storage.rows import Row, VectorRow
-from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, insertion, searched_text
+from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, searched_text
+from priming.storage.sql.kinds import insertion
 from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
