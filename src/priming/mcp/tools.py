@@ -99,8 +99,8 @@ _ALIASES: Mapping[str, Mapping[str, Any]] = {
 }
 """The shapes of arguments that the operations do not have, or have at greater length."""
 _SHAPE = ("type", "enum", "items")
-_BY_DEFAULT = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
-"""What a client takes for true of a tool that does not say otherwise, by the protocol."""
+_FALSE_BY_DEFAULT = ("readOnlyHint", "idempotentHint")
+"""Hints that a client takes for false of a tool that does not give them, by the protocol."""
 
 
 @cache
@@ -124,7 +124,7 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
         "openWorldHint": op.asks or (bool(op.local) and op.destructive),
     }
-    hints = {name: value for name, value in hints.items() if value != _BY_DEFAULT[name]}
+    hints = {name: value for name, value in hints.items() if value or name not in _FALSE_BY_DEFAULT}
     if op.name in CORE:
         purpose, meanings = CORE[op.name]
         schema = _core_input(op, meanings)
