@@ -25,9 +25,9 @@ from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, look
-from priming_loop.knowledge.neighbours import neighbors
-from priming_loop.knowledge.relevance import (
+from priming_loop.knowledge import (
     BLOCKED_IN,
+    DELTA,
     FAILED,
     OBJECTIVE,
     RESOLUTION,
@@ -35,16 +35,19 @@ from priming_loop.knowledge.relevance import (
     TRIED,
     TRIGGER,
     closeness,
+    cut,
     is_kin,
     lesson_texts,
     meaning_same,
     occasions_of,
+    plain,
     recurrence,
     same_at,
+    shortened,
+    text_of,
     triggers,
 )
-from priming_loop.knowledge.texts import DELTA, plain, shortened
-from priming_loop.knowledge.texts import cut as cut
+from priming_loop.neighbours import neighbors
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
 PACKAGE = "priming_loop"
@@ -122,8 +125,7 @@ class _Match:
 
 def _ways(record: MemoryRecord) -> Iterator[str]:
     """The task that failed, which is first, and what was tried for it."""
-    task = record.metadata.get(TASK)
-    yield from [task] if isinstance(task, str) else []
+    yield from filter(None, [text_of(record, TASK)])
     yield from _texts(record.metadata.get(TRIED) or record.metadata.get(FAILED))
 
 
@@ -172,8 +174,8 @@ def _fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:
     """A memory as a prompt shows it: when it applies and what to do, in one short line."""
-    trigger, resolution = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
-    if isinstance(trigger, str) and isinstance(resolution, str):
+    trigger, resolution = (text_of(record, name) for name in (TRIGGER, RESOLUTION))
+    if trigger and resolution:
         half = CONTEXT.memory_length // 2
         parts = (
             cut(trigger, half),
@@ -260,9 +262,8 @@ def _is_shown(
     )
 
 
-def _objective_of(record: MemoryRecord) -> tuple[str, ...]:
-    text = record.metadata.get(OBJECTIVE)
-    return (text,) if isinstance(text, str) else ()
+def _objective_of(record: MemoryRecord) -> list[str]:
+    return [*filter(None, [text_of(record, OBJECTIVE)])]
 
 
 def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:

@@ -165,12 +165,16 @@ class Turn:
     """One process's work on a session, which stood as ``session`` when the work ``began``."""
 
     environment: LoopEnvironment
-    sessions: Sessions
     driver: TaskDriver
     session: Session
     parent: Session | None
     """The session of which this session is a subgoal."""
     began: float
+
+    @property
+    def sessions(self) -> Sessions:
+        """The sessions of the memory."""
+        return Sessions(self.environment.memory)
 
     def seconds(self) -> float:
         """The time worked on the session, in all."""

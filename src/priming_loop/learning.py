@@ -6,7 +6,7 @@ operation is recognised in the log, and nothing is counted twice.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -14,21 +14,15 @@ from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.values import dataclass
 from priming.config.words import LEARNED_FROM
-from priming.errors import NotFound, ParamError
 from priming.history.log import operation
 from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
-from priming_loop import lessons
+from priming_loop import knowledge, lessons
 from priming_loop.codebase import CONTEXT
-from priming_loop.knowledge import relevance
-from priming_loop.knowledge.relevance import TRIGGER
-from priming_loop.knowledge.writing import FAILURE, PATTERN
-from priming_loop.knowledge.writing import failure as failure
-from priming_loop.knowledge.writing import lesson as lesson
-from priming_loop.knowledge.writing import pattern as pattern
+from priming_loop.knowledge import FAILURE, PATTERN, TRIGGER, failure, pattern
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -134,7 +128,7 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, 
     task = closed.task
     attempts = task.attempts[:-1] if task.status == DELIVERED else task.attempts
     shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
-    keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
+    keys = list(_keys(closed.memory, shown).values())
     trigger = failed["metadata"][TRIGGER]
     return tuple(lessons.recurring(closed.memory, trigger, keys, least=CONTEXT.similar))
 
@@ -149,10 +143,10 @@ def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None) -> str | No
 
 def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str]) -> list[str]:
     """The keys without lessons that repeat the resolution of a lesson that helped."""
-    advice = [text for key in helpful if (text := relevance.resolution_of(get(memory, key)))]
+    advice = [text for key in helpful if (text := knowledge.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
-    texts = {key: relevance.resolution_of(get(memory, key)) for key in keys}
+    texts = {key: knowledge.resolution_of(get(memory, key)) for key in keys}
     least = CONTEXT.similar
     return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
 
@@ -166,14 +160,14 @@ def _credited(
     """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
-    keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
+    keys = _keys(closed.memory, shown)
     names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
     claimed = list(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
     is_blocked = task.status == BLOCKED
     used = () if is_blocked else tuple(claimed)
     rest = [key for key in dict.fromkeys(keys.values()) if key not in (*claimed, *recurred, repeated)]
     unused = [
-        key for key in rest if relevance.applies(closed.memory, get(closed.memory, key), task.plan.objective)
+        key for key in rest if knowledge.applies(closed.memory, get(closed.memory, key), task.plan.objective)
     ]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])])
     if is_blocked and any(
@@ -196,20 +190,10 @@ def _unquoted(name: str, shown: Collection[str]) -> str:
     return name if name in shown else name.strip(_QUOTES)
 
 
-def is_in_use(memory: Namespace, name: str) -> bool:
-    """Whether the memory of a key is active."""
-    try:
-        return get(memory, name).status == "active"
-    except NotFound:
-        return False
-
-
-def _key(memory: Namespace, name: str) -> str | None:
-    """The key of a memory by its key or id; None if there is none."""
-    try:
-        return get(memory, name).key
-    except (NotFound, ParamError):
-        return None
+def _keys(memory: Namespace, names: Iterable[str]) -> dict[str, str]:
+    """The keys of the memories of some names, those that exist."""
+    records = {name: knowledge.existing(memory, name) for name in names}
+    return {name: record.key for name, record in records.items() if record is not None}
 
 
 def _stored(
@@ -237,7 +221,7 @@ def _stored(
 
 def _overcome(closed: _ClosedTask) -> None:
     """Note of each failure that was shown and had blocked this task that it is overcome."""
-    for key in filter(None, (_key(closed.memory, name) for name in closed.task.injected)):
+    for key in _keys(closed.memory, closed.task.injected).values():
         if closed.operation(f"overcome {key}") is None:
             with closed.memory.identified(closed.id(f"overcome {key}")):
                 lessons.overcome(closed.memory, key, closed.task.plan.objective)

@@ -34,7 +34,7 @@ from priming.storage.rows import VerdictRow
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
-from priming_loop.knowledge.relevance import (
+from priming_loop.knowledge import (
     BLOCKED_IN,
     FAILED,
     HITS,
@@ -46,8 +46,6 @@ from priming_loop.knowledge.relevance import (
     closeness,
     text_of,
 )
-from priming_loop.knowledge.relevance import lesson_texts as lesson_texts
-from priming_loop.knowledge.relevance import triggers as triggers
 
 STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
 _TRIES, _SESSIONS = 4, 100
@@ -106,7 +104,7 @@ def store_lesson(
     contrary = _contrary(memory, lesson, near, least)
     if contrary is not None:
         record, cosine = contrary
-        replaced = _parts(record.metadata, record.content)[1]
+        replaced = _parts(record)[1]
         changes = {"metadata": lesson.metadata, "source": lesson.source, "trust": lesson.trust}
         return StoredLesson(
             record.key, SUPERSEDED, _superseded(memory, record.key, lesson.content, changes), cosine, replaced
@@ -145,19 +143,12 @@ def _wall(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | None
         return None
     candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     same = recurring_records(memory, trigger, candidates, least=least)
-    what = _parts(lesson.metadata, lesson.content)[1]
-    return next(
-        (
-            record
-            for record in same
-            if solved is False or record.metadata.get(SOLVED) is False or _says(record, what)
-        ),
-        None,
-    )
-
-
-def _says(record: MemoryRecord, resolution: str) -> bool:
-    return judge(_parts(record.metadata, record.content)[1], resolution).kind == "same"
+    what = _parts(lesson)[1]
+    for record in same:
+        unsolved = False in (solved, record.metadata.get(SOLVED))
+        if unsolved or judge(_parts(record)[1], what).kind == "same":
+            return record
+    return None
 
 
 def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
@@ -242,10 +233,8 @@ def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, fl
     candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     solved = lesson.metadata.get(SOLVED)
     candidates = [record for record in candidates if record.metadata.get(SOLVED, solved) == solved]
-    own = "\n".join(_parts(lesson.metadata, lesson.content))
-    cosines = closeness(
-        memory, own, [["\n".join(_parts(record.metadata, record.content))] for record in candidates]
-    )
+    own = "\n".join(_parts(lesson))
+    cosines = closeness(memory, own, [["\n".join(_parts(record))] for record in candidates])
     pairs = zip(candidates, (min(1.0, cosine) for cosine in cosines), strict=True)
     return sorted(pairs, key=lambda pair: -pair[1])
 
@@ -254,11 +243,11 @@ def _same(
     lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
 ) -> tuple[MemoryRecord, float] | None:
     """The nearest memory whose trigger and resolution both mean what those of the lesson mean."""
-    when, what = _parts(lesson.metadata, lesson.content)
+    when, what = _parts(lesson)
     for record, cosine in near:
         if cosine < least:
             break
-        trigger, resolution = _parts(record.metadata, record.content)
+        trigger, resolution = _parts(record)
         unsolved = lesson.metadata.get(SOLVED) is False
         if _same_occasion(trigger, when) and (unsolved or judge(resolution, what).kind == "same"):
             return record, cosine
@@ -274,9 +263,9 @@ def _contrary(
     """
     if lesson.metadata.get(SOLVED) is False:
         return None
-    when, what = _parts(lesson.metadata, lesson.content)
+    when, what = _parts(lesson)
     for record, cosine in near:
-        trigger, resolution = _parts(record.metadata, record.content)
+        trigger, resolution = _parts(record)
         if TRUST.index(lesson.trust) < TRUST.index(record.trust) or not trigger or not resolution:
             continue
         alike = closeness(memory, when, [[trigger]])[0] >= least
@@ -290,12 +279,12 @@ def _same_occasion(old: str, new: str) -> bool:
     return judge(_VOLATILE.sub(" ", old), _VOLATILE.sub(" ", new)).kind == "same"
 
 
-def _parts(metadata: Mapping[str, Any], content: str) -> tuple[str, str]:
+def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
     """The trigger and the resolution of a lesson; of another memory its first line and the others."""
-    when, what = (metadata.get(name) for name in (TRIGGER, RESOLUTION))
+    when, what = (lesson.metadata.get(name) for name in (TRIGGER, RESOLUTION))
     if isinstance(when, str) and isinstance(what, str):
         return when, what
-    first, _, rest = content.partition("\n")
+    first, _, rest = lesson.content.partition("\n")
     return first, rest
 
 

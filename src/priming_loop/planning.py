@@ -1,21 +1,32 @@
-"""The reason phase: from an objective and its context to tasks, a question, or an impasse."""
+"""The reason phase: from an objective and its context to tasks, a question, or an impasse with its subgoal.
+
+A subgoal repeats another if both inquire about the same subject, whatever the verbs; cosines do not tell them
+apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from priming.config.ids import uuid7
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
+from priming.core.when import stem
 from priming.errors import ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
+from priming.namespace import Namespace
 from priming.text.quotation import quote_text
 from priming.text.statements.judge import judge
+from priming.text.tokens import terms
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
-from priming_loop.environment import object_schema, text_field, validated_answer
+from priming_loop.environment import SECONDS, Turn, object_schema, text_field, validated_answer
 from priming_loop.gates.paths import project_path
-from priming_loop.knowledge import texts
+from priming_loop.knowledge import cut, existing, plain
+from priming_loop.lessons import is_said_by
 from priming_loop.session import (
     DELIVERED,
     Impasse,
@@ -25,6 +36,7 @@ from priming_loop.session import (
     TaskPlan,
     plain_objective,
 )
+from priming_loop.session_store import LOOP
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
@@ -102,33 +114,26 @@ def planning_prompt(
             context.codebase_section(gathered.codebase),
         )
     )
-    places = {"objective": fenced(texts.plain(gathered.objective)), "context": sections}
+    places = {"objective": fenced(plain(gathered.objective)), "context": sections}
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
 
 
-def proven_plan(
-    sessions: Sequence[Session], is_active: Callable[[str], bool], least: int
-) -> tuple[PlanningResult, int] | None:
+def proven_plan(memory: Namespace, sessions: Sequence[Session]) -> tuple[PlanningResult, int] | None:
     """The plan with which an objective succeeded again and again, and how often; None if it is not proven.
 
     Slow reasoning becomes a rule that fires (the seed's chunking): the latest run of the objective has delivered
-    all its tasks, and so have at least ``least`` runs in all, by the same patterns, which are still in use.
-
-    Args:
-        sessions: earlier sessions of the same objective, the latest first.
-        is_active: whether the memory of a key is in use.
-        least: the fewest runs.
-
+    all its tasks, and so have at least ``LOOP.proven`` runs in all, by the same patterns, which are still in use.
+    ``sessions`` are earlier ones of the same objective, the latest first.
     """
     closed = [session for session in sessions if session.tasks and session.next_task is None]
     ways = [_way(session) for session in closed]
-    if not ways or ways[0] is None or not all(map(is_active, ways[0])):
+    if not ways or ways[0] is None or ways.count(ways[0]) < LOOP.proven:
         return None
-    count = ways.count(ways[0])
-    if count < least:
+    patterns = [existing(memory, key) for key in ways[0]]
+    if not all(pattern and pattern.status == "active" for pattern in patterns):
         return None
     plans = tuple(task.plan for task in closed[0].tasks)
-    return PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}"), count
+    return PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}"), ways.count(ways[0])
 
 
 def _way(session: Session) -> tuple[str, ...] | None:
@@ -142,7 +147,7 @@ def _way(session: Session) -> tuple[str, ...] | None:
 def _subgoal_section(objective: str | None) -> str | None:
     if objective is None:
         return None
-    text = quote_text(texts.cut(objective, CONTEXT.memory_length))
+    text = quote_text(cut(objective, CONTEXT.memory_length))
     return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
 
 
@@ -150,7 +155,7 @@ def _failed_section(gathered: ObjectiveContext) -> str | None:
     """How often the objective failed, and how, once that is more than once: another way is due."""
     if gathered.failed < REPEATED:
         return None
-    lines = [quote_text(texts.cut(way, CONTEXT.memory_length)) for way in gathered.ways]
+    lines = [quote_text(cut(way, CONTEXT.memory_length)) for way in gathered.ways]
     return (
         f"It failed {gathered.failed} times before. Take another way: a plan that repeats what failed ends here."
         " This was tried:\n" + fenced("\n".join(lines))
@@ -170,14 +175,14 @@ def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:
         return None
     most = CONTEXT.text_length
     lines = [
-        f"{quote_text(texts.cut(question, most))} → {quote_text(texts.cut(answer, most))}"
+        f"{quote_text(cut(question, most))} → {quote_text(cut(answer, most))}"
         for question, answer in answered
     ]
     return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
 
 
 def _results_section(results: Sequence[str]) -> str | None:
-    lines = [quote_text(texts.cut(result, CONTEXT.text_length)) for result in results]
+    lines = [quote_text(cut(result, CONTEXT.text_length)) for result in results]
     return "How the steps out of earlier impasses ended:\n" + fenced("\n".join(lines)) if lines else None
 
 
@@ -242,3 +247,94 @@ def _task(number: int, answer: Mapping[str, Any]) -> TaskPlan:
     return TaskPlan(
         objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], CONTEXT.answer_length)
     )
+
+
+_WORD = re.compile(r"\w+")
+_INQUIRIES = frozenset("learn determin discov figur understand identifi clarifi".split())  # noqa: SIM905
+_LOOKS = frozenset("find work establish look see tell ask check".split())  # noqa: SIM905
+"""The stems of verbs that inquire if a question follows: "find out how it works", not "find the key"."""
+_QUESTIONS = frozenset("how what which why where when who way caus reason out whether".split())  # noqa: SIM905
+_EMPTY = frozenset("up make us do is are get happen mean".split())  # noqa: SIM905
+"""The stems of words of a question that say nothing of its subject."""
+
+
+def without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | None:
+    """Why another impasse is no progress: its subgoal is a repetition, or the one before led to no task at all."""
+    members = [session]
+    while members[-1].parent is not None:
+        members.append(turn.sessions.get(members[-1].parent))
+    subgoals = [child for member in members for child in turn.sessions.children(member)]
+    goals = [member.objective for member in (*members, *subgoals)]
+    if is_repeated(turn.environment.memory, impasse.subgoal, goals):
+        return f"The impasse makes no progress. This subgoal was open before: {_in_words(impasse)}"
+    last = turn.sessions.find(session.children[-1]) if session.children else None
+    if last is not None and not last.tasks:
+        return f"The impasse makes no progress. The last subgoal led to no task: {last.objective}"
+    return None
+
+
+def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
+    """Whether a subgoal is one of these objectives, or one in other words."""
+    subject = _subject(subgoal)
+    for other in others:
+        is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
+        if is_same or (subject and subject == _subject(other)):
+            return True
+    return is_said_by(memory, subgoal, others, least=CONTEXT.repeated)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _subject(text: str) -> frozenset[str]:
+    """The stems of what a text inquires about; empty for a text that asks for something to be done."""
+    stems = [stem(word) for word in _WORD.findall(text.casefold())]
+    if not stems or not (stems[0] in _INQUIRIES or (stems[0] in _LOOKS and _QUESTIONS & set(stems))):
+        return frozenset()
+    return frozenset(terms(text)) - _QUESTIONS - _EMPTY - _INQUIRIES - _LOOKS
+
+
+def _in_words(impasse: Impasse) -> str:
+    return f"{impasse.subgoal} ({impasse.type.replace('_', ' ')})"
+
+
+def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
+    """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
+    why = _in_words(impasse)
+    most = LOOP.subgoals
+    if session.depth >= session.limits.depth:
+        return _stuck(session, f"{why}. Subgoals may be at most {session.limits.depth} deep")
+    if len(session.children) >= most:
+        return _stuck(session, f"{why}. A session may have at most {most} subgoals")
+    child_id = uuid7(turn.sessions.now())
+    return replace(session, below=child_id, children=(*session.children, child_id))
+
+
+def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
+    """The session of a subgoal, begun if necessary, with the time that is left."""
+    assert session.below is not None, "set before"
+    child = turn.sessions.find(session.below) or turn.sessions.begin(
+        subgoal,
+        session.folder,
+        session.limits,
+        parent=session,
+        session_id=session.below,
+        fresh_context=session.fresh_context,
+    )
+    left = turn.seconds_left()
+    if left is None:
+        return child
+    minutes = (child.seconds + max(0.0, left)) / SECONDS
+    return replace(child, limits=replace(session.limits, minutes=minutes))
+
+
+def outcome_of(session: Session) -> str:
+    """How a subgoal's session ended, in words."""
+    why = "" if session.why is None else f" ({session.why})"
+    return "; ".join([f"{session.ended}{why}", *(task.summary for task in session.tasks)])
+
+
+def _stuck(session: Session, why: str) -> Session:
+    """End a session at an impasse."""
+    return replace(session, state="LEARN", ended="impasse", why=why)

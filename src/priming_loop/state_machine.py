@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
-from functools import partial
 from operator import add
 
 from priming.errors import AgentError, ParamError
@@ -16,8 +15,16 @@ from priming.recall.recall import recall
 from priming_loop.acting import AgentDriver, advance, guarded, learnt, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, TaskDriver, Turn
-from priming_loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
-from priming_loop.planning import plan, proven_plan, repeated_way
+from priming_loop.learning import failed_approach, learn_from_task, store_patterns
+from priming_loop.planning import (
+    new_subgoal,
+    outcome_of,
+    plan,
+    proven_plan,
+    repeated_way,
+    subgoal_session,
+    without_progress,
+)
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -32,8 +39,7 @@ from priming_loop.session import (
     assessment_of,
     with_task,
 )
-from priming_loop.session_store import LOOP, Sessions
-from priming_loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
+from priming_loop.session_store import LOOP
 
 LAST = "SUMMARY"
 _AGENT = AgentDriver()
@@ -51,8 +57,7 @@ def go_on(
     environment: LoopEnvironment, session: Session, parent: Session | None = None, driver: TaskDriver = _AGENT
 ) -> Session:
     """Take step after step until the session ends, stops, waits for a person, or its driver has nothing to report."""
-    sessions = Sessions(environment.memory)
-    turn = Turn(environment, sessions, driver, session, parent, environment.monotonic())
+    turn = Turn(environment, driver, session, parent, environment.monotonic())
     while session.state != LAST:
         stop = turn.stop_reason()
         if stop is None:
@@ -132,7 +137,7 @@ def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
         return None
     sessions = turn.sessions.of_objective(session.objective, _RECENT)
     others = [other for other in sessions if other.id != session.id]
-    return proven_plan(others, partial(is_in_use, turn.environment.memory), LOOP.proven)
+    return proven_plan(turn.environment.memory, others)
 
 
 def _left_open(session: Session) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, Thread
@@ -17,7 +16,6 @@ from typing import IO
 
 from priming.errors import ParamError
 from priming_loop.codebase import CONTEXT
-from priming_loop.knowledge.texts import symptom as symptom
 from priming_loop.session import Verification
 
 NOT_EXECUTABLE = 126
@@ -119,10 +117,10 @@ class _Output:
 
     def __init__(self, process: subprocess.Popen[bytes], most: int) -> None:
         assert process.stdout is not None, "requested when the process started"
-        self._head, self._tail = bytearray(), deque[bytes]()
+        self._head, self._tail = b"", b""
         self._most_head = (most + 1) // 2
         self._most_tail = most - self._most_head
-        self._tail_size, self._read_in_all = 0, 0
+        self._read_in_all = 0
         self._lock = Lock()
         self._reader = Thread(target=self._read, args=(process.stdout,), daemon=True)
         self._reader.start()
@@ -134,11 +132,9 @@ class _Output:
     def text(self) -> str:
         """The output, with a line that states how much of it was left out."""
         with self._lock:
-            tail = b"".join(self._tail)
-            tail = tail[max(0, len(tail) - self._most_tail) :]
-            left_out = self._read_in_all - len(self._head) - len(tail)
+            left_out = self._read_in_all - len(self._head) - len(self._tail)
             cut = f"\n… {left_out:,} bytes left out …\n".encode() if left_out else b""
-            return (bytes(self._head) + cut + tail).decode("utf-8", "replace").strip()
+            return (self._head + cut + self._tail).decode("utf-8", "replace").strip()
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:
@@ -150,8 +146,5 @@ class _Output:
         self._read_in_all += len(part)
         room = self._most_head - len(self._head)
         self._head += part[:room]
-        if rest := part[max(room, 0) :]:
-            self._tail.append(rest)
-            self._tail_size += len(rest)
-        while self._tail and self._tail_size - len(self._tail[0]) >= self._most_tail:
-            self._tail_size -= len(self._tail.popleft())
+        tail = self._tail + part[room:]
+        self._tail = tail[max(0, len(tail) - self._most_tail) :]

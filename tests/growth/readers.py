@@ -54,10 +54,9 @@ from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
-from priming_loop import codebase, lessons, session, subgoals
+from priming_loop import codebase, knowledge, lessons, planning, session
 from priming_loop import context as loop_context
 from priming_loop.gates import guard, paths
-from priming_loop.knowledge import relevance, texts
 from priming_loop.session import TaskPlan
 from priming_server import responses
 from priming_server.ethos import socket as ethos
@@ -218,9 +217,9 @@ READERS = (
     _reader("words of a search in PostgreSQL", dialect.text_query, "priming_server.postgres.dialect"),
     _reader(
         "volatile parts of a failure",
-        lambda text: (lessons._VOLATILE.sub(" ", text), relevance._VERSION.sub(" ", text)),
+        lambda text: (lessons._VOLATILE.sub(" ", text), knowledge._VERSION.sub(" ", text)),
         "priming_loop.lessons",
-        "priming_loop.knowledge.relevance",
+        "priming_loop.knowledge",
     ),
     _reader("line of a packed text", quotation.read_line, "text.quotation"),
     _reader(
@@ -250,7 +249,7 @@ READERS = (
         lambda text: (occasions.occasion(text, "a test fails"), occasions.occasion(text, f"never {text}")),
         "text.statements.occasions",
     ),
-    _reader("question of a subgoal", lambda text: subgoals._WORD.findall(text), "priming_loop.subgoals"),
+    _reader("question of a subgoal", lambda text: planning._WORD.findall(text), "priming_loop.planning"),
     _reader(
         "names in any case",
         lambda text: list(entities._spans(text, 6)),
@@ -543,7 +542,7 @@ READERS = (
     ),
     _reader("complexity of an objective", loop_context.complexity, "priming_loop.context"),
     _reader("objective", session.plain_objective, "priming_loop.session"),
-    _reader("output of a terminal", lambda text: texts.plain(text), "priming_loop.knowledge.texts"),
+    _reader("output of a terminal", lambda text: knowledge.plain(text), "priming_loop.knowledge"),
     _reader(
         "files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "priming_loop.codebase"
     ),

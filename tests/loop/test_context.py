@@ -8,8 +8,8 @@ import pytest
 from priming import Cue, Memory
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
-from priming_loop.context import complexity, cut, fires, gather, shown_memory
-from priming_loop.learning import lesson
+from priming_loop.context import complexity, fires, gather, shown_memory
+from priming_loop.knowledge import cut, lesson
 
 OBJECTIVE = "Make the tests of subtract pass"
 

@@ -10,9 +10,9 @@ from priming import Memory
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import act
 from priming_loop.context import gather, shown_memory
-from priming_loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
+from priming_loop.knowledge import failure, lesson, pattern, symptom
+from priming_loop.learning import learn_from_task, store_patterns
 from priming_loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
-from priming_loop.verification import symptom
 
 from .scripted_runs import delivered, planned, verifier
 

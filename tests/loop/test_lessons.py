@@ -4,6 +4,7 @@ import pytest
 
 from priming.remember.drafts import draft
 from priming_loop import lessons
+from priming_loop.knowledge import lesson_texts, triggers
 
 LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
 
@@ -130,8 +131,8 @@ def test_a_lesson_of_an_earlier_version_has_its_task_in_its_trigger(memory):
     record = memory.get(
         memory.remember("Push the tag: 403\nBring a token", kind="failure", metadata=about).key
     )
-    assert lessons.lesson_texts(record) == ("Push the tag", "Push the tag: 403", "Bring a token")
-    assert lessons.triggers(record) == ("Push the tag: 403", "Push the tag")
+    assert lesson_texts(record) == ("Push the tag", "Push the tag: 403", "Bring a token")
+    assert triggers(record) == ("Push the tag: 403", "Push the tag")
 
 
 def teach(memory, trigger, resolution, **arguments):

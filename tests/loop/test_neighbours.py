@@ -1,6 +1,6 @@
 """What strong links lead to."""
 
-from priming_loop.knowledge.neighbours import neighbors
+from priming_loop.neighbours import neighbors
 
 
 def remember_all(memory, *texts):

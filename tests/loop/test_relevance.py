@@ -4,7 +4,7 @@ import pytest
 
 from priming import Memory
 from priming.embedding.registry import named
-from priming_loop.learning import lesson
+from priming_loop.knowledge import lesson
 
 LESSONS = (
     (

@@ -2,9 +2,9 @@
 
 import pytest
 
+from priming_loop.planning import is_repeated
 from priming_loop.session_store import Sessions
 from priming_loop.steps.report import report
-from priming_loop.subgoals import is_repeated
 
 from .scripted_runs import FAILS, PASSES, blocked, delivered, impasse, planned
 

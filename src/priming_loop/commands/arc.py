@@ -48,7 +48,7 @@ def store(
     resolution: Annotated[str, Option("--resolution", metavar="TEXT", help="What to do instead")],
     type: Annotated[str, Type] = "failure",
     source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
+    values: ValuesFile = None,  # noqa: ARG001, read by its callback
 ) -> Answer:
     """Store a failure or a pattern; a similar stored memory is strengthened instead."""
     with opened(options) as memory:
@@ -107,7 +107,7 @@ def chunk(
         str | None, Option("--outcome", metavar="TEXT", help="How it went; only 'success…' makes a pattern")
     ] = None,
     approach: Annotated[str | None, Option("--approach", metavar="TEXT", help="What worked")] = None,
-    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
+    values: ValuesFile = None,  # noqa: ARG001, read by its callback
 ) -> Answer:
     """Make patterns of what worked, or strengthen similar patterns."""
     with opened(store) as memory:

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "markdown", "json")
 _COLOURS = {"delivered": OK, "blocked": ERROR}
 
-app = group(
-    "Loop", "loop", "Reason, act and learn: pursue an objective with an agent.", cls=tasks.ValuesFromFile
-)
+app = group("Loop", "loop", "Reason, act and learn: pursue an objective with an agent.")
 app.add_typer(arc.app)
 app.add_typer(tasks.app)
 app.add_typer(tasks.meta_app)
@@ -278,26 +276,22 @@ def _work(
         has_person = not store.as_json and sys.stdin.isatty()
         person = Terminal(handler) if has_person else None
         yield LoopEnvironment(
-            memory, agent, person, yes, handler.stop, _no_report if store.as_json else _report_step
+            memory,
+            agent,
+            person,
+            yes,
+            handler.stop,
+            lambda session: None if store.as_json else _report_step(session),
         )
-
-
-def _no_report(_session: Session) -> None:
-    """Report nothing: programs read only the answer."""
 
 
 def _report_step(session: Session) -> None:
     """Print the current step, on a terminal."""
-    if sys.stderr.isatty():
-        typer.echo(clean(_step(session)), err=True)
-
-
-def _step(session: Session) -> str:
-    """The state of a session, in a few words."""
-    task = next((task for task in session.tasks[session.earlier :] if task.status == "pending"), None)
-    if session.state != "ACT" or task is None:
-        return session.state
-    return f"{session.state} {task.seq}: {task.plan.objective} (attempt {max(1, len(task.attempts))})"
+    if not sys.stderr.isatty():
+        return
+    task = session.next_task if session.state == "ACT" else None
+    about = f" {task.seq}: {task.plan.objective} (attempt {max(1, len(task.attempts))})" if task else ""
+    typer.echo(clean(session.state + about), err=True)
 
 
 def _result(memory: Memory, session: Session) -> Answer:

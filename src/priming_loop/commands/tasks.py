@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+import typer
 from typer import Option
 
 from priming.cli.command import Answer, Group, command, group
@@ -26,40 +27,12 @@ if TYPE_CHECKING:
 _STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
 """The exit statuses of a completed task that is not done."""
 _STATUSES = ("pending", "complete", "unverified", "blocked")
-_VALUES = "--values"
-
-ValuesFile = Annotated[
-    str | None,
-    Option(
-        _VALUES, metavar="FILE", help="Read options from a JSON object in this file; - reads it from stdin"
-    ),
-]
 
 
-class ValuesFromFile(Group):
-    """A group whose commands can read their options from a file, so that no shell reads what they say."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Insert the options of the file of ``--values``, for a command that has that option."""
-        name, command, rest = super().resolve_command(ctx, args)
-        if command is not None and any(param.name == "values" for param in command.params):
-            rest = _with_values(rest)
-        return name, command, rest
-
-
-def _with_values(args: list[str]) -> list[str]:
-    """Arguments in which the options of a file stand for ``--values FILE``."""
-    if _VALUES in args[:-1]:
-        at = args.index(_VALUES)
-        return [*args[:at], *_options(args[at + 1]), *args[at + 2 :]]
-    at, path = next(
-        ((i, arg.partition("=")[2]) for i, arg in enumerate(args) if arg.startswith(f"{_VALUES}=")), (-1, "")
-    )
-    return args if at < 0 else [*args[:at], *_options(path), *args[at + 1 :]]
-
-
-def _options(path: str) -> list[str]:
-    """The options that a file of JSON, or standard input for ``-``, holds."""
+def _from_file(context: typer.Context, path: str | None) -> None:
+    """Take the options that are not typed from a file of JSON, or from stdin: so no shell reads them."""
+    if path is None or context.resilient_parsing:
+        return
     try:
         text = text_or_stdin(STDIN, "values") if path == STDIN else Path(path).read_text("utf-8")
         values = json.loads(text)
@@ -69,12 +42,28 @@ def _options(path: str) -> list[str]:
         raise ParamError("values", path, "must hold one JSON object, as UTF-8") from None
     if not isinstance(values, dict):
         raise ParamError("values", path, 'must hold a JSON object, such as {"objective": "Mend it"}')
-    # A value in one word with its option is never taken for an option, whatever it begins with.
-    return [
-        f"--{name.replace('_', '-')}={value if isinstance(value, str) else json.dumps(value)}"
+    texts = {
+        name.replace("-", "_"): value if isinstance(value, str) else json.dumps(value)
         for name, value in values.items()
         if value is not None
-    ]
+    }
+    for name in texts.keys() - {param.name for param in context.command.params}:
+        raise ParamError(
+            "values", path, f"must hold options of the command: there is no --{name.replace('_', '-')}"
+        )
+    context.default_map = texts
+
+
+ValuesFile = Annotated[
+    str | None,
+    Option(
+        "--values",
+        metavar="FILE",
+        help="Read options from a JSON object in this file; - reads it from stdin",
+        callback=_from_file,
+        is_eager=True,
+    ),
+]
 
 
 class AssessByDefault(Group):
@@ -87,7 +76,7 @@ class AssessByDefault(Group):
         return super().resolve_command(ctx, args)
 
 
-app = group("Loop", "task", "Tasks that others carry out, through the same gate.", cls=ValuesFromFile)
+app = group("Loop", "task", "Tasks that others carry out, through the same gate.")
 meta_app = group(
     "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
 )
@@ -114,7 +103,7 @@ Obstacle = Annotated[str, Option("--reason", metavar="TEXT", help="What blocks i
 
 
 def from_file(_sent: Mapping[str, Any], *, values: str | None = None) -> dict[str, Any]:  # noqa: ARG001
-    """Take the option of a file, whose values ``ValuesFromFile`` has read."""
+    """Take the option of a file, whose values its callback has read."""
     return {}
 
 

@@ -32,7 +32,7 @@ from priming_loop.session import (
 )
 from priming_loop.session_store import Sessions, check_folder, check_objective, limits
 from priming_loop.state_machine import LAST, go_on
-from priming_loop.steps.meta import check_seq
+from priming_loop.steps.report import check_seq
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
 
 DRIVEN = "Tasks that are driven from outside."

@@ -1,27 +1,83 @@
-"""Whether a lesson is about what is to be done: by the judge of statements, and by the vectors in use.
+"""What a lesson is made of, and whether it is about what is to be done.
 
-Each text of a lesson is matched on its own, and the best match counts: a long failure is recalled by its short
-objective.
+The judge of statements and the vectors in use decide. Each text of a lesson is matched on its own, and the best match
+counts: a long failure is recalled by its short objective.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from priming.core.when import stem
 from priming.embedding.protocol import HashedEmbedder
+from priming.errors import NotFound, ParamError
 from priming.namespace import Namespace
+from priming.recall.records import get
+from priming.text.quotation import visible
 from priming.text.statements.judge import judge
 from priming.text.statements.occasions import observed, occasion
 from priming.text.statements.reader import read
 from priming.text.statements.words import opposite
 from priming.types import MemoryRecord
+from priming_loop.codebase import CONTEXT
+from priming_loop.session import BLOCKED, DELIVERED, Attempt, Session, Task, Verification
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+DELTA = "delta"
+"""The metadata of a failure or a pattern that lists the files that it concerned."""
+_CUT = "…"
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+"""Control sequences of terminals: colours, titles and the like."""
+_TELLING = re.compile(r"error|exception|fail|assert|not found|denied|refused|expected", re.IGNORECASE)
+_SYMPTOM = re.compile(r"^E\s+(\S.*)$")
+"""How pytest marks an error."""
+_RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
+"""How Python names an exception."""
+
+
+def cut(text: str, most: int) -> str:
+    r"""A text on one line, shortened at its end.
+
+    >>> cut("a long\nline", 8)
+    'a long…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}{_CUT}"
+
+
+def plain(text: str) -> str:
+    """A text line by line as a terminal shows it, with hidden characters written out."""
+    lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
+    return "\n".join(map(visible, lines))
+
+
+def shortened(text: str, most: int) -> str:
+    """A text shortened in its middle: the end of a failure says more than its beginning."""
+    if len(text) <= most:
+        return text
+    head = most // 4
+    return f"{text[:head]}\n… {len(text) - most:,} characters left out …\n{text[head - most :]}"
+
+
+def symptom(verified: Verification) -> str | None:
+    r"""The most telling line of a gate's output.
+
+    >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
+    'NameError: x'
+    """
+    lines = [text for line in plain(verified.output).splitlines() if (text := line.strip())]
+    marked = [match[1] for line in lines if (match := _SYMPTOM.match(line))]
+    raised = [line for line in lines if _RAISED.match(line)]
+    telling = [line for line in lines if _TELLING.search(line)]
+    # Pytest's first mark, Python's last line of a traceback, a compiler's first error, anything's last word.
+    return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
+
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
 """The texts of a lesson, in its metadata: the objective, the task, when it applies, what failed, what helped."""
@@ -170,7 +226,120 @@ def _vectors(memory: Namespace, texts: Sequence[str]) -> list[NDArray[np.float32
     return [_RECENT[written[text]] for text in texts]
 
 
+def existing(memory: Namespace, name: str) -> MemoryRecord | None:
+    """The memory of a key or an id; None if there is none."""
+    try:
+        return get(memory, name)
+    except (NotFound, ParamError):
+        return None
+
+
 def text_of(record: MemoryRecord, name: str) -> str:
     """A text of a lesson by its name in the metadata; nothing if it has none."""
     value = record.metadata.get(name)
     return value.strip() if isinstance(value, str) else ""
+
+
+FAILURE, PATTERN = "failure", "pattern"
+_TRUST = "agent"
+"""The trust in a lesson: that of its author."""
+
+
+def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[str, Any]:
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
+
+    Its content has a line for each of its texts, so that each can be matched.
+    """
+    when, what = cut(trigger, CONTEXT.lesson), cut(resolution, CONTEXT.lesson)
+    for name in (OBJECTIVE, TASK, FAILED):
+        if metadata.get(name):
+            metadata[name] = cut(metadata[name], CONTEXT.lesson)
+    own = {
+        name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
+    }
+    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    lines = [when, what]
+    for name in (OBJECTIVE, TASK, FAILED):
+        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
+            lines.append(text)
+    return {
+        "content": "\n".join(lines),
+        "kind": kind,
+        "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
+        **own,
+    }
+
+
+def failure(session: Session, task: Task) -> dict[str, Any] | None:
+    """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
+    failed = failed_attempts(task.attempts)
+    if task.status == BLOCKED:
+        attempt = task.attempts[-1] if task.attempts else None
+        cause = _obstacle(attempt) if attempt else None
+        learning = _learning(task.attempts)
+        resolution = learning or f"not solved; tried: {_details(attempt) or 'nothing'}"
+    elif task.status == DELIVERED and failed:
+        attempt, cause = failed[0], None
+        learning = resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
+    else:
+        return None
+    cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
+    if not resolution or (cause is None and not task.attempts):
+        return None
+    trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
+    tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
+    outcome = {
+        FAILED: tried,
+        SOLVED: task.status == DELIVERED or bool(learning),
+        HITS: 1,
+        BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
+    }
+    return _lesson_of(FAILURE, trigger, resolution, session, task, **outcome)
+
+
+def pattern(session: Session, task: Task) -> dict[str, Any] | None:
+    """The lesson of a delivered task: what worked, if its result says how."""
+    if task.status != DELIVERED or not task.attempts:
+        return None
+    how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
+    return _lesson_of(PATTERN, task.plan.objective, how, session, task) if how else None
+
+
+def _lesson_of(
+    kind: str, trigger: str, resolution: str, session: Session, task: Task, **outcome: Any
+) -> dict[str, Any]:
+    return lesson(
+        kind,
+        trigger,
+        resolution,
+        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
+        **outcome,
+        session=session.id,
+        source=f"{session.id}-{task.seq}",
+        trust=_TRUST,
+        **{DELTA: list(task.plan.delta)},
+        verify=task.plan.verify,
+        attempts=len(task.attempts),
+        project=session.project,
+    )
+
+
+def failed_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts whose gate did not pass."""
+    return [each for each in attempts if each.verified and each.verified.status in ("failed", "late")]
+
+
+def _obstacle(attempt: Attempt) -> str | None:
+    if attempt.error is not None:
+        return attempt.error
+    return attempt.acted.obstacle if attempt.acted else None
+
+
+def _learning(attempts: Sequence[Attempt]) -> str | None:
+    """The latest lesson that a result states."""
+    learnings = (attempt.acted.learning for attempt in reversed(attempts) if attempt.acted)
+    return next((learning for learning in learnings if learning), None)
+
+
+def _details(attempt: Attempt | None) -> str | None:
+    return attempt.acted.details or None if attempt and attempt.acted else None

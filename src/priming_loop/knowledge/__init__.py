@@ -1,1 +1,0 @@
-"""What a lesson is made of, and whether it is about what is to be done."""
