@@ -16,7 +16,6 @@ from priming.errors import AgentError, ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
-from priming_loop.codebase import CONTEXT
 from priming_loop.environment import DeadlineExceeded, Turn, object_schema, text_field, validated_answer
 from priming_loop.gates.guard import destructive_reason
 from priming_loop.learning import learn_from_task
@@ -66,7 +65,7 @@ def act(
 
     """
     text = acting_prompt(plan, number, gathered, **prompted)
-    return validated_answer(agent, text, SCHEMA, parse_result, CONTEXT.repairs)
+    return validated_answer(agent, text, SCHEMA, parse_result)
 
 
 def acting_prompt(
@@ -111,12 +110,12 @@ def _task_section(plan: TaskPlan) -> str:
 
 def parse_result(answer: Answer) -> ActionResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
-    details = text_field("details", answer["details"], CONTEXT.answer_length) or ""
-    obstacle = text_field("obstacle", answer["obstacle"], CONTEXT.answer_length)
+    details = text_field("details", answer["details"]) or ""
+    obstacle = text_field("obstacle", answer["obstacle"])
     if answer["status"] == BLOCKED and not (obstacle or details):
         raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
     utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
-    learning = text_field("learning", answer["learning"], CONTEXT.answer_length)
+    learning = text_field("learning", answer["learning"])
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
 
 
@@ -153,9 +152,8 @@ class ReportDriver:
 
     def task(self, session: Session) -> Task | None:
         """The task of the report, while it is open."""
-        return next(
-            (task for task in session.tasks if (task.seq, task.status) == (self.seq, "pending")), None
-        )
+        task = session.task(self.seq)
+        return task if task is not None and task.status == "pending" else None
 
     def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:  # noqa: ARG002
         """The report; None for the next attempt."""

@@ -129,8 +129,6 @@ class ContextParams:
     """… unless it has so many verdicts (Arc)."""
     drain: float = 1.0
     """Time limit for reading the output of a gate that has ended, in seconds."""
-    look: float = 0.1
-    """Interval at which a gate checks whether to stop, in seconds."""
 
 
 CONTEXT = ContextParams()

@@ -16,6 +16,7 @@ from priming.errors import AgentError, ParamError
 from priming.llm.agents import CommandAgent, EndpointAgent
 from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
+from priming_loop.codebase import CONTEXT
 from priming_loop.session import ActionResult, Session, Task, Wait
 from priming_loop.session_store import Sessions
 from priming_loop.verification import Verify, verify
@@ -81,9 +82,7 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def validated_answer(
-    agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T], repairs: int
-) -> T:
+def validated_answer(agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T]) -> T:
     """The parsed answer of an agent; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
 
     Raises:
@@ -91,24 +90,25 @@ def validated_answer(
 
     """
     question, problem = prompt, ""
-    for _ in range(1 + repairs):
+    for _ in range(1 + CONTEXT.repairs):
         try:
             return parse(agent.answer(question, schema))
         except ParamError as error:
             problem = str(error)
             question = with_problem(prompt, problem)
     raise AgentError(
-        f"the agent's answer makes no sense, asked {1 + repairs} times: {problem};"
+        f"the agent's answer makes no sense, asked {1 + CONTEXT.repairs} times: {problem};"
         " see what it answers, or take another agent"
     )
 
 
-def text_field(name: str, value: str | None, most: int) -> str | None:
+def text_field(name: str, value: str | None) -> str | None:
     """A text of an answer, None if it is blank; ``ParamError`` if it is too long or contains NUL."""
     if value is None or not value.strip():
         return None
     if "\x00" in value:
         raise ParamError(name, value, "must not contain the NUL character")
+    most = CONTEXT.answer_length
     if len(value) > most:
         raise ParamError(name, value, f"has {len(value):,} characters, at most {most:,}: shorten the text")
     return value.strip()

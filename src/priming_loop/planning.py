@@ -73,7 +73,7 @@ def plan(
 
     """
     text = planning_prompt(gathered, assessment, **prompted)
-    return validated_answer(agent, text, SCHEMA, parse_plan, CONTEXT.repairs)
+    return validated_answer(agent, text, SCHEMA, parse_plan)
 
 
 def planning_prompt(
@@ -190,9 +190,9 @@ def parse_plan(answer: Answer) -> PlanningResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
     assessment = answer["assessment"]
     tasks = [_task(number, task) for number, task in enumerate(answer["tasks"])]
-    question = text_field("question", answer["question"], CONTEXT.answer_length)
+    question = text_field("question", answer["question"])
     _check(assessment, tasks, question, answer["impasse"])
-    reasoning = text_field("reasoning", answer["reasoning"], CONTEXT.answer_length) or ""
+    reasoning = text_field("reasoning", answer["reasoning"]) or ""
     return PlanningResult(
         assessment,
         tuple(tasks),
@@ -205,7 +205,7 @@ def parse_plan(answer: Answer) -> PlanningResult:
 def _impasse(answer: Mapping[str, Any] | None) -> Impasse | None:
     if answer is None:
         return None
-    subgoal = text_field("impasse.subgoal", answer["subgoal"], CONTEXT.answer_length)
+    subgoal = text_field("impasse.subgoal", answer["subgoal"])
     if subgoal is None:
         raise ParamError("impasse.subgoal", answer["subgoal"], "must say what to find out or make first")
     return Impasse(answer["type"], subgoal)
@@ -238,15 +238,13 @@ def _check(
 
 def _task(number: int, answer: Mapping[str, Any]) -> TaskPlan:
     where = f"tasks[{number}]"
-    objective = text_field(f"{where}.objective", answer["objective"], CONTEXT.answer_length)
+    objective = text_field(f"{where}.objective", answer["objective"])
     if objective is None:
         raise ParamError(f"{where}.objective", answer["objective"], "must say what to do")
     if len(answer["delta"]) > CONTEXT.delta:
         raise ParamError(f"{where}.delta", len(answer["delta"]), f"must be at most {CONTEXT.delta} files")
     delta = dict.fromkeys(project_path(f"{where}.delta", path) for path in answer["delta"])
-    return TaskPlan(
-        objective, tuple(delta), text_field(f"{where}.verify", answer["verify"], CONTEXT.answer_length)
-    )
+    return TaskPlan(objective, tuple(delta), text_field(f"{where}.verify", answer["verify"]))
 
 
 _WORD = re.compile(r"\w+")

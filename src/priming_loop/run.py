@@ -74,7 +74,7 @@ def allow(memory: Namespace, session_id: str, seq: int | None = None) -> Session
         session = _active(sessions, sessions.get(session_id))
         waits = session.waits if session.waits is not None and session.waits.what == "destructive" else None
         number = waits.seq if seq is None and waits is not None else seq
-        task = next((task for task in session.tasks if task.seq == number), None)
+        task = session.task(number)
         if number is not None and task is None:
             raise NotFound(f"session {session_id} has no task {number}")
         if task is None or task.status != "pending":

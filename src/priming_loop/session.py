@@ -335,6 +335,10 @@ class Session:
         """The first pending task of the latest plan."""
         return next((task for task in self.round_tasks if task.status == "pending"), None)
 
+    def task(self, seq: int | None) -> Task | None:
+        """The task of a number."""
+        return next((task for task in self.tasks if task.seq == seq), None)
+
 
 def plain_objective(text: str) -> str:
     """An objective without what makes no difference: white space, the sign at its end, capitals that begin sentences.

@@ -26,14 +26,7 @@ Verify = Callable[..., Verification]
 """How a task is verified: as ``verify`` does, or by a function of the same arguments."""
 
 
-def verify(
-    command: str | None,
-    folder: Path | str,
-    *,
-    timeout: float,
-    most_output: int,
-    stop: Callable[[], bool] | None = None,
-) -> Verification:
+def verify(command: str | None, folder: Path | str, *, timeout: float, most_output: int) -> Verification:
     """Run a task's command and return the result; a task without a command is unverified.
 
     Args:
@@ -41,7 +34,6 @@ def verify(
         folder: the folder in which it runs.
         timeout: seconds after which it is late, and killed.
         most_output: bytes of its output that are returned: half of them from the beginning, half from the end.
-        stop: called now and then; if it returns true, the command is killed and ``KeyboardInterrupt`` raised.
 
     The rest of its process group is killed when it has ended, or was stopped.
 
@@ -67,7 +59,7 @@ def verify(
             command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}", monotonic() - began
         )
     output = _Output(process, most_output)
-    late = not _ended(process, output, began + timeout, stop)
+    late = not _ended(process, output, timeout)
     status = "late" if late else "passed" if process.returncode == 0 else "failed"
     text = output.text()
     if late:
@@ -84,20 +76,14 @@ def _check(folder: Path | str, timeout: float, most_output: int) -> None:
         raise ParamError("most_output", most_output, "must be at least 1 byte")
 
 
-def _ended(
-    process: subprocess.Popen[bytes], output: _Output, deadline: float, stop: Callable[[], bool] | None
-) -> bool:
+def _ended(process: subprocess.Popen[bytes], output: _Output, timeout: float) -> bool:
     """Whether the process ended in time; its group is killed when this returns or raises."""
     try:
-        while (left := deadline - monotonic()) > 0:
-            try:
-                process.wait(min(left, CONTEXT.look) if stop else left)
-            except subprocess.TimeoutExpired:
-                if stop is not None and stop():
-                    raise KeyboardInterrupt("the gate was stopped before it ended") from None
-            else:
-                return True
-        return process.poll() is not None
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return False
+    else:
+        return True
     finally:
         _kill(process.pid)
         process.wait()

@@ -101,7 +101,7 @@ def loop_task_add(
         if verify is not None and not current.folder:
             rule = "cannot be run: the session has no folder; begin it with one, on this machine"
             raise ParamError("verify", verify, rule)
-        existing = next((task for task in current.tasks if task.seq == seq), None)
+        existing = current.task(seq)
         if existing is not None and (existing.plan, existing.injected) != (plan, tuple(injected)):
             raise Conflict(f"task {seq} of session {session} already exists: take another seq")
         if existing is None and current.state == LAST and current.reasoned is not None:
@@ -284,7 +284,7 @@ def _shape(session: Session, task: Task) -> SessionTask:
 
 def _task_of(session: Session, seq: int) -> Task:
     """The task of a number."""
-    task = next((task for task in session.tasks if task.seq == seq), None)
+    task = session.task(seq)
     if task is None:
         numbers = ", ".join(str(task.seq) for task in session.tasks) or "none yet"
         raise NotFound(f"session {session.id} has no task {seq}: there are {numbers}")
