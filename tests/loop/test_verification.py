@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming_loop.verification import verify
+from priming_loop.environment import verify
 
 LIMITS = {"timeout": 30.0, "most_output": 4_000}
 

@@ -304,8 +304,9 @@ def test_mcp_offers_what_the_kind_of_token_may(serve):
         offered[kind] = {tool["name"] for tool in rpc("tools/list", {}, token)["result"]["tools"]}
         for name in ("purge", "remember"):
             if name not in offered[kind]:
-                error = rpc("tools/call", {"name": name, "arguments": {}}, token)["error"]
-                assert "it needs a token of the kind" in error["message"]
+                refused = rpc("tools/call", {"name": name, "arguments": {}}, token)["result"]
+                assert refused["isError"]
+                assert "it needs a token of the kind" in refused["content"][0]["text"]
     assert ADMIN & offered["write"] == set()
     assert offered["admin"] - offered["write"] == ADMIN
     assert {"remember", "feedback", "undo"} & offered["read"] == set()
