@@ -363,3 +363,13 @@ def test_histories_that_are_rewritten_at_random_leave_what_a_first_import_would(
         run(memory, "git", work.folder, prune=True)
         assert state(memory) == first_import("git", work.folder)
     assert memory.validate() == []
+
+
+def test_a_second_run_tells_how_many_items_there_are_of_thousands(tmp_path, memory):
+    path = tmp_path / "many.jsonl"
+    path.write_text(
+        "".join(json.dumps({"content": f"Crate {number}", "id": number}) + "\n" for number in range(1_200))
+    )
+    run(memory, "jsonl", path, later=True)
+    assert run(memory, "jsonl", path, prune=True).duplicates == 1_200
+    assert memory.log(limit=1)[0].message.startswith("1,200 items since operation 0")

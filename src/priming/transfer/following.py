@@ -22,6 +22,7 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import FOLLOW
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
+from priming.history.movements import count_text
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
 from priming.remember.drafts import bare_text, draft
@@ -88,7 +89,7 @@ class Following:
         """Bring the memories of the path in step with it, unless they are."""
         with calling(replace(present_caller(), via=f"import {self.name}")):
             state_of_path = None if digest is None else digest()
-            if state_of_path is not None and not prune and (items_of_path := self._in_step(state_of_path)):
+            if state_of_path is not None and (items_of_path := self._in_step(state_of_path)):
                 self.counts["duplicate"] = items_of_path
                 return
             start = self.memory.store.head(self.memory.namespace)
@@ -101,7 +102,7 @@ class Following:
                 total = sum(
                     self.counts[name] for name in ("stored", "duplicate", "echo", "changed", "renamed")
                 )
-                message = f"{total} items since operation {start}, state {state_of_path}"
+                message = f"{count_text(total, 'item')} since operation {start}, state {state_of_path}"
                 with self.memory.writing() as now:
                     self.memory.write(FOLLOW, now, [], reason=self._reason, message=message)
 
@@ -119,7 +120,7 @@ class Following:
             if last is None or not (last.message or "").endswith(f" {state_of_path}"):
                 return 0
             is_taken_back = any(operations(kind=kind, after=last.number, limit=1) for kind in _TAKING_BACK)
-            return 0 if is_taken_back else int((last.message or "").split()[0])
+            return 0 if is_taken_back else int((last.message or "").split()[0].replace(",", ""))
 
     def _of_path(self) -> dict[str, str]:
         """Id → key of the active memories whose source is the path, or below it."""
