@@ -78,13 +78,13 @@ def test_a_client_that_only_greets_loads_nothing_heavy(tmp_path: Any) -> None:
 def test_calls_follow_the_first_answers(tmp_path: Any) -> None:
     with started(tmp_path) as talk:
         talk.begin()
-        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 9
+        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 12
         fact = {"name": "remember", "arguments": {"content": "Tea is green.", "key": "tea"}}
         reply = talk.ask("tools/call", fact, 3)
         assert (reply["id"], reply["result"]["structuredContent"]["key"]) == (3, "tea")
         reply = talk.ask("tools/call", {"name": "recall", "arguments": {"text": "tea"}}, 4)
         assert "Tea is green." in reply["result"]["content"][0]["text"]
-        assert len(talk.ask("tools/list", number=5)["result"]["tools"]) == 9
+        assert len(talk.ask("tools/list", number=5)["result"]["tools"]) == 12
         assert talk.end() == ""
 
 
@@ -118,6 +118,15 @@ HOSTILE = {
     ),
     "a nested id": (b'{"method": "ping", "params": {"id": 8', None, "must be JSON"),
 }
+
+
+@pytest.mark.timeout(DEADLINE)
+def test_a_client_may_give_each_request_the_id_of_the_one_before(tmp_path: Any) -> None:
+    with started(tmp_path) as talk:
+        talk.begin()
+        for _ in range(500):
+            assert talk.ask("tools/call", {"name": "list", "arguments": {}})["id"] == 1
+        assert talk.end().strip() == ""
 
 
 def test_hostile_messages_get_a_short_answer_and_the_next_is_answered(tmp_path: Any) -> None:
@@ -174,8 +183,8 @@ def test_the_plugins_server_is_silent_beside_that_of_the_settings(tmp_path: Any)
             assert talk.ask("initialize", HELLO, "hello")["result"]["capabilities"] == {}
             assert "error" in talk.ask("tools/list", number=2)
             assert talk.end().strip() == ""
-        assert len(settings.ask("tools/list", number=3)["result"]["tools"]) == 9
+        assert len(settings.ask("tools/list", number=3)["result"]["tools"]) == 12
         settings.end()
     with started(tmp_path, plugin) as talk:
         talk.begin()
-        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 9
+        assert len(talk.ask("tools/list", number=2)["result"]["tools"]) == 12

@@ -136,8 +136,8 @@ class StdioExchange:
                 self._load()
         else:
             self._load()
-            self._cancelled[number] = Event()
-            self._threads.submit(self._answer, number, message)
+            cancelled = self._cancelled[number] = Event()
+            self._threads.submit(self._answer, number, message, cancelled)
 
     def close(self) -> None:
         """End long calls after their present step, and wait for all."""
@@ -145,11 +145,9 @@ class StdioExchange:
             cancelled.set()
         self._threads.shutdown()
 
-    def _answer(self, number: str | int, message: Mapping[str, Any]) -> None:
-        """Answer a request, in a thread."""
-        assert self._loaded is not None
-        self._loaded.result()  # two threads that import the same modules can wait for each other for ever
-        cancelled, token = self._cancelled[number], progress_token(message)
+    def _answer(self, number: str | int, message: Mapping[str, Any], cancelled: Event) -> None:
+        """Answer a request, in a thread; a client may give the next request its id as soon as it has the answer."""
+        token = progress_token(message)
 
         def step(done: int, total: int | None) -> None:
             if cancelled.is_set():
@@ -158,6 +156,8 @@ class StdioExchange:
                 self._send(progress_message(token, done, total))
 
         try:
+            assert self._loaded is not None
+            self._loaded.result()  # two threads that import the same modules can wait for each other for ever
             self._send(self._conversation.answer(message, step))
         except RequestCancelled:
             pass
@@ -166,7 +166,8 @@ class StdioExchange:
             error = RequestError(INTERNAL_ERROR, "a bug: standard error has it")
             self._send(error_message(number, error))
         finally:
-            self._cancelled.pop(number, None)
+            if self._cancelled.get(number) is cancelled:
+                del self._cancelled[number]
 
     def _cancel(self, params: Any) -> None:
         request = params.get("requestId") if isinstance(params, dict) else None

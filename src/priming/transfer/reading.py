@@ -63,8 +63,11 @@ def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
                 yield number, line
+                left = STORE.file_bytes
                 while len(line) > most and not line.endswith(b"\n"):
-                    line = file.readline(most + 1)
+                    line, left = file.readline(most + 1), left - most
+                    if left < 0:
+                        return  # what has no end of a line is no text
     except DAMAGED as error:
         raise unreadable(path, error) from error
 

@@ -14,7 +14,10 @@ from priming_server.access.tokens import Tokens
 
 pytestmark = pytest.mark.slow
 
-CORE_TOOLS = ["remember", "recall", "get", "feedback", "learn", "active", "forget", "link", "status"]
+CORE_TOOLS = [
+    "remember", "recall", "get", "feedback", "learn", "active", "forget", "list", "files", "supersede",
+    "keep_both", "undo",
+]  # fmt: skip
 
 
 @asynccontextmanager
