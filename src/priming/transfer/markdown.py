@@ -109,7 +109,7 @@ class Notes:
 def read(path: Path) -> Iterator[Item]:
     """Read a Markdown file, or all files of a folder: a section is a fact, a file a session; links come last.
 
-    A note that cannot be read is skipped.
+    A note of a folder that cannot be read is skipped.
     """
     notes = Notes()
     if not path.exists():
@@ -118,7 +118,8 @@ def read(path: Path) -> Iterator[Item]:
         )
     root, empty = path if path.is_dir() else path.parent, True
     for file in files(path, ENDINGS) if path.is_dir() else (path,):
-        for item in skipping(_note(root, file, notes)):
+        note = _note(root, file, notes)
+        for item in skipping(note) if path.is_dir() else note:
             empty = False
             yield item
     if empty:

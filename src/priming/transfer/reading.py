@@ -63,11 +63,12 @@ def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
                 yield number, line
-                left = STORE.file_bytes
-                while len(line) > most and not line.endswith(b"\n"):
-                    line, left = file.readline(most + 1), left - most
+                is_cut, line, left = len(line) > most and not line.endswith(b"\n"), b"", STORE.file_bytes
+                while is_cut and (part := file.readline(_BLOCK)):
+                    is_cut, left = not part.endswith(b"\n"), left - len(part)
                     if left < 0:
-                        return  # what has no end of a line is no text
+                        rule = f"must be text: line {number} does not end within {STORE.file_bytes:,} bytes"
+                        raise ParamError("path", str(path), rule)
     except DAMAGED as error:
         raise unreadable(path, error) from error
 
