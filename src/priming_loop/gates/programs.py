@@ -10,7 +10,7 @@ from pathlib import Path
 from priming_loop.gates.paths import PRECIOUS, SECRET, fits, is_temporary, place_of
 from priming_loop.gates.shell import Command, ShellWord, UnreadableCommand, read_commands
 
-_DEPTH, _MOST_READ = 6, 65_536
+_DEPTH, _LONGEST, _MOST_READ = 6, 16_384, 65_536
 
 
 def _words(text: str) -> frozenset[str]:
@@ -88,8 +88,8 @@ class Script:
 
     def reasons(self, text: str, *, is_code: bool = True) -> Iterator[str]:
         """Why a person must say yes to what a shell reads; nothing if it may be no code and cannot be read."""
-        if self.depth > _DEPTH:
-            yield "is nested too deep to be read"
+        if self.depth > _DEPTH or len(text) > _LONGEST:
+            yield "is nested too deep, or too long, to be read"
             return
         try:
             commands = read_commands(text)

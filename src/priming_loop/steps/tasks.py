@@ -116,7 +116,9 @@ def loop_task_add(
     status = STATUS["pending" if existing is None else existing.status]
     why = destructive_reason(plan, current.folder or ".")
     needs = [] if why is None else [f"a person's yes first: {why}"]
-    if existing is None and memory.store.records(memory.namespace, memory.now(), kinds=["failure"], limit=1):
+    with memory.reading() as now:
+        has_failed = bool(memory.store.records(memory.namespace, now, kinds=["failure"], limit=1))
+    if existing is None and has_failed:
         gathered = gather(memory, current.objective, None, session=None)
         if repeated_way(gathered, PlanningResult("simple", (plan,))) is not None:
             needs.append(f"another way: it failed {gathered.failed} times before by this")
