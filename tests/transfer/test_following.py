@@ -373,3 +373,15 @@ def test_a_second_run_tells_how_many_items_there_are_of_thousands(tmp_path, memo
     run(memory, "jsonl", path, later=True)
     assert run(memory, "jsonl", path, prune=True).duplicates == 1_200
     assert memory.log(limit=1)[0].message.startswith("1,200 items since operation 0")
+
+
+def test_what_cannot_be_read_for_now_is_not_gone(tmp_path, memory):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\nNote {name}.\n", "utf-8")
+    run(memory, "markdown", tmp_path)
+    (tmp_path / "b.md").write_bytes("# b\nétat\n".encode("latin-1"))
+    report = run(memory, "markdown", tmp_path, prune=True)
+    assert (report.refused, report.gone, report.retired) == (1, 0, 0)
+    assert {item.content for item in memory.list(kinds=["fact"])} == {"Note a.", "Note b."}
+    (tmp_path / "b.md").unlink()
+    assert run(memory, "markdown", tmp_path, prune=True).retired == 1

@@ -53,6 +53,8 @@ class Following:
     own_keys: bool = False
     everything: bool = False
     """Whether nothing that the namespace has of the place is gone."""
+    is_read_whole: bool = True
+    """Whether nothing was skipped: what could not be read is not known to be gone."""
     done: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     skipped: list[str] = field(default_factory=list)
@@ -167,6 +169,7 @@ class Following:
                         continue
                     yield item
                 case Skipped():
+                    self.is_read_whole = False
                     self.counts["refused"] += 1
                     self._note(str(item.error))
                 case Present():
@@ -280,7 +283,7 @@ class Following:
             self.counts[became] += 1
             self.counts["stored"] -= 1
             self._tell(f"{became}: {old.key} → {new.key}")
-        for record in gone.values():
+        for record in gone.values() if self.is_read_whole else ():
             self.counts["gone"] += 1
             if prune:
                 deprecate(self.memory, record.key, reason=f"it is gone from {self.place.name}")
