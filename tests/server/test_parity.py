@@ -14,7 +14,6 @@ from tests.mcp.clients import connected
 
 from priming import HashedEmbedder
 from priming.errors import PrimingError
-from priming.mcp.tools import PACKED
 from priming.operations import replies
 from priming.operations.connection import connect
 from priming.operations.service import LocalService
@@ -235,7 +234,7 @@ def test_mcp_answers_as_the_library(by_library, tmp_path):
         async with connected(service, groups="all") as client:
             for operation, request, _ in SCRIPT:
                 budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
-                whole = {"explain": True} if operation in PACKED else {}
+                whole = {} if replies.is_short(BY_NAME[operation]) else {"explain": True}
                 answers.append((operation, await client.call_tool(operation, {**request, **budget, **whole})))
         return [alike(operation, content(operation, result)) for operation, result in answers]
 

@@ -1,8 +1,8 @@
 """The protocol: the operations as tools, memories as resources, recall as a prompt.
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
-as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
-log. Clients greet with ``initialize``, or state the version with each request, as from 2026-07-28 on; both are
+as lines within a budget. Beside it is structured content where it says no more, or where ``explain`` asks for the whole
+answer as data. Only the answer of ``operation`` has rows of the log. Clients greet with ``initialize``, or state the version with each request, as from 2026-07-28 on; both are
 answered message by message. The library ``mcp`` is the oracle of the tests.
 """
 
@@ -259,12 +259,13 @@ class _Call:
         from priming.text.quotation import visible, visible_value
 
         if op.name in PACKED:
-            return self._packed(op, dict(request))
+            return self._packed(op, request)
+        explain, request = _explaining(request)
         if not replies.is_short(op):
             answer = visible_value(replies.without_rows(op, self._call(op.name, request)))
             reason = self._reason(op, answer)
             structured = answer if is_object(op) else replies.wrapped(answer, reason)
-            return _tool_result(reason or replies.shown(op, answer), structured)
+            return _tool_result(reason or replies.shown(op, answer), structured if explain else None)
         operation_id = uuid7(datetime.now(UTC))
         answer, logged = self._call(op.name, request, operation_id), None
         if op.answers != "Operation":
@@ -279,9 +280,7 @@ class _Call:
         from priming.operations import replies
         from priming.text.quotation import visible_value
 
-        explain = request.pop("explain", None) or False
-        if not isinstance(explain, bool):
-            raise ParamError("explain", explain, "must be true or false")
+        explain, request = _explaining(request)
         named = [name for name in request if op.other_names.get(name, name) == "tokens"]
         tokens = request[named[0]] if named else TOKENS
         answer = self._call(op.name, request if named else {**request, "tokens": tokens})
@@ -379,8 +378,18 @@ def _content(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _tool_result(text: str, structured: Mapping[str, Any]) -> dict[str, Any]:
-    return {"content": [_content(text)], "structuredContent": structured, "isError": False}
+def _explaining(request: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Whether a program asks for the whole answer as data, and the arguments of the operation."""
+    arguments = dict(request)
+    explain = arguments.pop("explain", None) or False
+    if not isinstance(explain, bool):
+        raise ParamError("explain", explain, "must be true or false")
+    return explain, arguments
+
+
+def _tool_result(text: str, structured: Mapping[str, Any] | None) -> dict[str, Any]:
+    result: dict[str, Any] = {"content": [_content(text)], "isError": False}
+    return result if structured is None else {**result, "structuredContent": structured}
 
 
 def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:

@@ -119,6 +119,8 @@ def text() -> str:
 @cache
 def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
     """A tool as the list of tools has it; with ``own`` for a process of the user."""
+    from priming.operations.replies import is_short
+
     hints = {
         "readOnlyHint": not op.writes,
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
@@ -134,7 +136,7 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
         "title": op.name.replace("_", " "),
         "description": "\n\n".join([op.declared.summary, *op.declared.paragraphs[1:]]).replace("``", ""),
         "inputSchema": _input(op, own=own),
-        "outputSchema": _output(op),
+        **({"outputSchema": _output(op)} if is_short(op) else {}),
         "annotations": hints,
     }
 
@@ -166,21 +168,13 @@ def _input(op: Op, *, own: bool) -> dict[str, Any]:
 
 @cache
 def _output(op: Op) -> dict[str, Any]:
-    """The schema of a structured answer: an object, with any other answer under ``result``.
-
-    It is shallow: a model reads the list of tools before any work begins.
-    """
+    """The schema of a short reply. It is shallow: a model reads the list of tools before any work begins."""
     from priming.operations import replies
     from priming.operations.schema import answer_schema
 
     schema = answer_schema(op.name)
-    if is_object(op):
-        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
-        if replies.is_short(op):
-            return replies.short_schema(op, fields)
-    else:
-        fields = {"result": replies.shallow(schema, schema)}
-    return {"type": "object", "properties": fields, "required": list(fields)}
+    fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
+    return replies.short_schema(op, fields)
 
 
 @cache

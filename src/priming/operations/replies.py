@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from priming.config.words import CONFLICTS
+from priming.operations.readable import readable
 from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
 from priming.verbs.op import Op
 
@@ -254,7 +255,7 @@ def shown(op: Op, answer: Any) -> str:
     if op.answers == "Proposal":
         return "\n".join(_night_lines(answer))
     if op.name not in ("recall", "active"):
-        return compact(answer)
+        return readable(op, answer)
     notice = answer["notice"] or ""
     parts = [answer["text"] or answer["reason"] or notice or "nothing"]
     if answer["hits"] and answer["recorded"]:
