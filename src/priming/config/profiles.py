@@ -38,8 +38,8 @@ FOREIGN = (("co-activated", 0.0),)
 """Factor of links that another profile learned in the same store: they carry nothing here."""
 NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
 VERDICTS_ONLY = replace(NO_LEARNING, verdicts="path")
-PLAIN_CUE = RecallParams(idf=False, kind=False, date=0.0)
-"""The cosine and words of the cue as it stands: only ``priming`` weights tokens and reads dates and kinds."""
+PLAIN_CUE = RecallParams(idf=False, passages=False, kind=False, date=0.0)
+"""The cosine and words of the cue as it stands: only ``priming`` weights tokens and reads passages, dates and kinds."""
 
 
 @dataclass(frozen=True, slots=True)

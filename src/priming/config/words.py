@@ -238,6 +238,15 @@ _NEGATION = (
 """Words that negate whatever the name says: not-the-same-as, doesn't-support."""
 _NEGATIVE = r"no|non|without|free|resolv\w*|settl\w*|reconcil(e|es|ed|ing)"
 """Words that negate only a word of opposition or agreement after them: resolves-conflict-with, no-support-for."""
+SIGN_PATTERNS = {
+    "affirmation": _AFFIRMATION,
+    "opposition": _OPPOSITION,
+    "phrases": _PHRASES,
+    "fails": _FAILS,
+    "negation": _NEGATION,
+    "negative": _NEGATIVE,
+}
+"""What the sign of a relation is read by, for a database that reads it too."""
 
 
 @lru_cache(maxsize=1024)

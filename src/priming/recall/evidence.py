@@ -113,8 +113,9 @@ class Evidence(CueReading):
     def cosines(self, documents: Ints | None = None) -> Floats:
         """Cosine of the cue and each of some documents (None: of all), or the best passage of each."""
         cosines = np.round(self.working.vectors.exact(self.query, documents), EXACT)
-        long, best = self.working.passages.best(self.query, documents)
-        cosines[long] = np.maximum(cosines[long], best)
+        if self.params.passages:
+            long, best = self.working.passages.best(self.query, documents)
+            cosines[long] = np.maximum(cosines[long], best)
         return cosines
 
     @cached_property

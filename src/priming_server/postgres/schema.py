@@ -10,7 +10,9 @@ import re
 from functools import cache
 from importlib import resources
 
+from priming.config.profiles import ETHOS
 from priming.config.values import dataclass
+from priming.config.words import BUILT_IN, KINDS, SIGN_PATTERNS, SUPPRESSING
 from priming.errors import SchemaTooNew
 
 EVERY_NAMESPACE = "*\n"
@@ -139,7 +141,20 @@ def migrations() -> tuple[PostgresMigration, ...]:
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )
-    return tuple(declared(int(file.name[:3]), file.read_text("utf-8")) for file in files)
+    return tuple(declared(int(file.name[:3]), _with_lists(file.read_text("utf-8"))) for file in files)
+
+
+def _with_lists(text: str) -> str:
+    """A migration with the lists that its names between @ stand for."""
+    lists = {
+        "kinds": KINDS,
+        "built_in": sorted(BUILT_IN),
+        "suppressing": SUPPRESSING,
+        "silent": [name for name, factor in ETHOS.links.by_relation if not factor],
+    }
+    values = {name: f"ARRAY[{', '.join(map(repr, names))}]" for name, names in lists.items()}
+    values |= {name: pattern.replace(r"\b", r"\y") for name, pattern in SIGN_PATTERNS.items()}
+    return re.sub(r"@(\w+)@", lambda name: values[name[1]], text)
 
 
 def check_version(version: int, newest: int, place: str) -> None:

@@ -53,6 +53,8 @@ class RecallParams(Checked):
     """Weight of `meaning` for a memory at which activation arrives."""
     idf: bool = param(True)
     """Whether the cue's tokens are weighted by their rarity for its vector."""
+    passages: bool = param(True)
+    """Whether a long text is as near as its nearest passage."""
     near: bool = param(True)
     """Whether words close in meaning to one of the cue count as part of it; names do not."""
     near_floor: float = param(0.25, low=0.0, high=0.99, unit="cosine")
