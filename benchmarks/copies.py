@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 _FIRST = ("namespaces", "memories", "generations", "operations")
-_NOT_COPIED = "'read_only', 'schema_versions', 'schema_steps', 'tokens'"
+_NOT_COPIED = "'read_only', 'schema_versions', 'schema_steps', 'tokens', 'inserted_links', 'graph_links'"
 
 
 def multiply(url: str, schema: str, original: str, names: Iterable[str]) -> None:
