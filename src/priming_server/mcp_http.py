@@ -34,14 +34,14 @@ from priming.mcp.messages import (
     RequestError,
     as_bytes,
     error_message,
+    method_of,
+    number_of,
     progress_message,
     read_message,
 )
 from priming.mcp.protocol import (
     McpClient,
     McpConversation,
-    method_of,
-    number_of,
     progress_token,
     stated_version,
 )

@@ -105,3 +105,15 @@ def number_within(line: bytes) -> Any:
     """
     match = _FIRST.match(line) or _LAST.search(line[-_END:])
     return None if match is None else json.loads(match["number"])
+
+
+def number_of(message: Any) -> str | int | None:
+    """The id of a request; None for a notification, and for what is no message."""
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
+
+
+def method_of(message: Any) -> str | None:
+    """The method of a message; None for an answer, and for what is no message."""
+    method = message.get("method") if isinstance(message, dict) else None
+    return method if isinstance(method, str) else None

@@ -1,9 +1,10 @@
 """The protocol: the operations as tools, memories as resources, recall as a prompt.
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
-as lines within a budget. Beside it is structured content where it says no more, or where ``explain`` asks for the whole
-answer as data. Only the answer of ``operation`` has rows of the log. Clients greet with ``initialize``, or state the version with each request, as from 2026-07-28 on; both are
-answered message by message. The library ``mcp`` is the oracle of the tests.
+as lines within a budget. Beside it is structured content where it says no more, or where ``explain`` asks for all of
+an answer as data. Only the answer of ``operation`` has rows of the log. Clients greet with ``initialize``, or state
+the version with each request, as from 2026-07-28 on; both are answered message by message. The library ``mcp`` is the
+oracle of the tests.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from priming.mcp.messages import (
     VERSIONS,
     RequestError,
     error_message,
+    method_of,
+    number_of,
     result_message,
 )
 from priming.mcp.tools import PROMPTS, REFLECT, instructions
@@ -188,18 +191,6 @@ _TEMPLATE = {
     "description": "One memory in full",
     "mimeType": JSON,
 }
-
-
-def number_of(message: Any) -> str | int | None:
-    """The id of a request; None for a notification, and for what is no message."""
-    number = message.get("id") if isinstance(message, dict) else None
-    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
-
-
-def method_of(message: Any) -> str | None:
-    """The method of a message; None for an answer, and for what is no message."""
-    method = message.get("method") if isinstance(message, dict) else None
-    return method if isinstance(method, str) else None
 
 
 def stated_version(message: Any) -> Any:

@@ -37,12 +37,14 @@ from priming.mcp.messages import (
     RequestError,
     as_bytes,
     error_message,
+    method_of,
+    number_of,
     progress_message,
     read_message,
     refusal,
     result_message,
 )
-from priming.mcp.protocol import READY, McpClient, McpConversation, method_of, number_of, progress_token
+from priming.mcp.protocol import READY, McpClient, McpConversation, progress_token
 from priming.operations import local_socket
 from priming.verbs.rows import group_names
 
