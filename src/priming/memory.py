@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import MethodType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,8 +20,9 @@ from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.storage.opening import open_store
 from priming.storage.protocol import Store
 from priming.types import Clock, SystemClock
+from priming.verbs.calls import called
 from priming.verbs.op import Op, load
-from priming.verbs.rows import ROWS
+from priming.verbs.rows import ROWS, meant
 
 if TYPE_CHECKING:
     from priming.verbs.bound import Verbs
@@ -35,10 +37,18 @@ class Memory(Verbs):
     verb.
     """
 
+    def __init__(self, store: Any = None, *parts: Any, **named: Any) -> None:
+        """Use ``Memory.open``, which makes the parts."""
+        if not parts and not named:
+            raise ParamError(
+                "store", store, "must be open: use Memory.open(), or Memory.open(url, namespace=…)"
+            )
+        super().__init__(store, *parts, **named)
+
     @classmethod
     def open(
         cls,
-        url: str | None = None,
+        url: str | os.PathLike[str] | None = None,
         *,
         namespace: str = DEFAULT_NAMESPACE,
         profile: str = "priming",
@@ -49,8 +59,9 @@ class Memory(Verbs):
         """Open a memory. Without a store, reads return empty answers, and the first write creates it.
 
         Args:
-            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory), or
-                ``postgresql://USER@HOST/DATABASE``; None means ``PRIMING_URL``, else ``.priming/memory.db``.
+            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory),
+                ``postgresql://USER@HOST/DATABASE``, or the ``Path`` of a file; None means ``PRIMING_URL``, else
+                ``.priming/memory.db``.
             namespace: the scope of every memory; recalls and links stay within it.
             profile: one of ``priming.profiles``.
             embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, else
@@ -72,7 +83,7 @@ class Memory(Verbs):
         name = check_name("namespace", namespace)
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
-        location = locate(url)
+        location = locate(f"sqlite:///{os.fspath(url)}" if isinstance(url, os.PathLike) else url)
         choice = embedder or chosen(settings)
         is_open = isinstance(choice, str) and is_auto(choice)
         own = named(choice) if isinstance(choice, str) else choice
@@ -100,7 +111,9 @@ class Memory(Verbs):
             if not name.startswith("_"):
                 for op in (op for more in extensions.load(extensions.OPERATIONS) for op in more):
                     if op.verb and op.name == name:
-                        return MethodType(load(op.method), self)
+                        return MethodType(called(op, load(op.method)), self)
+                if near := meant(name):
+                    raise AttributeError(f"a memory has no {name!r}: did you mean {near!r}?")
             raise AttributeError(f"a memory has no {name!r}")
 
 
@@ -123,7 +136,7 @@ class _LateVerb:
         self._op = op
 
     def __get__(self, memory: Memory | None, owner: type[Memory]) -> Any:
-        verb = load(self._op.method)
+        verb = called(self._op, load(self._op.method))
         setattr(Memory, self._op.name, verb)
         return verb if memory is None else MethodType(verb, memory)
 

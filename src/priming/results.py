@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import TypeVar
@@ -73,6 +73,16 @@ class Hit:
     quiet: bool = False
     """Whether a rule is shown by name at most, because it was mostly overridden recently."""
 
+    @property
+    def key(self) -> str:
+        """The key of the memory."""
+        return self.memory.key
+
+    @property
+    def content(self) -> str:
+        """The text of the memory."""
+        return self.memory.content
+
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
@@ -109,6 +119,15 @@ class Recall:
     """Whether the store has the recall, so that its hits can be judged; it has none of another time."""
     more: int = 0
     """How many further hits the limit left out, of those that were ranked."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self.hits[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,34 +384,3 @@ class Alias:
     reason: str
     evidence: tuple[AliasEvidence, ...]
     operation: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictingFact:
-    """One of two conflicting facts or rules: its key, text and value, and the time of its statement."""
-
-    key: str
-    content: str
-    value: str
-    told_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Two facts that cannot both hold, and the commands that settle it: ``subject`` is what both say.
-
-    Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
-    told where both apply. A quiet rule, which was mostly overridden of late, has the ``kind`` quiet-rule and its
-    ``key``; it is the older, there is no newer, and ``instead`` says what was done instead of it.
-    """
-
-    id: str
-    subject: str
-    slot: str
-    older: ConflictingFact
-    newer: ConflictingFact | None
-    commands: tuple[str, ...]
-    reason: str | None = None
-    kind: str = "contradiction"
-    key: str | None = None
-    instead: tuple[str, ...] = ()

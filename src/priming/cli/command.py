@@ -342,7 +342,24 @@ def _usage(error: Any) -> str:
     if "unexpected extra argument" in message:
         message = f"{message}: quote a text of several words"
     context = getattr(error, "ctx", None)
-    return message if context is None else f"{message} (see {context.command_path} --help)"
+    if context is None:
+        return message
+    return f"{message}{_meant(error, message, context)} (see {context.command_path} --help)"
+
+
+def _meant(error: Any, message: str, context: Any) -> str:
+    """What another word for a command or an option may mean."""
+    from priming.verbs.op import SCOPES
+    from priming.verbs.rows import find, meant
+
+    option, op = getattr(error, "option_name", None), find((context.info_name or "").replace("-", "_"))
+    name = option.lstrip("-").replace("-", "_") if option else ""
+    own = "namespace" if name in SCOPES else op.other_names.get(name) if op else None
+    if own is not None:
+        return f": did you mean --{own.replace('_', '-')}?"
+    word = message.removeprefix("No such command '").removesuffix("'.")
+    near = meant(word.replace("-", "_")) if word != message and "'" not in word else None
+    return f" Did you mean '{near.replace('_', '-')}'?" if near else ""
 
 
 def prepare_streams() -> None:

@@ -39,7 +39,7 @@ FOREIGN = (("co-activated", 0.0),)
 NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
 VERDICTS_ONLY = replace(NO_LEARNING, verdicts="path")
 PLAIN_CUE = RecallParams(idf=False, passages=False, kind=False, date=0.0)
-"""The cosine and words of the cue as it stands: only ``priming`` weights tokens and reads passages, dates and kinds."""
+"""The cosine and words of the cue as it stands: only ``priming`` weights tokens, reads passages, dates and kinds."""
 
 
 @dataclass(frozen=True, slots=True)

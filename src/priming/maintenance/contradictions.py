@@ -25,9 +25,9 @@ from priming.maintenance.replacing import deprecate, merge
 from priming.namespace import Namespace
 from priming.recall.entities import under_other_names
 from priming.recall.relevance import done_instead, quiet_rules
-from priming.results import ConflictingFact, Review
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.rules.placement import is_unclear
+from priming.rules.results import ConflictingFact, Review
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find

@@ -21,7 +21,7 @@ _TEXTS = ("content", "gist", "text", "message", "reason", "detail")
 _HEAD = ("key", "source", "relation", "target")
 """What names a thing."""
 _INTERNAL = ("namespace", "changes", "digest")
-_EMPTY = (None, "", [], {})
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 def readable(op: Op, answer: Any, budget: int = BUDGET) -> str:
@@ -109,12 +109,11 @@ def _lines(answer: Any) -> Iterator[str]:
 
 def _list(things: Sequence[Any], indent: str = "") -> Iterator[str]:
     """A line for each thing, after one for what all of them have."""
-    fields = [
-        {(name, _in_line(name, part)) for name, part in thing.items()}
-        for thing in things
-        if isinstance(thing, Mapping)
-    ]
-    every = set.intersection(*fields) if len(fields) > 1 else set()
+    alike = len(things) > 1 and all(isinstance(thing, Mapping) for thing in things)
+    fields = (
+        [{(name, _in_line(name, part)) for name, part in thing.items()} for thing in things] if alike else []
+    )
+    every = set.intersection(*fields) if fields else set()
     common = {name for name, text in every if text is not None and name not in _HEAD}
     if common:
         yield f"{indent}each: {', '.join(_named(name, things[0][name]) for name in things[0] if name in common)}"

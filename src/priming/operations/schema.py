@@ -304,7 +304,7 @@ def _rule(op: Op, problem: Problem) -> str:
     """One thing that is wrong with a request, in words."""
     name, rule = ".".join(map(str, problem.place)), problem.rule
     if rule == UNKNOWN:
-        rule = f"is not an argument: {op.name} takes {', '.join(_signature(op)) or 'none'}"
+        rule = op.unknown(name)
     elif rule == MISSING:
         meaning = {**MEANINGS, **op.declared.meanings}.get(name)
         rule = f"must be given: {meaning}" if meaning else "must be given"

@@ -119,3 +119,34 @@ class Pack:
     installed_at: datetime | None = None
     operation: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictingFact:
+    """One of two conflicting facts or rules: its key, text and value, and the time of its statement."""
+
+    key: str
+    content: str
+    value: str
+    told_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Two facts that cannot both hold, and the commands that settle it: ``subject`` is what both say.
+
+    Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
+    told where both apply. A quiet rule, which was mostly overridden of late, has the ``kind`` quiet-rule and its
+    ``key``; it is the older, there is no newer, and ``instead`` says what was done instead of it.
+    """
+
+    id: str
+    subject: str
+    slot: str
+    older: ConflictingFact
+    newer: ConflictingFact | None
+    commands: tuple[str, ...]
+    reason: str | None = None
+    kind: str = "contradiction"
+    key: str | None = None
+    instead: tuple[str, ...] = ()

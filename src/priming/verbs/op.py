@@ -229,7 +229,7 @@ OTHER_WORDS: Mapping[str, str] = {
     "items": "memories",
     "terms": "term",
     "session": "session_id",
-    "limit": "top_k k max_results",
+    "limit": "top_k k n max_results",
     "tokens": "max_tokens budget",
     "filters": "filter",
     "echo_guard": "echo",
@@ -241,6 +241,19 @@ OTHER_WORDS: Mapping[str, str] = {
     "d2": "until",
 }
 """Other words for an argument, wherever a verb has it and none of that name; the first line with a word counts."""
+SCOPES = ("user_id", "user", "agent_id", "app_id", "tenant")
+"""Arguments of other memories that a namespace takes the place of."""
+OTHER_VERBS: Mapping[str, str] = {
+    "remember": "add store save insert create put",
+    "remember_many": "add_many add_all",
+    "recall": "search query retrieve ask find",
+    "get": "show read fetch",
+    "list": "get_all all",
+    "supersede": "update edit change",
+    "forget": "delete remove drop",
+    "learn": "correct",
+}
+"""Other words for a verb."""
 
 
 PROPERTIES = ("writes", "destructive", "admin", "idempotent", "asks")
@@ -312,6 +325,17 @@ class Op:
     def other_names(self) -> Mapping[str, str]:
         """Its arguments by the other words for them."""
         return _other_names(self)
+
+    def unknown(self, name: str) -> str:
+        """Tell that it has no argument of a name, with the one that may be meant, and those that it has."""
+        from difflib import get_close_matches
+
+        names = [each for each in self.declared.arguments if each not in ("progress", "agent", "beside")]
+        if name in SCOPES:
+            return f"is not an argument: the memories of a user are a namespace, as in Memory.open(namespace={name})"
+        near = [own for own in (self.other_names.get(name),) if own] or get_close_matches(name, names, 1)
+        meant = f": did you mean {near[0]}?" if near else ":"
+        return f"is not an argument{meant} {self.name} takes {', '.join(names) or 'none'}"
 
     @property
     def method(self) -> str:

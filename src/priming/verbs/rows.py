@@ -15,7 +15,7 @@ from priming import extensions
 from priming.config.values import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
-from priming.verbs.op import Op
+from priming.verbs.op import OTHER_VERBS, Op
 
 CALLS = "priming.operations.wire_calls"
 _ENDS = {
@@ -246,10 +246,23 @@ def served(name: str) -> Op:
     """The operation of that name that a server offers, or ``ParamError`` with the names there are."""
     op = find(name)
     if op is None or op.local:
-        why = (
-            f"is not served: {op.local}"
-            if op
-            else f"must be one of {', '.join(each.name for each in _all().values() if not each.local)}"
-        )
-        raise ParamError("operation", name, why)
+        raise ParamError("operation", name, f"is not served: {op.local}" if op else unknown(name))
     return op
+
+
+def unknown(name: str) -> str:
+    """Tell that there is no operation of a name, with the one that may be meant, and those that there are."""
+    near, names = meant(name), [op.name for op in _all().values() if not op.local]
+    return f"{f'is none: did you mean {near}? There are' if near else 'must be one of'} {', '.join(names)}"
+
+
+def meant(name: str) -> str | None:
+    """Return the operation that a name may mean: by another word for it, or by its letters.
+
+    >>> meant("recal"), meant("search"), meant("xyz")
+    ('recall', 'recall', None)
+    """
+    from difflib import get_close_matches
+
+    by_word = (own for own, words in OTHER_VERBS.items() if name in words.split())
+    return next(by_word, None) or next(iter(get_close_matches(name, [*_all()], 1, 0.75)), None)

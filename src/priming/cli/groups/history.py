@@ -25,7 +25,8 @@ from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.memory import Memory
-    from priming.results import Alias, ConflictingFact, Diff, Fading, LinkMove, MemoryMove, RankMove, Review
+    from priming.results import Alias, Diff, Fading, LinkMove, MemoryMove, RankMove
+    from priming.rules.results import ConflictingFact, Review
     from priming.types import MemoryRecord, Operation
 
 T = TypeVar("T")

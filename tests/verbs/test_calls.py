@@ -1,0 +1,143 @@
+"""First guesses: results stand for their names, and what is misnamed is answered with the right name, everywhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import priming
+from priming import HashedEmbedder, Hit, Memory, ParamError, Recall
+from priming.operations.service import LocalService
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open("sqlite://", embedder=HashedEmbedder()) as opened:
+        opened.remember("The tap in the kitchen is blue.", key="tap")
+        opened.remember("The door of the cellar is green.", key="door")
+        yield opened
+
+
+def test_a_recall_is_a_sequence_of_hits_with_key_and_content(memory: Memory) -> None:
+    answer = memory.recall("what colour is the tap in the kitchen")
+    assert isinstance(answer, Recall)
+    assert [hit.key for hit in answer] == [hit.memory.key for hit in answer.hits]
+    assert (len(answer), answer[0].content) == (len(answer.hits), "The tap in the kitchen is blue.")
+    assert isinstance(answer[0], Hit)
+
+
+USES: dict[str, Callable[[Memory, Hit], Any]] = {
+    "get": lambda memory, hit: memory.get(hit),
+    "history": lambda memory, hit: memory.history(hit),
+    "why": lambda memory, hit: memory.why(hit),
+    "feedback": lambda memory, hit: memory.feedback(used=[hit], not_relevant=[memory.get("door")]),
+    "supersede": lambda memory, hit: memory.supersede(hit, "The tap is red."),
+    "forget": lambda memory, hit: memory.forget(hit),
+    "deprecate": lambda memory, hit: memory.deprecate(hit, reason="sold"),
+    "link": lambda memory, hit: memory.link(hit, memory.get("door"), "causes", 0.5),
+    "links": lambda memory, hit: memory.links(hit),
+    "purge": lambda memory, hit: memory.purge(hit),
+}
+
+
+@pytest.mark.parametrize("verb", USES)
+def test_a_hit_and_a_record_are_taken_where_keys_are(memory: Memory, verb: str) -> None:
+    (hit, *_) = memory.recall("what colour is the tap in the kitchen")
+    assert hit.key == "tap"
+    USES[verb](memory, hit)
+
+
+def test_an_answer_that_wrote_is_undone_by_itself_or_its_operation(memory: Memory) -> None:
+    stored = memory.remember("The lamp in the hall is broken.")
+    memory.undo(stored)
+    assert memory.stats().memories["episode"]["active"] == 2
+    forgotten = memory.forget(memory.get("tap"))
+    memory.undo(forgotten)
+    assert memory.get("tap").status == "active"
+
+
+def test_a_recall_is_taken_where_its_id_is(memory: Memory) -> None:
+    answer = memory.recall("what colour is the tap in the kitchen")
+    operation = memory.feedback(recall_id=answer, used=[answer[0]])
+    assert answer.recall_id in (operation.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        (
+            lambda memory: memory.recall("tap", k=3),
+            "k = 3: is not an argument: did you mean limit? recall takes text",
+        ),
+        (lambda memory: memory.recall(query="tap"), "query = 'tap': is not an argument: did you mean text?"),
+        (lambda memory: memory.recall("tap", limt=3), "did you mean limit?"),
+        (lambda memory: memory.recall("tap", 3), "argument 2 = 3: recall takes text by position"),
+        (lambda memory: memory.recall(), "text = None: must not be blank: give a text"),
+        (lambda memory: memory.remember(text="x"), "did you mean content?"),
+        (lambda memory: memory.remember("x", user_id="ada"), "the memories of a user are a namespace"),
+        (lambda memory: memory.learn(rule="always run the tests"), "right = None: must be given: what to do"),
+        (lambda memory: memory.undo(), "operation_id = None: must be given"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_one(memory: Memory, call: Any, answer: str) -> None:
+    before = memory.log()
+    with pytest.raises(ParamError) as refused:
+        call(memory)
+    assert answer in str(refused.value)
+    assert memory.log() == before
+
+
+@pytest.mark.parametrize(("guess", "verb"), [("search", "recall"), ("add", "remember"), ("delete", "forget")])
+def test_a_verb_of_another_library_names_ours(memory: Memory, guess: str, verb: str) -> None:
+    with pytest.raises(AttributeError, match=f"did you mean '{verb}'"):
+        getattr(memory, guess)
+    with pytest.raises(ParamError, match=f"did you mean {verb}\\?"):
+        LocalService("sqlite://", embedder=HashedEmbedder()).call("default", guess, {})
+
+
+def test_the_class_itself_says_how_it_is_opened() -> None:
+    with pytest.raises(ParamError, match=r"use Memory.open\(\)"):
+        Memory()
+
+
+def test_a_memory_opens_at_a_path(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "notes.db", embedder=HashedEmbedder()) as memory:
+        memory.remember("The tap is blue.")
+    assert (tmp_path / "notes.db").exists()
+
+
+def test_a_request_is_answered_with_the_right_names() -> None:
+    service = LocalService("sqlite://", embedder=HashedEmbedder())
+    with pytest.raises(ParamError) as refused:
+        service.call("default", "recall", {"query": "tap", "top_k": 3})
+    assert [text.partition("?")[0] for text in refused.value.violations if "mean" in text] == [
+        "query = 'tap': is not an argument: did you mean text",
+        "top_k = 3: is not an argument: did you mean limit",
+    ]
+    with pytest.raises(ParamError, match="did you mean recall"):
+        service.call("default", "recal", {"text": "tap"})
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (("recal", "tap"), "'recall'"),
+        (("search", "tap"), "Did you mean 'recall'?"),
+        (("recall", "tap", "--top-k", "3"), "did you mean --limit?"),
+        (("remember", "tap", "--user-id", "ada"), "did you mean --namespace?"),
+    ],
+)
+def test_a_command_is_answered_with_the_right_names(typed: tuple[str, ...], answer: str) -> None:
+    code = "from priming.cli.start import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert answer in done.stderr
+
+
+def test_the_names_of_results_are_the_packages_own() -> None:
+    assert {"Hit", "Link", "MemoryRecord", "Operation", "Recall", "Remembered"} <= {*priming.__all__}
