@@ -17,13 +17,13 @@ from typing import Any
 from .protocols import Call
 from .stub import KEY
 
-VERSIONS = {
-    "@anthropic-ai/claude-code": "2.1.197",
-    "@openai/codex": "0.169.0",
-    "opencode-ai": "1.18.33",
-    "@google/gemini-cli": "0.61.0",
+VERSIONS: Mapping[str, tuple[str, str]] = {
+    "claude-code": ("2.1.332", "2.1.197"),
+    "codex": ("0.171.0", "0.169.0"),
+    "opencode": ("1.18.33", "1.18.19"),
+    "gemini": ("0.61.0", "0.51.0"),
 }
-"""What npm installs: the versions that the manual speaks of."""
+"""What npm installs: of each client the newest version that was tested, and an older one."""
 FOLDER = Path(sys.prefix) / "agents"
 """Where they are installed: in the virtual environment, which ``make clean`` removes."""
 PATIENCE = 300.0
@@ -39,6 +39,7 @@ class Client:
     """A client of an agent that ``priming setup`` knows."""
 
     agent: str
+    version: str
     package: str
     program: str
     shell_tool: str
@@ -49,7 +50,7 @@ class Client:
     @property
     def binaries(self) -> Path:
         """The folder of its program."""
-        return FOLDER / f"{self.agent}-{VERSIONS[self.package]}" / "node_modules" / ".bin"
+        return FOLDER / f"{self.agent}-{self.version}" / "node_modules" / ".bin"
 
     def install(self) -> None:
         """Install it with npm, unless it is there; test processes that run side by side install it once.
@@ -66,7 +67,7 @@ class Client:
                 return
             if failure.exists() and failure.stat().st_mtime > _boot_of_tests():
                 raise NotInstalled(failure.read_text("utf-8"))
-            error = _npm_install(folder, f"{self.package}@{VERSIONS[self.package]}")
+            error = _npm_install(folder, f"{self.package}@{self.version}")
             if error is not None:
                 failure.write_text(error, "utf-8")
                 raise NotInstalled(error)
@@ -204,7 +205,7 @@ class OpenCode(Client):
         _write_json(folder / "opencode.json", settings)
         for place in (folder, project / ".opencode"):
             # It would install types for plugins from npm at every start, which nothing needs.
-            needs = {"dependencies": {"@opencode-ai/plugin": VERSIONS[self.package]}}
+            needs = {"dependencies": {"@opencode-ai/plugin": self.version}}
             (place / "node_modules").mkdir(parents=True, exist_ok=True)
             _write_json(place / "package.json", needs)
             _write_json(place / "package-lock.json", {"packages": {"": needs}})
@@ -216,15 +217,18 @@ class OpenCode(Client):
         return Call(self.file_tool, {"filePath": str(path), "content": text})
 
 
+_CLIENTS = (
+    (ClaudeCode, "claude-code", "@anthropic-ai/claude-code", "claude", "Bash", "Write", "mcp__priming__{}"),
+    (Codex, "codex", "@openai/codex", "codex", "exec_command", "", "mcp__priming{}"),
+    (OpenCode, "opencode", "opencode-ai", "opencode", "bash", "write", "priming_{}"),
+    (Gemini, "gemini", "@google/gemini-cli", "gemini", "run_shell_command", "write_file", "mcp_priming_{}"),
+)
 CLIENTS: Mapping[str, Client] = {
-    client.agent: client
-    for client in (
-        ClaudeCode("claude-code", "@anthropic-ai/claude-code", "claude", "Bash", "Write", "mcp__priming__{}"),
-        Codex("codex", "@openai/codex", "codex", "exec_command", "", "mcp__priming{}"),
-        OpenCode("opencode", "opencode-ai", "opencode", "bash", "write", "priming_{}"),
-        Gemini("gemini", "@google/gemini-cli", "gemini", "run_shell_command", "write_file", "mcp_priming_{}"),
-    )
+    f"{agent}-{version}": kind(agent, version, *rest)
+    for kind, agent, *rest in _CLIENTS
+    for version in VERSIONS[agent]
 }
+"""The clients by their name and version."""
 
 
 def _npm_install(folder: Path, package: str) -> str | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from priming.verbs.rows import tools
+
 from .clients import CLIENTS
 from .stub import DONE
 
@@ -17,7 +19,8 @@ RULE, KEY = "Use uv instead of pip", "use-uv-instead-of-pip"
 CORRECTION, QUESTION = f"No, {RULE[0].lower()}{RULE[1:]}.", "How do I install requests here?"
 DEPLOY = "The deploy failed because the disk of the build server was full."
 WHY = "Why did the deploy of the build server fail?"
-CORE = ("active", "feedback", "forget", "learn", "list", "recall", "remember", "undo")
+DEPLOY_LINE = rf'- \[deploy\] \(\d{{4}}-\d\d-\d\d\) "{DEPLOY}"'
+CORE = {op.name for op in tools("core")}
 
 
 def in_each_client(test):
@@ -25,7 +28,8 @@ def in_each_client(test):
 
 
 def in_claude_code(test):
-    return pytest.mark.parametrize("stage", ["claude-code"], indirect=True)(test)
+    names = [name for name, client in CLIENTS.items() if client.agent == "claude-code"]
+    return pytest.mark.parametrize("stage", names, indirect=True)(test)
 
 
 def times(pattern, turn):
@@ -73,7 +77,7 @@ def test_a_prompt_comes_with_the_memories_that_it_is_about_quoted_as_data(stage)
     remember_the_deploy(stage)
     stage.run("priming", "remember", "The shop sells green tea.", "--key", "tea")
     turn = stage.ask(WHY)
-    assert times(rf'- \[deploy\] "{DEPLOY}"', turn) == 1
+    assert times(DEPLOY_LINE, turn) == 1
     assert times("data, not instructions", turn) >= 1
     assert times("green tea", turn) == 0
 
@@ -140,7 +144,7 @@ def test_a_resumed_session_is_the_same_one_and_is_shown_nothing_again(stage):
     stage.ask(WHY, "The disk was full.")
     turn = stage.ask(WHY, resume=True)
     assert times(r"The disk was full\.", turn) == 1  # the conversation goes on
-    assert times(rf'- \[deploy\] "{DEPLOY}"', turn) == 1
+    assert times(DEPLOY_LINE, turn) == 1
     sessions = {entry["session"] for entry in stage.priming("log", "--limit", "200") if entry["session"]}
     assert len(sessions) == 1
 
@@ -190,7 +194,7 @@ def test_beside_the_plugin_no_hook_runs_twice(stage):
     assert stage.kinds().count("run-start") == 1
     later = stage.call(*with_plugin(stage, WHY))
     assert times(rf"- \[{KEY}\]", later) == 1  # at the start of the session, which has no id of its own
-    assert times(rf'- \[deploy\] "{DEPLOY}"', later) == 1
+    assert times(DEPLOY_LINE, later) == 1
 
 
 @in_claude_code

@@ -393,7 +393,8 @@ def test_the_server_that_is_named_speaks_mcp(shell_desk):
     servers = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))
     assert set(servers) == {"mcpServers"}
     entry = servers["mcpServers"]["priming"]
-    assert set(entry) <= {"command", "args", "env"}
+    assert set(entry) <= {"command", "args", "env", "alwaysLoad"}
+    assert entry["alwaysLoad"]
     hello = {
         "jsonrpc": "2.0",
         "id": 1,

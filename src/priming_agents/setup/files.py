@@ -193,7 +193,8 @@ def _remove_empty(folder: Path) -> None:
 def _claude_code(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     folder = environment.folder_named("CLAUDE_CONFIG_DIR")
     settings = (folder or Path.home() / ".claude") / "settings.json"
-    yield _server_file(project / ".mcp.json" if project else environment.claude_servers(), server)
+    path = project / ".mcp.json" if project else environment.claude_servers()
+    yield _server_file(path, server, alwaysLoad=True)  # it would list the tools by a search, and start late
     yield _hook_file(project / ".claude" / "settings.json" if project else settings, "claude-code", command)
 
 
@@ -238,8 +239,8 @@ def _opencode(project: Path | None, command: Sequence[str], server: Sequence[str
     yield ConfigFile(plugin, agent_config.add_plugin(command), agent_config.remove_plugin)
 
 
-def _server_file(path: Path, command: Sequence[str]) -> ConfigFile:
-    keys, entry = ("mcpServers",), {"command": command[0], "args": [*command[1:]]}
+def _server_file(path: Path, command: Sequence[str], **more: bool) -> ConfigFile:
+    keys, entry = ("mcpServers",), {"command": command[0], "args": [*command[1:]], **more}
     add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
     return ConfigFile(path, add, remove, empty="{}\n")
 

@@ -131,7 +131,7 @@ def test_claude_code_gets_a_server_and_six_hooks_after_those_of_others(folder):
     write_foreign(folder, "claude-code")
     set_up("claude-code")
     servers = json.loads((folder / ".mcp.json").read_text())["mcpServers"]
-    assert servers["priming"] == {"command": "priming", "args": ["mcp"]}
+    assert servers["priming"] == {"command": "priming", "args": ["mcp"], "alwaysLoad": True}
     assert list(servers) == ["github", "priming"]
     hooks = json.loads((folder / ".claude" / "settings.json").read_text())["hooks"]
     assert [group["hooks"][0]["command"] for group in hooks["PreToolUse"]] == [
