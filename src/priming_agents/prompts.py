@@ -70,11 +70,12 @@ def read_prompt(text: str) -> PromptReading:
             own, plain = own.rstrip("?"), plain.rstrip("?")
         body = plain[begin:]
         finds_fault = _has("objection", plain[:begin]) or _has("fault", plain) or _has("reproach", body)
-        if _has("withdrawal", plain) or _has("expired", plain):
+        may_last = _has("fault", plain) or _may_last(body, objected or finds_fault, inquires)
+        names_rule = _has("rule", plain) and not (may_last or _is_question(plain))
+        if names_rule or _has("withdrawal", plain) or _has("expired", plain):
             withdrawals.append(own)
         elif not (_is_question(plain) or _has("reported", plain) or _has("unreal", plain)):
             statements.append(own[begin:])
-        may_last = _has("fault", plain) or _may_last(body, objected or finds_fault, inquires)
         rule = _rule(own[begin:], objected or finds_fault) if may_last and is_short else None
         asks = asks or (may_last and (rule is None or correction is not None))
         correction = correction or rule

@@ -230,3 +230,27 @@ def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
     assert contradicted("you may use emojis again", ["Never use emojis", "Sign every commit"]) == [
         "Never use emojis"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That rule about tabs is wrong. Forget it.",
+        "I never wanted that tabs thing, drop it",
+        "That instruction on tabs was a mistake.",
+        "we're done with the tabs policy",
+        "Let's retire the convention with the tabs",
+        "Die Vorgabe mit den Tabs war ein Irrtum",
+        "the thing with the tabs - forget about it",
+    ],
+)
+def test_who_speaks_of_a_rule_as_a_rule_is_asked_about_it_and_confirms_nothing(text):
+    reading = read_prompt(text)
+    assert not reading.is_silent
+    nearest = [withdrawn(each, ["Indent with tabs"])[0] for each in (*reading.withdrawals, text)]
+    assert ["Indent with tabs"] in nearest
+
+
+@pytest.mark.parametrize("text", ["New rule: use tabs", "Which rules are there on tabs?"])
+def test_a_new_rule_and_a_question_about_rules_withdraw_nothing(text):
+    assert read_prompt(text).withdrawals == ()
