@@ -370,3 +370,12 @@ def test_groups_of_tools_that_do_not_exist_and_those_of_a_project_are_refused(de
     variable, file = wrong()
     assert "PRIMING_MCP_TOOLS = 'core,nights': must be one or several of core, rules, time" in variable
     assert "must not be set in a project's file" in file
+
+
+def test_git_ignores_the_settings_of_a_project_once_its_user_has_adopted_them(desk):
+    (desk.project / ".priming" / "config.toml").write_text('store.url = "postgresql://ann:secret@db/team"\n')
+    ignoring = desk.project / ".priming" / ".gitignore"
+    content_of(load()).settle(adopt=False)
+    assert not ignoring.exists()
+    adopt()
+    assert ignoring.read_text() == "*\n"

@@ -65,6 +65,10 @@ class FolderContent:
             StoreError: the store, or the user's own folder, cannot be written, or a link of the folder leads there.
 
         """
+        from priming.storage.sqlite.files import keep_out_of_git
+
+        if adopt and self.settings is not None:
+            keep_out_of_git(self.settings.path.parent)  # they may name a password
         if self.store is not None and self.store.path is not None:
             from priming.storage.sqlite.store import SqliteStore
 
