@@ -22,6 +22,7 @@ COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
 AGENTS = sorted((PLUGIN / "agents").glob("*.md"))
 SEED = {"arc", "think", "recall", "health", "meta", "chunk", "decay", "consolidate"}
 """The commands of Arc's table."""
+OF_RULES = {"rules", "forget"}
 MANIFEST = {
     *("name", "version", "description", "author", "homepage", "repository", "license", "keywords"),
     *("commands", "agents", "skills", "hooks", "mcpServers", "outputStyles", "lspServers"),
@@ -33,6 +34,7 @@ EVENTS = {
     *("SessionStart", "SessionEnd", "PreCompact"),
 }
 TOOLS = {"Task", "Bash", "Read", "Grep", "Glob", "Edit", "Write"}
+TOOLS |= {"mcp__priming__forget", "mcp__plugin_arc_priming__forget"}
 HOSTILE = """Don't break "add" & 'sub'; $(touch pwned) `touch pwned` $HOME \\ 100% #1"""
 """What somebody may type after a command."""
 LINES = f"""--json
@@ -71,8 +73,10 @@ def tools(value):
 
 def test_the_plugin_has_nothing_but_what_claude_code_looks_for():
     files = {path.relative_to(PLUGIN).as_posix() for path in PLUGIN.rglob("*") if path.is_file()}
-    documented = r"(\.claude-plugin/plugin\.json|\.mcp\.json|hooks/hooks\.json|(commands|agents)/[a-z-]+\.md)"
+    listed = r"\.claude-plugin/(plugin\.json|icon\.png)|\.mcp\.json|hooks/hooks\.json|README\.md"
+    documented = rf"{listed}|(commands|agents)/[a-z-]+\.md"
     assert all(re.fullmatch(documented, file) for file in files), files
+    assert {".claude-plugin/icon.png", "README.md"} <= files
 
 
 def test_the_manifest_has_a_name_in_kebab_case_and_only_fields_that_are_documented():
@@ -85,8 +89,21 @@ def test_the_manifest_has_a_name_in_kebab_case_and_only_fields_that_are_document
     assert set(manifest["author"]) <= {"name", "email", "url"}
 
 
-def test_the_commands_are_those_of_the_seed():
-    assert {path.stem for path in COMMANDS} == SEED
+def test_the_commands_are_those_of_the_seed_and_two_for_rules():
+    assert {path.stem for path in COMMANDS} == SEED | OF_RULES
+
+
+def test_the_icon_is_a_square_png():
+    head = (PLUGIN / ".claude-plugin" / "icon.png").read_bytes()[:24]
+    assert head.startswith(b"\x89PNG\r\n")
+    assert head[16:20] == head[20:24]
+
+
+@pytest.mark.parametrize("name", sorted(OF_RULES))
+def test_a_command_for_rules_lists_them_with_their_keys(desk, name):
+    assert invoke(["learn", "Use uv instead of pip"]).exit_code == 0
+    (script,) = blocks(PLUGIN / "commands" / f"{name}.md")
+    assert "use-uv-instead-of-pip" in desk.run(script)
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)

@@ -35,7 +35,7 @@ from priming.mcp.messages import (
     number_of,
     result_message,
 )
-from priming.mcp.tools import PROMPTS, REFLECT, instructions
+from priming.mcp.tools import PROMPTS, instructions, prompt_text
 from priming.serialization import error_payload
 from priming.types import Progress
 from priming.verbs.op import Op
@@ -302,8 +302,8 @@ class _Call:
             raise RequestError(INVALID_PARAMS, _INVALID)
         if name not in PROMPTS:
             raise RequestError(INVALID_PARAMS, f"no prompt {shown(name)}: there are {', '.join(PROMPTS)}")
-        if name == "reflect":
-            return _prompt(REFLECT)
+        if name != "recall":
+            return _prompt(prompt_text(name, arguments, partial(self._read, "list", {"kinds": ["behavior"]})))
         question = arguments.get("question", "")
         recall = self._read("recall", {"text": question})
         return _prompt(f"{question}\n\n{replies.shown(named('recall'), recall)}")

@@ -8,7 +8,7 @@ take longer to describe than a client waits. ``python -m priming.mcp.tools`` wri
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -204,6 +204,11 @@ REFLECT = (
     " their fixes, and facts that will matter again: one memory each, in sentences that stand on their own. Keep"
     " nothing that is secret, and nothing that was recalled."
 )
+RULES = "Show me these rules, which you were told to follow, as they stand, and change nothing."
+FORGET = (
+    'Of these rules I withdraw the one that this is about: "{rule}". Call forget with its key, and tell me its text.'
+    " If it may be several, or none, ask me."
+)
 
 PROMPTS: Mapping[str, Mapping[str, Any]] = {
     "recall": {
@@ -222,7 +227,34 @@ PROMPTS: Mapping[str, Mapping[str, Any]] = {
         "description": "Look back on this conversation, and keep what is worth keeping",
         "arguments": [],
     },
+    "rules": {
+        "name": "rules",
+        "description": "Show the rules that the memory has, each with its key",
+        "arguments": [],
+    },
+    "forget": {
+        "name": "forget",
+        "description": "Withdraw a rule",
+        "arguments": [{"name": "rule", "description": "Its key, or what it is about", "required": True}],
+    },
 }
+
+
+def prompt_text(
+    name: str, arguments: Mapping[str, str], rules: Callable[[], Sequence[Mapping[str, Any]]]
+) -> str:
+    """The text of a prompt that recalls nothing: what is asked for, above the rules that it is about."""
+    from priming.text.quotation import bracketed, label, quote_text
+
+    if name == "reflect":
+        return REFLECT
+    request = RULES if name == "rules" else FORGET.format(rule=arguments.get("rule", ""))
+    lines = [
+        f"- {bracketed(rule['key'])} {quote_text(rule['content'])}"
+        + "".join(f"; {label(field)} = {label(str(value))}" for field, value in (rule["when"] or {}).items())
+        for rule in rules()
+    ]
+    return "\n".join([request, "", *(lines or ["There is no rule."])])
 
 
 def instructions(groups: str) -> str:
