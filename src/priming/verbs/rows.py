@@ -238,7 +238,10 @@ def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, .
     words = group_names(groups)
     if not words or words - {*TOOL_GROUPS}:
         raise ParamError(name, groups, f"must be {rule_of({'members': TOOL_GROUPS})}")
-    offered = [op for op in _all().values() if op.group in words or (op.group and "all" in words)]
+    ops = (
+        ROWS if words == {"core"} else _all().values()
+    )  # these are the library's own: no other is looked for
+    offered = [op for op in ops if op.group in words or (op.group and "all" in words)]
     return tuple(op for op in offered if not (op.stands_for if own else op.local))
 
 
