@@ -132,13 +132,14 @@ def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
     return _FORMATS[agent](event, text)
 
 
-def accepts_text(event: str) -> bool:
-    """Whether a text can be injected at an event: at the end of a turn it would take the place of the answer."""
-    return event in _CLAUDE_EVENTS
+def accepts_text(agent: str, event: str) -> bool:
+    """Whether an agent keeps what is injected at an event: at the end of a turn it would be the answer."""
+    return event in (_GEMINI_EVENTS if agent == "gemini" else _CLAUDE_EVENTS)
 
 
 _CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-tool": "PreToolUse"}
-_GEMINI_EVENTS = {"session-start": "SessionStart", "prompt": "BeforeAgent", "pre-tool": "AfterTool"}
+_GEMINI_EVENTS = {"prompt": "BeforeAgent", "pre-tool": "AfterTool"}
+"""What Gemini CLI is told when a session starts it puts before the first prompt, and forgets both when it resumes."""
 
 
 def _claude_format(event: str, text: str) -> dict[str, Any]:

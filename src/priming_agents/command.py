@@ -205,7 +205,7 @@ def _output(
 
 def _formatted(agent: str, name: str, text: str) -> str:
     """A text as an agent accepts it at an event; empty if there is none, or none is accepted."""
-    is_due = text and agents.accepts_text(name)
+    is_due = text and agents.accepts_text(agent, name)
     return json.dumps(agents.format_output(agent, name, text)) if is_due else ""
 
 
@@ -252,9 +252,6 @@ def _text(
         return ""
     work.admit(chosen, existing)
     database = existing[0].database
-    captures = chosen["hooks.capture"] == "on" and database != Path(
-        os.path.realpath(environment.global_store())
-    )
     shown = partial(session.read_session, database, event.session)
     work.leftover = lambda *, read: _formatted(
         agent, name, session.constraints_text(existing if read else (), shown())
@@ -275,12 +272,11 @@ def _text(
         if work.call not in state.answers:
             own, project = content.store is None, context.project_of(folder)
             captures = own and capture.is_on(chosen, database)
-            call = session.HookCall(event, state, folder, project, existing, attended, own, captures)
-            if name in LAUNCHING:
-                teaching.learn_left_behind(call, database, work.call)
+            call = session.HookCall(event, agent, state, folder, project, existing, attended, own, captures)
             state.answer(work.call, events.handle(name, call))
             if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
                 raise Busy("the hook has ended")  # what nobody was told does not count as shown
+            events.record(call)
             state.end_claim(mark)
         text = state.answers[work.call]
     if teaching.UNLEARNED not in text:

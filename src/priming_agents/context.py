@@ -264,8 +264,11 @@ def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
     )
 
 
-def packed(recall: Mapping[str, Any], text: str, tokens: int, min_words: int) -> tuple[str, list[Candidate]]:
-    """The hits of a recall that are on the topic of a text, packed into the tokens: a header, and a line for each."""
+def packed(recall: Mapping[str, Any], text: str, min_words: int, tokens: int) -> tuple[str, list[Candidate]]:
+    """The hits of a recall that are on the topic of a text, packed into the tokens: a header, and a line for each.
+
+    Those that would be a bare key are left out.
+    """
     from priming.core.pack import pack
     from priming.recall.formatting import HEADER, packables
     from priming.results import Hit
@@ -279,7 +282,9 @@ def packed(recall: Mapping[str, Any], text: str, tokens: int, min_words: int) ->
     hits = [hit for hit in decode(tuple[Hit, ...], recall["hits"]) if hit.memory.key in memories]
     entries = pack(packables(hits, tokens), tokens, header=HEADER, footer="\n").entries
     return HEADER.rstrip(), [
-        Candidate(entry.text, memories[entry.key], recall["recall_id"]) for entry in entries
+        Candidate(entry.text, memories[entry.key], recall["recall_id"])
+        for entry in entries
+        if entry.tier != "name"
     ]
 
 

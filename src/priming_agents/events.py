@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from priming.errors import Conflict, NotFound, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed
 from priming_agents import capture, context, teaching
+from priming_agents.agents import accepts_text
 from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
 from priming_agents.prompts import read_prompt
@@ -25,6 +28,8 @@ REMINDER = (
     "Report once, with Priming's tool `feedback`, whether the memories shown in this session before were useful"
     " (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
 )
+Packing = Callable[[int], tuple[str, list[Candidate]]]
+"""What packs the memories of a recall into so many tokens: a header, and a line for each."""
 _LINE_TOKENS = 64
 """Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
 
@@ -38,21 +43,31 @@ def handle(name: str, call: HookCall) -> str:
 
 
 def _session_start(call: HookCall) -> None:
-    """A session begins, or its context was cleared: inject the rules of the project and recent important memories."""
-    from datetime import UTC, datetime, timedelta
-
+    """A session begins, or its context was cleared: tell what it begins with, or do so with the next prompt."""
     if call.event.context_cleared:
-        call.session.shown.clear()
-        call.session.named.clear()
-    _start_run(call)
-    _inject_rules(call, call.cue(language=context.languages_of(call.project)))
+        call.session.shown, call.session.named = {}, []
+    _end_run(call)
     if call.captures:
         capture.keep_left_behind(call)
-        capture.tell_last(call)
+    call.session.opens = True
+    if accepts_text(call.agent, "session-start"):
+        _open(call)
+
+
+def _open(call: HookCall) -> None:
+    """Inject what a session begins with: the rules of the project, and recent important memories."""
+    from datetime import UTC, datetime, timedelta
+
+    call.session.opens = False
+    teaching.learn_left_behind(call)
     topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
     since = datetime.now(UTC) - timedelta(days=HOOK.recent_days)
     filters = {"importance": {"gte": HOOK.important}, "recorded_at": {"gte": since.isoformat()}}
-    _inject_memories(call, topic, filters, HOOK.first, min_words=1)
+    recalls = _recalls(call, topic, filters, HOOK.first, min_words=1)
+    _inject_rules(call, call.cue(language=context.languages_of(call.project)), beside=recalls)
+    if call.captures:
+        capture.tell_last(call)
+    _inject_memories(call, recalls)
 
 
 def _prompt(call: HookCall) -> None:
@@ -63,10 +78,13 @@ def _prompt(call: HookCall) -> None:
         _confirm_rules(call)
     session.prompts += 1
     session.logs.clear()
-    context.note_logs(
-        "", call.folder, session.logs
-    )  # Gemini CLI runs a command before the hook for it has ended
-    _start_run(call)
+    # Gemini CLI runs a command before the hook for it has ended.
+    context.note_logs("", call.folder, session.logs)
+    _end_run(call)
+    if session.opens:
+        _open(call)
+        call.tokens_left = HOOK.tokens
+    teaching.learn_left_behind(call)
     reminder = _reminder(call)
     if reading.correction is not None and call.learns:
         teaching.learn_now(call, reading.correction)
@@ -76,9 +94,10 @@ def _prompt(call: HookCall) -> None:
     if context.words(text):
         language = language_of(session.file) if session.file and session.is_new_file else None
         cue = call.cue(language=language or context.languages_of(call.project))
-        _inject_rules(call, {**cue, "text": text})
+        recalls = _recalls(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        _inject_rules(call, {**cue, "text": text}, beside=recalls)
         _remind(call, reminder)
-        _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        _inject_memories(call, recalls)
         _inject_files(call, text)
     session.is_new_file, session.task = False, None
 
@@ -108,9 +127,9 @@ def _post_tool(call: HookCall) -> None:
     if call.captures:
         capture.note_commits(call, in_log or map(" ".join, printed))
     runs, session.waiting = session.waiting, []
-    if session.run and session.busy:
+    if session.run:
         runs.append(session.run)
-        session.run, session.busy = None, False
+        session.run = None
     for run in runs:
         _call(call.own_store, "run_used", {"run_id": run}, writes=True)
 
@@ -154,8 +173,18 @@ _HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
 }
 
 
-def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
-    """Inject the rules that apply, constraints first, without those shown and not due again."""
+def _inject_rules(call: HookCall, cue: Mapping[str, Any], *, beside: Sequence[Packing] = ()) -> None:
+    """Inject the rules that apply, constraints first, without those shown and not due again.
+
+    What they take leaves room for the memories ``beside`` them, up to these' own share.
+    """
+    texts = (
+        "\n".join([header, *(memory.line for memory in memories), ""])
+        for header, memories in (packing(HOOK.memories) for packing in beside)
+        if memories
+    )
+    share = min(HOOK.memories, sum(map(count_tokens, texts)))
+    call.tokens_left -= share
     shown = {key for _, _, key, _, _ in call.session.shown.values()}
     request = {"cue": cue, "session": call.event.session}
     header, contents, candidates, left_out = "", set[str](), list[Candidate](), list[str]()
@@ -176,6 +205,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
     missing = [key for key in left_out if key not in shown]
     rules = sorted(candidates, key=_is_preference)
     _inject(call, header, rules, rule=True, left_out=missing)
+    call.tokens_left += share
 
 
 def _is_preference(rule: Candidate) -> bool:
@@ -183,12 +213,10 @@ def _is_preference(rule: Candidate) -> bool:
     return not rule.is_constraint
 
 
-def _inject_memories(
+def _recalls(
     call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int
-) -> None:
-    """Inject the memories recalled for a text that share words with it, without those shown and not due again."""
-    if not text or call.tokens_left <= 0:
-        return
+) -> list[Packing]:
+    """What each store recalls for a text that shares words with it, without what was shown and is not due again."""
     hidden = [memory_id for memory_id in call.session.shown if not call.session.is_due(memory_id)]
     filters = {**filters, **({"id": {"nin": hidden}} if hidden else {})}
     request = {
@@ -199,15 +227,15 @@ def _inject_memories(
         "session": call.event.session,
         **({"filters": filters} if filters else {}),
     }
-    for store in call.stores:
-        if not (recall := _call(store, "recall", {**request, "tokens": call.tokens_left})):
-            continue
-        if any(hit["passages"] for hit in recall["hits"]):  # a long one takes the room that others leave
-            header, relevant = context.packed(recall, text, call.tokens_left, min_words)
-        else:
-            header, memories = _candidates(recall)
-            relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
-        _inject(call, header, relevant, rule=False)
+    recalls = [_call(store, "recall", request) for store in call.stores] if text else []
+    return [partial(context.packed, recall, text, min_words) for recall in recalls if recall]
+
+
+def _inject_memories(call: HookCall, recalls: Sequence[Packing]) -> None:
+    """Inject what was recalled and fits; a long memory takes the room that others leave."""
+    for packing in recalls:
+        header, memories = packing(max(0, call.tokens_left))
+        _inject(call, header, memories, rule=False)
 
 
 def _inject_files(call: HookCall, task: str) -> None:
@@ -216,14 +244,15 @@ def _inject_files(call: HookCall, task: str) -> None:
     answer = _call(call.own_store, "files", request) if call.tokens_left > 0 else None
     if answer and answer["files"]:
         header, *lines = answer["text"].splitlines()
+        hits = call.own_store.pending[answer["recall_id"]].hits
         due = {
-            file["key"]: line
-            for file, line in zip(answer["files"], lines, strict=True)
-            if call.session.is_due(file["key"]) and context.is_about(task, file, HOOK.shared)
+            (memory_id, file["key"]): line
+            for file, line, (memory_id, _) in zip(answer["files"], lines, hits, strict=True)
+            if call.session.is_due(memory_id) and context.is_about(task, file, HOOK.shared)
         }
         candidates = [
-            Candidate(line, {"id": key, "key": key, "kind": "entity"}, answer["recall_id"])
-            for key, line in zip(due, context.without_repeats(due.values()), strict=True)
+            Candidate(line, {"id": memory_id, "key": key, "kind": "entity"}, answer["recall_id"])
+            for (memory_id, key), line in zip(due, context.without_repeats(due.values()), strict=True)
         ]
         _inject(call, header, candidates, rule=False)
 
@@ -281,6 +310,7 @@ def _inject(
             call.session.named.append(memory["id"])
         else:
             call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
+            call.shown.append((candidate.recall_id, memory["id"]))
 
 
 def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -307,20 +337,24 @@ def _notice(missing: Sequence[str]) -> str:
     )
 
 
-def _start_run(call: HookCall) -> None:
-    """Start a run unless an idle one is under way; end a busy one first, for agents that never call ``stop``."""
-    _end_run(call)
-    if call.session.run is None:
+def record(call: HookCall) -> None:
+    """Record what was told, and nothing else of what was recalled, in a run of the turn."""
+    recalls = dict.fromkeys(recall_id for recall_id, _ in call.shown)
+    if call.session.run is None and not call.own_store.pending.keys().isdisjoint(recalls):
         run = _call(call.own_store, "run_start", {"session": call.event.session}, writes=True)
         call.session.run = run["id"] if run else None
+    for store in call.stores:
+        for recall_id in recalls:
+            with suppress(NotFound, StoreError):
+                store.record_shown(recall_id, [shown for by, shown in call.shown if by == recall_id])
 
 
 def _end_run(call: HookCall) -> None:
-    """End the run if it was shown anything; an idle run goes on, so that the log has no empty runs."""
+    """End the run of the last turn in which something was shown; agents that never call ``stop`` end it late."""
     session = call.session
-    if session.run is None or not session.busy:
+    if session.run is None:
         return
-    run, session.run, session.busy = session.run, None, False
+    run, session.run = session.run, None
     if _call(call.own_store, "run_end", {"run_id": run}, writes=True):
         session.waiting = [*session.waiting, run][-HOOK.waiting :]
 

@@ -11,6 +11,9 @@ class HookParams:
 
     tokens: int = 500
     """Maximum that one hook injects, in tokens (floop)."""
+    memories: int = 200
+    """Share of that for the memories that a prompt recalls, in tokens; what these do not need, rules have, and
+    the other way round."""
     again: int = 5
     """Prompts after which a memory may be shown again; doubles each time."""
     limit: int = 5

@@ -81,8 +81,9 @@ class SessionState:
 
     ``shown`` maps memory ids to: how often shown, at which prompt last, key, recall id, whether it is a rule.
     ``named`` are the ids of rules that were told by name alone: they may be told whole yet; ``elsewhere`` those of
-    rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way,
-    ``busy`` whether the run was shown anything; ``waiting`` are ended runs that a commit will mark as used.
+    rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way, in
+    which something was shown; ``waiting`` are ended runs that a commit will mark as used. ``opens`` says whether what
+    a session begins with is still to be told.
     ``file`` is the file that was worked on last, ``is_new_file`` whether that was since the last prompt.
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
     repeat what the server did. ``claims`` are the latest events by their marks, each with the call that carried it
@@ -100,7 +101,7 @@ class SessionState:
     task: str | None = None
     since: float = 0.0
     run: str | None = None
-    busy: bool = False
+    opens: bool = False
     waiting: list[str] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False
@@ -137,7 +138,6 @@ class SessionState:
         """Note that a memory is shown now."""
         times = self.shown[memory_id][0] if memory_id in self.shown else 0
         self.shown[memory_id] = [times + 1, self.prompts, key, recall_id, rule]
-        self.busy = True
 
     def answer(self, call: str, text: str) -> None:
         """Note the answer of a call."""
@@ -259,10 +259,12 @@ class HookCall:
 
     ``attended`` says whether a person reads what the agent answers, ``learns`` whether a correction is one of the
     project: not where its store is left out, and those of all projects are all that is there.
-    ``captures`` says whether the session is stored, ``commits`` are those of the event.
+    ``captures`` says whether the session is stored, ``commits`` are those of the event; ``shown`` the recall and the
+    id of each memory that is told.
     """
 
     event: Event
+    agent: str
     session: SessionState
     folder: Path
     project: Path
@@ -272,6 +274,7 @@ class HookCall:
     captures: bool = False
     commits: Sequence[str] = ()
     tokens_left: int = HOOK.tokens
+    shown: list[tuple[str, str]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
     @property

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from priming.maintenance.adoption import FolderContent
     from priming.operations.local_server import LocalServer
     from priming.operations.service import LocalService
+    from priming.storage.protocol import Trace
     from priming.types import MemoryRecord
 
 _AWAY = ".away"
@@ -157,7 +159,9 @@ class HookStore:
         self.database = database
         self._location, self._settings = location, settings
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
-        self._hosts, self._call, self._writes = hosts, call, dict[str, int]()
+        self._hosts, self.call_id, self._writes = hosts, call, dict[str, int]()
+        self.pending: dict[str, Trace] = {}
+        """The recalls of this call of which nothing was told yet, by their ids."""
 
     def answers(self) -> bool:
         """Whether the store answers: a file does, a database may be away.
@@ -206,6 +210,17 @@ class HookStore:
                 raise
             return self._earlier_answer(operation, operation_id)
 
+    def record_shown(self, recall_id: str, shown: Collection[str]) -> None:
+        """Record a recall with those of its hits that were told, now; not without one."""
+        from priming.recall import traces
+
+        trace = self.pending.pop(recall_id, None)
+        hits = () if trace is None else tuple(hit for hit in trace.hits if hit[0] in shown)
+        if trace is not None and hits:
+            service = self._hosts.service(self._location, self._settings)
+            with service.memory(self._namespace) as memory:
+                traces.record(memory, replace(trace, at=memory.now(), hits=hits))
+
     def make_folder(self) -> None:
         """Make the folder of a new store, so that a correction can wait in it; the store keeps it out of git."""
         private_files.make_folder(self.database.parent)
@@ -232,6 +247,7 @@ class HookStore:
 
     def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
         """The result of an operation in this process; the values of a hook's own requests need no other check."""
+        from priming.recall.traces import PENDING
         from priming.serialization import encode
         from priming.types import Cue
 
@@ -251,6 +267,7 @@ class HookStore:
         service = self._hosts.service(self._location, self._settings)
         with ExitStack() as stack:
             memory = stack.enter_context(service.memory(self._namespace))
+            stack.callback(PENDING.reset, PENDING.set(self.pending))
             if operation_id is not None:
                 stack.enter_context(memory.identified(operation_id))
             return encode(getattr(memory, operation)(**values))
@@ -270,7 +287,7 @@ class HookStore:
     def _next_id(self, operation: str) -> str:
         """The id of the hook's next operation of a name: the same in each attempt at the same call."""
         number = self._writes[operation] = self._writes.get(operation, 0) + 1
-        return id_of(self._call, f"{operation} {number}")
+        return id_of(self.call_id, f"{operation} {number}")
 
 
 def new_call() -> str:

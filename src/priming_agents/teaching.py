@@ -116,10 +116,10 @@ def withdraw(call: HookCall, reading: PromptReading) -> bool:
     return bool(nearest)
 
 
-def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
-    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
-    learned = set[str | None]()
-    for queued in _left_behind(database, present):
+def learn_left_behind(call: HookCall) -> None:
+    """Learn corrections that earlier hooks could not carry out."""
+    learned, database = set[str | None](), call.own_store.database
+    for queued in _left_behind(database, call.own_store.call_id):
         if queued.event is not None and queued.event in learned:
             remove(database, queued.call)
             continue

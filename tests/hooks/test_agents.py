@@ -157,11 +157,6 @@ def test_a_payload_without_a_session_is_refused(payload):
         ),
         (
             "gemini",
-            "session-start",
-            {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}},
-        ),
-        (
-            "gemini",
             "prompt",
             {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "x"}},
         ),
@@ -182,7 +177,7 @@ def test_each_agent_gets_its_own_format(agent, event, output):
 
 def test_no_format_decides_anything_for_the_user():
     outputs = [
-        format_output(agent, event, "x") for agent in AGENTS for event in EVENTS if accepts_text(event)
+        format_output(agent, event, "x") for agent in AGENTS for event in EVENTS if accepts_text(agent, event)
     ]
     assert not any("permission" in str(output) for output in outputs)
 

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from priming import Cue, Memory
+from priming import Cue, HashedEmbedder, Memory
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
+from priming_agents.command import respond
 from priming_agents.events import count_tokens
 from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
@@ -213,13 +214,79 @@ def test_a_run_ends_with_the_turn_and_a_commit_marks_it_as_used(project):
         assert memory.run_list()[0].settled == "used"
 
 
-def test_turns_in_which_nothing_was_shown_are_one_run(project):
+def test_a_turn_in_which_nothing_is_shown_is_no_run(project):
     for _ in range(3):
         project.text("prompt", prompt="thanks")
         project.hook("stop")
     with project.memory() as memory:
-        # The first run was shown the rules.
-        assert [run.ended_at is None for run in memory.run_list()] == [False, True]
+        (run,) = memory.run_list()  # the first turn was shown the rules
+        assert run.ended_at is not None
+
+
+def test_a_session_in_which_nothing_is_shown_leaves_no_run(tmp_path):
+    project = Project(tmp_path / "fresh", embedder=HashedEmbedder())
+    (project.folder / ".priming").mkdir(parents=True)
+    with project.memory() as memory:
+        memory.remember("The shop sells tea.", importance=0.1)
+    project.adopt()
+    for event in ("session-start", "prompt", "stop", "session-end"):
+        assert project.hook(event, prompt="Rename the window", source="startup") is None
+    with project.memory() as memory:
+        assert memory.run_list() == []
+        assert {logged.kind for logged in memory.log()} == {"remember"}
+
+
+def test_a_run_lists_what_its_agent_was_told_and_nothing_else_that_was_recalled(project):
+    with project.memory() as memory:
+        for near in ("The server room has a red door.", "A disk costs 90 euros.", "Builds have numbers."):
+            memory.remember(near)
+    text = project.text("session-start") + project.text("prompt", prompt=WHY)
+    text += project.edit("src/shop.py") + project.command("git commit -m x")
+    project.hook("stop")
+    with project.memory() as memory:
+        keys = {record.key for record in memory.list() if f"[{record.key}]" in text}
+        assert "deploy" in keys
+        assert {key for run in memory.run_list() for key in run.shown} == keys
+        shown = {record.key for record in memory.list(kinds=["behavior"]) if record.use.shown}
+        assert shown == {key for key in keys if memory.get(key).kind == "behavior"}
+
+
+def test_beside_many_long_rules_the_memory_that_a_prompt_asks_for_is_told_with_its_text(project):
+    things = ("invoice", "ledger", "parcel", "coupon", "pallet", "shelf", "till", "crate", "hoist", "scale")
+    with project.memory() as memory:
+        for thing in [f"{each} of the {team}" for each in things for team in ("shop", "depot", "museum")]:
+            memory.learn(
+                f"Before the {thing} is changed, write down the owner, the reason and the {thing} number"
+            )
+    text = project.text("prompt", prompt=WHY)
+    assert DEPLOY in text
+    assert text.count("Before the ") > 2
+    assert estimate_tokens(text) <= HOOK.tokens
+
+
+def test_what_gemini_forgets_of_the_start_of_a_session_comes_with_its_first_prompt(project):
+    sent = {
+        "session_id": "g",
+        "cwd": str(project.folder),
+        "hook_event_name": "SessionStart",
+        "timestamp": "1",
+    }
+
+    def text_of(event, **more):
+        output = respond(event, json.dumps({**sent, **more}).encode(), "gemini", attended=False)
+        return json.loads(output)["hookSpecificOutput"]["additionalContext"] if output else ""
+
+    assert text_of("session-start", source="startup") == ""
+    with project.memory() as memory:
+        assert memory.run_list() == []
+    text = text_of("prompt", prompt=WHY)
+    assert "Never push to main" in text
+    assert "signed with Kestrel" in text
+    assert DEPLOY in text
+    for source in ("resume", "clear"):
+        assert text_of("session-start", source=source, timestamp=source) == ""
+        again = text_of("prompt", prompt="go on", timestamp=f"{source} 2")
+        assert ("Never push to main" in again) == (source == "clear")
 
 
 ASKED = "Report once, with Priming's tool `feedback`"

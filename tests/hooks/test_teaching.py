@@ -95,6 +95,23 @@ def test_the_correction_of_a_hook_at_work_is_left_to_it(project):
     assert len(waiting(project)) == 1
 
 
+@pytest.mark.parametrize("event", ["session-start", "prompt"])
+def test_a_late_correction_is_told_once(project, event):
+    queue(project)
+    text = project.text(event, source="startup", prompt="thanks, that is all")
+    assert text.count("Use uv instead of pip") == 1
+
+
+def test_a_late_correction_is_told_where_its_agent_keeps_what_it_is_told(project):
+    queue(project)
+    sent = {"hook_event_name": "SessionStart", "timestamp": "1", "source": "startup"}
+    assert respond("session-start", project.payload(**sent), "gemini") == ""
+    assert len(waiting(project)) == 1
+    text = respond("prompt", project.payload(**sent, prompt="thanks, that is all"), "gemini")
+    assert text.count("Use uv instead of pip") == 1
+    assert waiting(project) == []
+
+
 def test_a_late_correction_has_the_scope_of_its_own_session(project):
     with locked_session(project.database, "earlier") as state:
         state.file = "shop/till.go"

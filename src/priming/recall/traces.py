@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -38,6 +39,8 @@ from priming.types import Cue
 Matched = Callable[[Ints], Floats]
 Ends = tuple[str, str, str]
 """The source, target and relation of a link, the ends by their ids."""
+PENDING: ContextVar[dict[str, Trace] | None] = ContextVar("pending", default=None)
+"""Where recalls wait, by their ids, until what of them was shown is ``record``ed; None: each is recorded at once."""
 
 _ARRAYS = (
     ("history", "<f8"),
@@ -256,17 +259,20 @@ def store_trace(
         encode_flow(flow) if flow else None,
         counted,
     )
+    if (pending := PENDING.get()) is not None:
+        pending[recall_id] = trace
+        return recall_id, []
+    return recall_id, record(memory, trace)
+
+
+def record(memory: Namespace, trace: Trace) -> list[str]:
+    """Record a recall; ["trace"] if that failed."""
+    limits = {"keep": STORE.trace_count, "keep_flows": STORE.flow_count}
     try:
-        memory.store.add_trace(
-            memory.namespace,
-            trace,
-            keep=STORE.trace_count,
-            keep_flows=STORE.flow_count,
-            not_before=_oldest(now),
-        )
+        memory.store.add_trace(memory.namespace, trace, **limits, not_before=_oldest(memory.now()))
     except StoreError:
-        return recall_id, ["trace"]
-    return recall_id, []
+        return ["trace"]
+    return []
 
 
 def _plain(value: Any) -> Any:

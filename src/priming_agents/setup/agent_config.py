@@ -57,6 +57,7 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("AfterTool", "pre-tool", "read_file|write_file|replace|run_shell_command"),
         ("AfterTool", "post-tool", "run_shell_command"),
         ("AfterAgent", "stop", ""),
+        ("PreCompress", "session-start", ""),
         ("SessionEnd", "session-end", ""),
     ),
 }
