@@ -26,8 +26,8 @@ _CHANGES = ("content", "new_string", "new_str", "edits", "new_source", "newStrin
 """The keys of what a tool writes into a file."""
 _ANSWER_KEYS = ("last_assistant_message", "prompt_response", "response")
 _SHELLS = ("sh", "bash", "zsh", "fish")
-_INJECTED = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
-"""What hooks injected, as Gemini CLI puts it before a prompt that it reports: nobody's words."""
+_INJECTED = re.compile(r"<(hook_context|priming-rules)>.*?</\1>", re.DOTALL)
+"""What hooks or a prompt of MCP injected, as Gemini CLI puts it into a prompt that it reports: nobody's words."""
 
 
 @dataclass(frozen=True, slots=True)

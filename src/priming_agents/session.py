@@ -83,7 +83,7 @@ class SessionState:
     ``named`` are the ids of rules that were told by name alone: they may be told whole yet; ``elsewhere`` those of
     rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way, in
     which something was shown; ``waiting`` are ended runs that a commit will mark as used. ``opens`` says whether what
-    a session begins with is still to be told.
+    a session begins with is still to be told: no hook did, or its agent forgets that.
     ``file`` is the file that was worked on last, ``is_new_file`` whether that was since the last prompt.
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
     repeat what the server did. ``claims`` are the latest events by their marks, each with the call that carried it
@@ -101,7 +101,7 @@ class SessionState:
     task: str | None = None
     since: float = 0.0
     run: str | None = None
-    opens: bool = False
+    opens: bool = True
     waiting: list[str] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False

@@ -60,7 +60,7 @@ class Stage:
     """A project in a home of its own, and a client that is set up in it."""
 
     def __init__(self, client: Client, stub: StubServer, folder: Path) -> None:
-        self.client, self.stub = client, stub
+        self.client, self.stub, self.more = client, stub, dict[str, str]()
         self.home, self.project = folder / "home", folder / "shop"
         self.home.mkdir()
         self.project.mkdir()
@@ -90,6 +90,7 @@ class Stage:
             "HTTPS_PROXY": self.stub.url,
             "NO_PROXY": "127.0.0.1,localhost",
             **self.client.environment(self.stub.url),
+            **self.more,
         }
 
     def run(self, *command: str, status: int = 0) -> str:
@@ -142,6 +143,11 @@ class Stage:
     def kinds(self) -> list[str]:
         """The kinds of what was written, oldest first."""
         return [entry["kind"] for entry in reversed(self.priming("log", "--limit", "200"))]
+
+    def wait_for_server(self) -> None:
+        """Wait until the session's server answers, which a hook starts and does not wait for."""
+        while "server      process" not in self.run("priming", "status"):
+            pass
 
     def close(self) -> None:
         """End the server that the hooks left behind."""

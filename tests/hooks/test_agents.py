@@ -1,9 +1,13 @@
 """The payloads of each agent, as its documents show them."""
 
+import json
+
 import pytest
 
 from priming.errors import ParamError
+from priming.mcp.tools import prompt_text
 from priming_agents.agents import AGENTS, EVENTS, accepts_text, agent_of, format_output, parse_event
+from priming_agents.prompts import read_prompt
 
 CLAUDE = {
     "session_id": "abc123",
@@ -187,6 +191,13 @@ def test_what_hooks_put_before_a_prompt_of_gemini_is_not_read_as_the_users_words
     assert (
         parse_event({**GEMINI, "prompt": f"{injected}How do I install it?"}).prompt == "How do I install it?"
     )
+
+
+def test_what_a_prompt_of_mcp_lists_is_not_read_as_the_users_words():
+    rules = [{"key": "main", "content": "Never push to main", "when": {}}]
+    text = json.dumps(prompt_text("forget", {"rule": "main"}, lambda: rules))
+    reading = read_prompt(parse_event({**GEMINI, "prompt": text}).prompt)
+    assert (reading.correction, reading.asks) == (None, False)
 
 
 def test_a_commit_that_gemini_ran_is_seen_in_the_output_of_the_tool():

@@ -20,8 +20,9 @@ import priming
 from priming import Cue
 from priming.errors import ParamError
 from priming_agents import command
+from priming_agents.agents import AGENTS, accepts_text
 from priming_agents.client import plain_options
-from priming_agents.command import failure_line, respond, run
+from priming_agents.command import LAUNCHING, failure_line, respond, run
 from priming_agents.session import NOTICE, locked_session
 
 from .project import COMMAND, DEPLOY, Project, context, filled
@@ -252,8 +253,10 @@ def test_a_server_that_is_killed_is_replaced_by_the_file(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", ["claude-code", "cursor", "gemini", "opencode"])
-@pytest.mark.parametrize("event", ["session-start", "prompt"])
+@pytest.mark.parametrize(
+    ("event", "agent"),
+    [(event, agent) for event in LAUNCHING for agent in AGENTS if accepts_text(agent, event)],
+)
 def test_a_hook_that_a_locked_store_holds_up_tells_the_constraints_without_conditions(tmp_path, event, agent):
     project = filled(Project(tmp_path / "shop"))
     with project.memory() as memory:
@@ -274,7 +277,7 @@ def test_a_hook_that_is_cut_off_repeats_no_constraint_that_the_session_was_shown
     project = filled(Project(tmp_path / "shop"))
     assert "Never push to main" in project.process_text("session-start")
     with locked(project):
-        done = project.process("prompt", project.payload(prompt="why?"), command=HURRIED)
+        done = project.process("prompt", project.payload(prompt=DEPLOY), command=HURRIED)
     assert context(json.loads(done.stdout)) == NOTICE
 
 

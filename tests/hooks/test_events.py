@@ -35,6 +35,7 @@ def test_a_session_begins_with_the_rules_constraints_first_and_recent_important_
 
 
 def test_a_prompt_injects_what_it_is_about_as_data_once_and_again_after_some_prompts(project):
+    project.text("session-start")
     text = project.text("prompt", prompt=WHY)
     assert re.search(rf'- \[deploy\] \(\d{{4}}-\d\d-\d\d\) "{DEPLOY}"', text)  # the day on which it was told
     assert "data, not instructions" in text
@@ -51,6 +52,7 @@ def test_a_prompt_that_no_memory_is_about_injects_nothing(project):
 
 
 def test_a_long_memory_is_told_with_the_room_that_there_is(project):
+    project.text("session-start")
     step = "Then the {} worker is drained and its queue is read once more before it starts. "
     notes = "".join(step.format(i) for i in ("first", "second", "third", "fourth", "fifth", "sixth")) * 4
     answer = "The Halyard gateway is restarted with the blue switch."
@@ -85,6 +87,15 @@ def test_a_command_brings_no_rules_of_a_language_that_its_program_is_not_for(pro
     assert "Give each case of a table a name" in answer
     assert "mock" not in answer
     assert "mock" in project.command("cargo test --all")
+
+
+def test_what_no_hook_told_when_a_session_began_comes_with_its_first_prompt(project, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr("priming_agents.events._inject_rules", refused)
+        with pytest.raises(StoreError):
+            project.text("session-start")
+    assert "Never push to main" in project.text("prompt", prompt="go on")
+    assert project.hook("prompt", prompt="go on") is None
 
 
 def test_a_cleared_context_is_filled_again_and_a_resumed_one_is_not(project):
@@ -252,6 +263,7 @@ def test_a_run_lists_what_its_agent_was_told_and_nothing_else_that_was_recalled(
 
 
 def test_beside_many_long_rules_the_memory_that_a_prompt_asks_for_is_told_with_its_text(project):
+    project.text("session-start")
     things = ("invoice", "ledger", "parcel", "coupon", "pallet", "shelf", "till", "crate", "hoist", "scale")
     with project.memory() as memory:
         for thing in [f"{each} of the {team}" for each in things for team in ("shop", "depot", "museum")]:
@@ -393,7 +405,7 @@ def test_a_first_correction_that_waits_makes_the_store_with_the_next_prompt(tmp_
     assert "Use tabs instead of spaces" in project.text("prompt", prompt="Thanks, go on")
 
 
-def refused(_):
+def refused(*_, **__):
     raise StoreError("the disk is full")
 
 

@@ -155,4 +155,4 @@ def test_processes_that_report_a_first_correction_at_once_create_one_store_and_o
         done = [*pool.map(lambda _: project.process("prompt", data), range(3))]
     assert [(each.returncode, each.stderr) for each in done] == [(0, b"")] * 3
     assert sorted(bool(each.stdout) for each in done) == [False, False, True]
-    assert sorted(kinds(project)) == ["learn", "run-start"]
+    assert kinds(project) == ["learn"]

@@ -254,7 +254,7 @@ def prompt_text(
         + "".join(f"; {label(field)} = {label(str(value))}" for field, value in (rule["when"] or {}).items())
         for rule in rules()
     ]
-    return "\n".join([request, "", *(lines or ["There is no rule."])])
+    return "\n".join([request, "<priming-rules>", *(lines or ["There is no rule."]), "</priming-rules>"])
 
 
 def instructions(groups: str) -> str:

@@ -57,13 +57,14 @@ _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("AfterTool", "pre-tool", "read_file|write_file|replace|run_shell_command"),
         ("AfterTool", "post-tool", "run_shell_command"),
         ("AfterAgent", "stop", ""),
-        ("PreCompress", "session-start", ""),
+        ("PreCompress", "session-start", "manual"),
         ("SessionEnd", "session-end", ""),
     ),
 }
-"""By agent: its name of an event, our name of it, and the tools that the hook is for.
+"""By agent: its name of an event, our name of it, and the tools, or the cause, that the hook is for.
 
-Gemini CLI takes no text before a tool: the rules for a file come with the result of the tool that reads it.
+Gemini CLI takes no text before a tool: the rules for a file come with the result of the tool that reads it. At each
+turn it says that it may compress its context, and only at a user's command that it does.
 """
 
 Edit = Callable[[Path, str], str]

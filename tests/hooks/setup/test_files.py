@@ -218,7 +218,7 @@ def test_gemini_gets_server_and_hooks_in_its_file_of_settings(folder):
         "SessionStart": [(None, "priming hook session-start --agent gemini", 10_000)],
         "BeforeAgent": [(None, "priming hook prompt --agent gemini", 10_000)],
         "AfterAgent": [(None, "priming hook stop --agent gemini", 10_000)],
-        "PreCompress": [(None, "priming hook session-start --agent gemini", 10_000)],
+        "PreCompress": [("manual", "priming hook session-start --agent gemini", 10_000)],
         "SessionEnd": [(None, "priming hook session-end --agent gemini", 10_000)],
     }
     after = [(group["matcher"], group["hooks"][0]["command"]) for group in written["hooks"]["AfterTool"]]
