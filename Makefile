@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents check house bench docs reference site clean
+.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents retest-agents check house bench docs reference site clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -46,6 +46,9 @@ explore: $(VENV)/.all        ## look for failures with other examples of each pr
 
 test-agents: $(VENV)/.all    ## play scenes in the real clients, which npm installs, with a model of our own on loopback
 	$(PYTEST) -m agents tests/agents $(FLAGS)
+
+retest-agents: $(VENV)/.all  ## play them in what npm has today, and write docs/tested-clients.md
+	$(BIN)/python tests/agents/retest.py $(FLAGS)
 
 house: $(VENV)/.base          ## measure the house: sizes, circles, names, and what a call enters; FLAGS=--install for a fresh install
 	$(BIN)/python tests/house.py $(FLAGS)

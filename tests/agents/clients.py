@@ -24,6 +24,8 @@ VERSIONS: Mapping[str, tuple[str, str]] = {
     "gemini": ("0.61.0", "0.51.0"),
 }
 """What npm installs: of each client the newest version that was tested, and an older one."""
+NEWEST = "AGENTS_NEWEST"
+"""The variable with other newest versions, in JSON by client."""
 FOLDER = Path(sys.prefix) / "agents"
 """Where they are installed: in the virtual environment, which ``make clean`` removes."""
 PATIENCE = 300.0
@@ -226,7 +228,10 @@ _CLIENTS = (
 CLIENTS: Mapping[str, Client] = {
     f"{agent}-{version}": kind(agent, version, *rest)
     for kind, agent, *rest in _CLIENTS
-    for version in VERSIONS[agent]
+    for version in (
+        json.loads(os.environ.get(NEWEST, "{}")).get(agent, VERSIONS[agent][0]),
+        VERSIONS[agent][1],
+    )
 }
 """The clients by their name and version."""
 
