@@ -108,7 +108,7 @@ def make(folder: Path) -> None:
 
 def gate(kind: str) -> str:
     """The command that says whether work of a kind is done: it shows the first failure only."""
-    return f"{sys.executable} -B -m unittest -f tests.test_{kind}"
+    return f"PYTHONDONTWRITEBYTECODE=1 {sys.executable} -m unittest -f tests.test_{kind}"
 
 
 def passes(folder: Path, kind: str) -> bool:

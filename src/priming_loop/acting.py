@@ -17,7 +17,7 @@ from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.environment import DeadlineExceeded, Turn, object_schema, text_field, validated_answer
-from priming_loop.gates.guard import destructive_reason
+from priming_loop.gates.guard import questions
 from priming_loop.learning import learn_from_task
 from priming_loop.session import (
     BLOCKED,
@@ -163,16 +163,20 @@ class ReportDriver:
 
 def guarded(turn: Turn, session: Session, task: Task) -> Session:
     """The session with a person's yes to a task that needs it, or waiting for that; otherwise as it is."""
-    if task.seq in session.allowed:
+    unsettled = open_questions(session, task.plan)
+    if not unsettled:
         return session
-    why = destructive_reason(task.plan, session.folder or ".")
-    if why is None:
-        return session
-    wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
+    about = f"task {task.seq}, {task.plan.objective}: {'; '.join(unsettled)}"
+    wait = Wait("destructive", about, task.seq, unsettled)
     person = turn.environment.person
     if person is None or not person.allow(session, wait):
         return replace(session, waits=wait)
-    return replace(session, allowed=(*session.allowed, task.seq))
+    return replace(session, yeses=(*session.yeses, *wait.questions))
+
+
+def open_questions(session: Session, plan: TaskPlan) -> tuple[str, ...]:
+    """What a person must say yes to before a task, and has not yet in this session."""
+    return tuple(each for each in questions(plan, session.folder or ".") if each not in session.yeses)
 
 
 def advance(turn: Turn, session: Session, task: Task) -> Session | None:

@@ -267,7 +267,7 @@ class TaskDriver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoopEnvironment:
-    """What a run works with. ``yes``: plans are approved without asking, destructive tasks are not.
+    """What a run works with. ``yes``: plans are approved without asking, but not what the guard asks.
 
     Without an agent a session can only be driven by another program, which reports what it did.
     """

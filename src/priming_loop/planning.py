@@ -319,6 +319,7 @@ def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
         parent=session,
         session_id=session.below,
         fresh_context=session.fresh_context,
+        yeses=session.yeses,
     )
     left = turn.seconds_left()
     if left is None:

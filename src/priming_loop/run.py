@@ -13,6 +13,7 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.types import Progress
+from priming_loop.acting import open_questions
 from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment, with_timeout
 from priming_loop.planning import plan
@@ -58,11 +59,11 @@ class ResumeOptions:
     answer: str | None = None
     minutes: float | None = None
     is_person: bool = True
-    """Whether a person at this machine says yes, who may allow what is destructive."""
+    """Whether a person at this machine says yes, who may allow what is not known to be harmless."""
 
 
 def allow(memory: Namespace, session_id: str, seq: int | None = None) -> Session:
-    """Allow a destructive task, which a person says yes to: the one that the session waits for, or one by number.
+    """Say a person's yes, for the session, to what a task asks: the one that waits for it, or one by number.
 
     Raises:
         NotFound: no such session, or no such task.
@@ -81,9 +82,9 @@ def allow(memory: Namespace, session_id: str, seq: int | None = None) -> Session
             raise Conflict(
                 f"no task of session {session_id} waits for a yes: 'priming loop status {session_id}'"
             )
-        is_waiting = waits is not None and waits.seq == number
-        allowed = tuple(dict.fromkeys((*session.allowed, task.seq)))
-        return sessions.save(replace(session, allowed=allowed, waits=None if is_waiting else session.waits))
+        if waits is not None and waits.seq == number:
+            return sessions.save(replace(session, yeses=(*session.yeses, *waits.questions), waits=None))
+        return sessions.save(replace(session, yeses=(*session.yeses, *open_questions(session, task.plan))))
 
 
 def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions) -> Session:
@@ -154,7 +155,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
             if not options.is_person:
                 rule = f"is no program's to give for {wait.about}: 'priming loop allow {session.id}' is a person's"
                 raise ParamError("yes", True, rule)
-            return replace(fresh, allowed=(*fresh.allowed, wait.seq))
+            return replace(fresh, yeses=(*fresh.yeses, *wait.questions))
     return fresh
 
 
@@ -243,8 +244,8 @@ def loop_resume(
 
     Args:
         session: the session.
-        yes: whether a person approves the plan that it waits for. A task that may destroy something waits for
-            ``priming loop allow``, which a person types.
+        yes: whether a person approves the plan that it waits for. A task whose command is not known to be harmless
+            waits for ``priming loop allow``, which a person types.
         answer: a person's answer to its question, or another approach.
         budget_minutes: minutes more.
         agent: the agent.

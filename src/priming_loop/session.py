@@ -235,11 +235,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a session needs from a person: approval, destructive or answer, with its subject in words."""
+    """What a session needs from a person: approval, destructive or answer, with its subject in words.
+
+    ``questions`` are those of the guard.
+    """
 
     what: str
     about: str
     seq: int | None = None
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +299,8 @@ class Session:
     """Number of earlier runs that succeeded with this plan, which was therefore not reasoned about."""
     without_progress: bool = False
     """Whether an impasse led back to a subgoal that was open already."""
-    allowed: tuple[int, ...] = ()
-    """Destructive tasks that a person has allowed."""
+    yeses: tuple[str, ...] = ()
+    """Questions of the guard to which a person has said yes."""
     waits: Wait | None = None
     stopped: str | None = None
     ended: str | None = None

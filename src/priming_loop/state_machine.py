@@ -184,6 +184,7 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
             return _pivot(turn, replace(session, without_progress=True), why)
         return new_subgoal(turn, session, impasse)
     child = go_on(turn.environment, subgoal_session(turn, session, impasse.subgoal), session)
+    session = replace(session, yeses=child.yeses)
     if child.state != LAST:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:

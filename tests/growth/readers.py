@@ -238,10 +238,10 @@ READERS = (
         "priming_agents.transcripts",
     ),
     _reader(
-        "command that destroys",
-        lambda text: guard.destructive_reason(TaskPlan("Do it.", (), verify=text)),
+        "command of a gate",
+        lambda text: guard.questions(TaskPlan("Do it.", (), verify=text)),
         "priming_loop.gates.guard",
-        "priming_loop.gates.programs",
+        "priming_loop.gates.harmless",
         "priming_loop.gates.shell",
     ),
     _reader(

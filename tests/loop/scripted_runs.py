@@ -12,7 +12,7 @@ from priming_loop.session_store import limits
 
 LIMITS = limits()
 PASSES, FAILS = "true", "false"
-REMOVES = "sh -c 'rm -f left-over'"
+REMOVES, REMOVES_ALL = "sh -c 'rm -f left-over'", "rm -rf ."
 GATES = {PASSES: None, FAILS: "", REMOVES: None, "echo 'Still loose' && false": "Still loose"}
 """What gates print when they fail, None where they pass."""
 

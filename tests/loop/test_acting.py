@@ -9,7 +9,7 @@ from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import SCHEMA, act, acting_prompt
-from priming_loop.gates.guard import destructive_reason
+from priming_loop.gates.guard import questions
 from priming_loop.session import ActionResult, ObjectiveContext, ShownMemory, TaskPlan, Verification
 
 PLAN = TaskPlan("Mend subtract", ("src/calc.py", "src/more.py"), "pytest -q tests && ruff check")
@@ -47,17 +47,14 @@ def test_a_file_is_where_its_path_leads_whatever_links_call_it(tmp_path, path, w
     (folder / "circle").symlink_to(folder / "circle")
     (folder / "notes.txt").symlink_to(".env")
     (folder / "hidden").symlink_to(".git")
-    assert why in destructive_reason(TaskPlan("Change it", (path,)), folder=folder)
+    assert why in questions(TaskPlan("Change it", (path,)), folder)[0]
 
 
 def test_a_link_within_the_folder_is_a_file_like_any_other(tmp_path):
     (tmp_path / "app.py").touch()
     (tmp_path / "main.py").symlink_to("app.py")
-    absolute = str(tmp_path / "app.py")
-    assert (
-        destructive_reason(TaskPlan("Change it", ("main.py", absolute, "new/file.py")), folder=tmp_path)
-        is None
-    )
+    plan = TaskPlan("Change it", ("main.py", str(tmp_path / "app.py"), "new/file.py"))
+    assert questions(plan, tmp_path) == ()
 
 
 def test_the_prompt_begins_with_its_phase_and_ends_with_the_schema_of_the_answer():
@@ -155,33 +152,7 @@ def test_an_answer_by_another_schema_is_an_error_of_the_agent():
         act(ScriptedAgent([{"status": "done"}]), PLAN, 1, GATHERED)
 
 
-# Destructive tasks
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "rm -r build",
-        "/bin/rm build",
-        "sh -c 'cd build && rm -r .'",
-        'echo "$(rm x)"',
-        "make; git -C here push origin",
-        "git reset --hard",
-        "sqlite3 x.db 'DROP TABLE memories'",
-        "sudo pytest",
-        "mkfs.ext4 disk",
-    ],
-)
-def test_a_command_that_destroys_is_seen_wherever_it_stands(command):
-    assert destructive_reason(TaskPlan("Tidy up", verify=command)) is not None
-
-
-@pytest.mark.parametrize(
-    "command",
-    [None, "pytest -q", "pytest tests/test_rm.py", "git status", "push git", "grep removed x", "npm test"],
-)
-def test_other_commands_are_left_alone(command):
-    assert destructive_reason(TaskPlan("Check it", verify=command)) is None
+# Files that need a yes
 
 
 @pytest.mark.parametrize(
@@ -193,11 +164,11 @@ def test_other_commands_are_left_alone(command):
     ],
 )
 def test_files_that_are_precious_or_elsewhere_are_seen(path):
-    assert path in destructive_reason(TaskPlan("Change it", (path,)))
+    assert path in questions(TaskPlan("Change it", (path,)))[0]
 
 
 @pytest.mark.parametrize(
     "path", ["src/app.py", "environment.py", "docs/env.md", "routes/$user.tsx", "$id.tsx"]
 )
 def test_other_files_are_left_alone(path):
-    assert destructive_reason(TaskPlan("Change it", (path,))) is None
+    assert questions(TaskPlan("Change it", (path,))) == ()

@@ -241,7 +241,7 @@ def test_a_person_at_a_terminal_may_say_no(shell, agent):
 def test_what_is_destructive_is_asked_about_even_with_yes(shell, agent):
     status, _, query = typed(shell, "run", "Tidy", "--agent", agent("rm -f x"), "--yes", answers=["y"])
     assert status == 0
-    assert "its command contains 'rm'" in query
+    assert "its command is not known to be harmless: rm -f x\n" in query
 
 
 @pytest.mark.slow

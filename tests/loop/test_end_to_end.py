@@ -161,7 +161,7 @@ WAITS = """
 import os, sys
 from pathlib import Path
 place = Path(os.environ["PLACE"])
-once = place / (sys.argv[1] + ".once")
+once = place / (sys.argv[-1] + ".once")
 if not once.exists():
     once.touch()
     (place / "pid").write_text(str(os.getpid()))
@@ -193,8 +193,9 @@ def blocking(folder, at):
     (folder / "repository").mkdir()
     for name in ("here", "never"):
         os.mkfifo(folder / name)
-    (folder / "gate.py").write_text(WAITS if at == "gate" else "")
-    gate = json.dumps(shlex.join([sys.executable, str(folder / "gate.py"), "gate"]))
+    passing = "import unittest\nclass Mended(unittest.TestCase):\n    def test_it(self): pass\n"
+    (folder / "repository" / "gate.py").write_text((WAITS if at == "gate" else "") + passing)
+    gate = json.dumps(shlex.join([sys.executable, "-m", "unittest", "gate"]))
     (folder / "agent.py").write_text(PHASES.format(at=at, waits=WAITS, gate=gate))
     return shlex.join([sys.executable, str(folder / "agent.py")])
 

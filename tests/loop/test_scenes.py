@@ -48,7 +48,7 @@ class Heeding:
         self.shown += re.findall(r"^\[([^]]+)\] ", prompt, re.MULTILINE)
         self.applying += re.findall(r"^\[([^]]+)\] applies here", prompt, re.MULTILINE)
         if phase(prompt) == "reason":
-            return planned((self.task, "check"))
+            return planned((self.task, "make check"))
         answer = re.search(rf"^\[([^]]+)\] .*{self.way}", prompt, re.MULTILINE)
         self.done = answer is not None or f"hint: {self.way}" in prompt
         if not self.done:

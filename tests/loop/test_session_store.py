@@ -49,7 +49,9 @@ def test_a_session_keeps_all_of_its_values(session, clock):
     result, gate = ActionResult("delivered", "Glued.", ("glue",)), Verification("true", "passed", 0, "", 0.5)
     attempt = Attempt(1, clock.now(), ("glue",), result, gate)
     task = Task(1, TaskPlan("Mend it."), "delivered", (attempt,), gathered, closed_at=clock.now())
-    whole = replace(session, gathered=gathered, tasks=(task,), answered=(("Which?", "This."),), allowed=(1,))
+    whole = replace(
+        session, gathered=gathered, tasks=(task,), answered=(("Which?", "This."),), yeses=("Is it?",)
+    )
     assert parse(dump(whole)) == whole
 
 

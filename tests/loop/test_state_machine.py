@@ -15,6 +15,7 @@ from .scripted_runs import (
     FAILS,
     PASSES,
     REMOVES,
+    REMOVES_ALL,
     Anna,
     blocked,
     delivered,
@@ -124,10 +125,14 @@ def test_what_is_destructive_waits_for_a_person_whatever_was_agreed(runs):
     assert done.ended == "delivered"
 
 
-def test_a_yes_is_to_one_destructive_task_only(runs):
-    session = runs.run([planned(("Tidy up", REMOVES), ("Tidy more", REMOVES))])
-    session = runs.resume(session, [delivered()], ResumeOptions(yes=True))
-    assert (session.waits.seq, statuses(session)) == (2, ["delivered", "pending"])
+def test_a_yes_is_to_one_command_for_the_session_and_its_subgoals(runs):
+    tasks = ("Tidy up", REMOVES), ("Tidy more", REMOVES), ("Tidy all", REMOVES_ALL)
+    session = runs.run([planned(*tasks)])
+    session = runs.resume(session, [delivered()] * 2, ResumeOptions(yes=True))
+    assert (session.waits.seq, statuses(session)) == (3, ["delivered", "delivered", "pending"])
+    session = runs.run([impasse(), planned(("Tidy up", REMOVES))], "Tidy the yard")
+    left = [delivered(), planned(("Tidy more", REMOVES)), delivered()]
+    assert runs.resume(session, left, ResumeOptions(yes=True)).ended == "delivered"
 
 
 def test_a_question_waits_for_its_answer(runs):

@@ -54,7 +54,7 @@ Minutes = Annotated[
 def run(
     store: StoreOptions,
     objective: Objective,
-    yes: Annotated[bool, Option("--yes", help="Act without asking, except for destructive actions")] = False,
+    yes: Annotated[bool, Option("--yes", help="Act without asking, except what the guard asks")] = False,
     max_attempts: Annotated[
         int | None, Option("--max-attempts", metavar="N", help="Maximum attempts per task; 3 by default")
     ] = None,
@@ -124,7 +124,7 @@ def allow(
         int | None, Option("--seq", metavar="N", help="The task; by default the one that it waits for")
     ] = None,
 ) -> Answer:
-    """Say yes to a task that may destroy something: it is run when it is reported or resumed again."""
+    """Say yes to a command that is not known to be harmless: it runs when its task is reported or resumed again."""
     from priming_loop.run import allow as allow_task
     from priming_loop.session_store import Sessions
     from priming_loop.steps.report import report as report_of

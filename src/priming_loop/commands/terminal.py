@@ -78,7 +78,9 @@ class Terminal:
 
     def allow(self, _session: Session, wait: Wait) -> bool:
         """Whether they say yes."""
-        question = "Act on this plan?" if wait.what == "approval" else "This may be irreversible. Do it?"
+        question = (
+            "Act on this plan?" if wait.what == "approval" else "Allow this for the rest of the session?"
+        )
         return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
 
     def _ask(self, text: str) -> str:

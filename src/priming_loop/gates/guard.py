@@ -1,18 +1,34 @@
-"""The guard: what a task may touch and what its command would do, before either happens.
+"""The guard: what a task may touch and what its command would run, before either happens.
 
-A path outside the folder is refused. A person must say yes to a command that removes, overwrites, publishes, ends
-processes, or reaches beyond this machine; to one that cannot be read; and to files that a folder cannot bring back.
-Everything else runs. docs/loop.md has the table.
+A path outside the folder is refused. What is known to be harmless runs. A person must say yes to everything else,
+once in a session, and to files that steer or open something. docs/loop.md has the table.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from priming.errors import ParamError
-from priming_loop.gates.paths import PRECIOUS, fits, place_of, project_path
-from priming_loop.gates.programs import Script
+from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
+from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_path
+from priming_loop.gates.shell import UNKNOWN, NotPlain, read_commands
 from priming_loop.session import TaskPlan
+
+_DEPTH, _LONGEST, _LARGEST, _MOST_FOLDERS, _SHOWN = 6, 16_384, 65_536, 16, 120
+_SHELL = r"(?:(?:/usr)?/bin/)?(?:ba|da)?sh"
+_SHELL_SCRIPT = re.compile(rf"#! ?(?:/usr/bin/env )?{_SHELL}(?: -[eux]+)?\n")
+_SYSTEM = re.compile(r"(?:/usr)?/bin/")
+_INSTALLED = re.compile(r"(?:\./)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin)/")
+"""Where the tools of a project are installed."""
+_VERSIONED = re.compile(r"^(python|pip)[0-9.]+$")
+_LOCAL = re.compile(r"[a-z_][a-z0-9_]*")
+"""A variable of the shell alone, unless the environment has it."""
+_COUNT = re.compile(r"[0-9.]+[smh]?")
 
 
 def checked_plan(plan: TaskPlan, folder: str) -> TaskPlan:
@@ -26,18 +42,185 @@ def checked_plan(plan: TaskPlan, folder: str) -> TaskPlan:
     return TaskPlan(plan.objective, delta, plan.verify)
 
 
-def destructive_reason(plan: TaskPlan, folder: Path | str = ".") -> str | None:
-    r"""Why a person must say yes before a task begins and before its gate runs; None if there is no reason.
+def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
+    r"""What a person must say yes to before a task begins and before its gate runs; none if all is harmless.
 
-    >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/r\\m -r .'"))
-    "its command contains 'rm'"
-    >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
+    The same question again, for another task or attempt, is about the same.
+
+    >>> questions(TaskPlan("Tidy up.", verify=r"cd build; r\m -r ."))
+    ("its command is not known to be harmless: cd build; r\\m -r . (it runs 'rm -r .')",)
+    >>> questions(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
+    ()
     """
+    result = []
     for path in plan.delta:
         place = place_of(path, Path(folder))
         if place is None:
-            return f"it concerns {path}, which is outside the folder"
-        if any(fits(name, PRECIOUS) for name in (path, place)):
-            return f"it is about {path}" + ("" if path.endswith(place) else f", which is {place}")
-    why = next(Script(Path(folder)).reasons(plan.verify), None) if plan.verify else None
-    return None if why is None else f"its command {why}"
+            result.append(f"it concerns {path}, which is outside the folder")
+        elif any(fits(name, PRECIOUS) for name in (path, place)):
+            result.append(f"it is about {path}" + ("" if path.endswith(place) else f", which is {place}"))
+    doubts = "" if plan.verify is None else "; ".join(_Script([Path(folder)]).doubts(plan.verify))
+    if doubts:
+        details = "" if doubts == f"runs {plan.verify!r}" else f" (it {doubts})"
+        result.append(f"its command is not known to be harmless: {plan.verify}{details}")
+    return tuple(result)
+
+
+class _Script:
+    """What commands would run. ``folders`` are all in which they may: a ``cd`` may fail, or be that of a subshell."""
+
+    def __init__(self, folders: Sequence[Path], depth: int = 0) -> None:
+        self.folders, self.depth = list(folders), depth
+
+    def doubts(self, text: str) -> Iterator[str]:
+        """Say what of a script is not known to be harmless."""
+        if self.depth > _DEPTH or len(text) > _LONGEST:
+            yield "is nested too deep, or too long, to be read"
+            return
+        try:
+            commands = read_commands(text)
+        except NotPlain as error:
+            yield str(error)
+            return
+        for command in commands:
+            for each in command.sets:
+                if not self._may_set(each, is_alone=not command.words):
+                    yield f"sets {_shown([each])}"
+            if command.words:
+                yield from self._command(command.words)
+
+    def _may_set(self, text: str, *, is_alone: bool) -> bool:
+        name, _, value = text.partition("=")
+        if name == "PYTHONPATH":
+            return all(map(self._is_inside, value.split(":")))
+        return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and not self._is_secret(value))
+
+    def _command(self, words: list[str]) -> Iterator[str]:
+        if self._is_harmless(words):
+            return
+        script = self._script(words)
+        if script is None:
+            yield f"runs {_shown(words)}"
+            return
+        inner = _Script(self.folders, self.depth + 1).doubts(script)
+        yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner)
+
+    def _script(self, words: Sequence[str]) -> str | None:
+        """What a shell is told to read: the text after ``-c``, or a file of the folder, which may be the program."""
+        first, *rest = words
+        is_shell = re.fullmatch(_SHELL, first) is not None
+        if is_shell and len(rest) == 2 and rest[0] == "-c" and UNKNOWN not in rest[1]:
+            return rest[1]
+        path = rest[0] if is_shell and rest else first
+        if not (is_shell or "/" in path) or not self._is_inside(path):
+            return None
+        texts = [_read(folder / path) for folder in self.folders if (folder / path).is_file()]
+        if not texts or not all(text and (is_shell or _SHELL_SCRIPT.match(text)) for text in texts):
+            return None
+        return "\n".join(map(str, texts))
+
+    def _is_harmless(self, words: list[str]) -> bool:
+        first, *rest = words
+        if first == "cd":
+            return len(rest) == 1 and self._enter(rest[0])
+        if first == "for":
+            is_list = rest[1:2] in ([], ["in"]) and not any(map(self._is_secret, rest[2:]))
+            return is_list and bool(rest) and _is_local(rest[0])
+        words = [self._program(first), *rest]
+        for length in range(min(LONGEST, len(words)), 0, -1):
+            rule = RULES.get(tuple(words[:length]))
+            if rule is not None and self._admits(rule, words[length:], words[0]):
+                return True
+        return False
+
+    def _admits(self, rule: Rule, words: list[str], program: str) -> bool:
+        """Whether a rule lets these words follow."""
+        if rule.kind == "any":
+            return True
+        if rule.kind == "shown":
+            return not any(map(self._is_secret, words))
+        if rule.kind == "command":
+            while words and (rule.names(words[0]) or _COUNT.fullmatch(words[0])):
+                words = words[1:]
+            return bool(words) and self._is_harmless([*words, UNKNOWN] if program == "xargs" else words)
+        return all(map(partial(self._may_follow, rule), words, [*words[1:], ""]))
+
+    def _may_follow(self, rule: Rule, word: str, value: str) -> bool:
+        if word.startswith("-") or rule.kind == "options":
+            is_pair = f"{word}={value}" in rule.words
+            return is_pair or (rule.names(word) and self._is_inside(word.partition("=")[2]))
+        if rule.kind == "data":
+            return "`" not in word and "$(" not in word
+        if rule.kind == "targets":
+            return bool(TARGET.fullmatch(word) or _COUNT.fullmatch(word))
+        return self._is_inside(word)
+
+    def _program(self, word: str) -> str:
+        """The name under which the table has a program; a link to another program has none."""
+        system, installed = _SYSTEM.match(word), _INSTALLED.match(word)
+        place = system or installed
+        name = _VERSIONED.sub(r"\1", word[place.end() :] if place else word)
+        if system or "/" not in word:
+            return name
+        if word == sys.executable:
+            return "python"
+        is_own = self._is_inside(word) or all(_target(folder, word) == name for folder in self.folders)
+        return UNKNOWN if not is_own or (installed and name in BLIND) else name
+
+    def _enter(self, path: str) -> bool:
+        """Go on in a folder too, if it is in the folder of the project."""
+        if not self._is_inside(path) or 2 * len(self.folders) > _MOST_FOLDERS:
+            return False
+        self.folders = list(dict.fromkeys((*self.folders, *(folder / path for folder in self.folders))))
+        return True
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a word is the path of a file in the folder that opens nothing, or no path and no option."""
+        if UNKNOWN in path or path.startswith(("-", "@", "+")):
+            return False
+        places = [place_of(path, folder) for folder in self.folders]
+        return not any(
+            place is None or fits(name, SECRET) for place in places for name in (path, place or "")
+        )
+
+    def _is_secret(self, word: str) -> bool:
+        """Whether a word is a file outside the folder, or one that opens something."""
+        path = word.rpartition("=")[2] if word.startswith("-") else word
+        if path == "/" or fits(path, SECRET):
+            return path != "/"
+        for folder in self.folders:
+            place = place_of(path, folder)
+            if fits(place or "", SECRET) or (place is None and _exists(folder, path)):
+                return True
+        return False
+
+
+def _is_local(name: str) -> bool:
+    return bool(_LOCAL.fullmatch(name)) and name not in os.environ
+
+
+def _target(folder: Path, path: str) -> str:
+    """The name of the file to which a path leads."""
+    return _VERSIONED.sub(r"\1", Path(os.path.realpath(folder / path.replace(UNKNOWN, ""))).name)
+
+
+def _exists(folder: Path, path: str) -> bool:
+    try:
+        return (folder / Path(path).expanduser()).exists()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _read(path: Path) -> str | None:
+    """The text of a file; None if it is too large, or no text."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        return None if b"\x00" in data or len(data) > _LARGEST else data.decode()
+    except (OSError, ValueError):
+        return None
+
+
+def _shown(words: Sequence[str]) -> str:
+    text = " ".join(words).replace(UNKNOWN, "…")
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -72,14 +71,6 @@ def place_of(path: str, folder: Path) -> str | None:
         return None if target.is_symlink() else target.relative_to(root).as_posix()  # a link to itself
     except (OSError, RuntimeError, ValueError):
         return None
-
-
-def is_temporary(path: Path) -> bool:
-    """Whether a path leads to a folder of temporary files."""
-    try:
-        return path.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
-    except (OSError, RuntimeError, ValueError):
-        return False
 
 
 def fits(path: str, rules: Sequence[str]) -> bool:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
-from priming_loop.acting import ReportDriver
+from priming_loop.acting import ReportDriver, open_questions
 from priming_loop.context import gather
 from priming_loop.environment import LoopEnvironment
-from priming_loop.gates.guard import checked_plan, destructive_reason
+from priming_loop.gates.guard import checked_plan
 from priming_loop.planning import repeated_way
 from priming_loop.session import (
     BLOCKED,
@@ -114,8 +114,7 @@ def loop_task_add(
             tasks = tuple(sorted((*current.tasks, task), key=lambda other: other.seq))
             sessions.save(replace(_reopened(current), tasks=tasks))
     status = STATUS["pending" if existing is None else existing.status]
-    why = destructive_reason(plan, current.folder or ".")
-    needs = [] if why is None else [f"a person's yes first: {why}"]
+    needs = [f"a person's yes first: {each}" for each in open_questions(current, plan)]
     with memory.reading() as now:
         has_failed = bool(memory.store.records(memory.namespace, now, kinds=["failure"], limit=1))
     if existing is None and has_failed:
@@ -131,8 +130,8 @@ def loop_task_complete(
     """Report a task as done. Its gate is run now, and only that decides.
 
     If the gate fails, the task stays pending, and is blocked after its last attempt. Memories are judged and lessons
-    are stored once the task is closed; the session ends with its last task. A task that may destroy something is
-    ``waiting``, and nothing is run, until a person has allowed it by ``priming loop allow``.
+    are stored once the task is closed; the session ends with its last task. A task whose command is not known to be
+    harmless is ``waiting``, and nothing is run, until a person has allowed it by ``priming loop allow``.
 
     Args:
         session: the session.

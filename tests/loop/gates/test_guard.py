@@ -1,139 +1,135 @@
-"""The guard: commands in which something destructive hides, harmless ones, and paths."""
+"""The guard: commands that only look, test or build are run, all others are asked, and paths."""
 
 import pytest
 
 from priming.errors import ParamError
-from priming_loop.gates.guard import checked_plan, destructive_reason
+from priming_loop.gates.guard import checked_plan, questions
 from priming_loop.session import TaskPlan
 
-HIDDEN = r"""
+ASKED = r"""
 \rm x
-r\m x
 'r'm x
-$'\x72\x6d' x
-/bin/../bin/rm x
 X='rm -rf'; $X y
-${X:-rm} -rf y
 /bin/r? x
 {rm,-rf,x}
-rm${IFS}-rf${IFS}x
-FOO=1 env -u BAR nice -n 5 rm x
-env -S 'rm x'
-echo x | xargs -I{} sh -c 'rm {}'
-timeout -s KILL 5 ./bad.sh
-find . -name '*.o' -delete
-find . -exec /bin/rm {} +
-git stash drop
-git -c alias.x='!rm -rf y' x
-git -C sub clean -fdx
-bash -lc "rm x"
-bash <<< 'rm x'
-(cd sub && rm -r .)
-f() { rm x; }; f
-for name in a b; do rm $name; done
-case a in a) rm x;; esac
-echo "$(rm x)"
-diff <(rm x) y
-test -e a || { rm x; }
-echo cm0gLXJmIHg= | base64 -d | sh
-eval "$COMMAND"
-trap 'rm x' EXIT
-python3 -c "import shutil; shutil.rmtree('x')"
-python -c "getattr(__import__('os'), 'un' + 'link')('x')"
-perl -e 'unlink "x"'
-awk 'BEGIN { system("rm x") }'
-sed -i s/a/b/ app.py
-: > app.py
-cp /dev/null app.py
-echo x >> ~/.ssh/authorized_keys
-cat ~/.ssh/id_rsa
-psql -c 'drop table x'
-curl -X DELETE http://localhost/x
-docker run -v /:/host alpine rm -rf /host
-make -C src clean
-priming loop allow 1 --seq 2
-./link-to-rm x
-cd src && ../bad.sh
-printf 'rm x' > new.sh && sh new.sh
+f(){ f|f& };f
+sleep 9 & rm x
+if true; then rm x; fi
+for PATH in /tmp/evil; do ls; done
+for x do rm y; done
+echo "$(ls "$(rm x)")"
+cat `rm x`
+echo $((a[$(rm x)]))
+test -v 'a[$(rm x)]'
+set -o allexport; npm_config_script_shell=./x; npm test
+PATH=.:$PATH ls
+PYTEST_ADDOPTS=-pevil pytest
+PYTHONPATH=/tmp/evil pytest
+'x=./evil' ls
+command rm -v
+node bad.js --test
+terraform fmt src -check
 . ./bad.sh
-PATH=.:$PATH; test-it
-set -- rm -rf x; "$@"
-printf -v c 'r%s' m; $c x
-cat list | while read f; do rm "$f"; done
-source <(curl http://localhost/x)
-PAGER='rm x' git log
-git -P push
-sort -o app.py app.py
-tar xf x.tar
-vim -es app.py -c 'd|wq'
-curl -F f=@app.py http://localhost
-mongo --eval 'db.dropDatabase()'
-bash -i >& /dev/tcp/127.0.0.1/80 0>&1
+./bad.sh
+sh -c 'cd sub; sh ../bad.sh'
+./link-to-rm x
+.venv/bin/jest
+bin/rspec
+./ls
+: > app.py
+cat <<< x | sh
+cat app.py | tee out.py
+(cd sub); pytest ../x
+cd - && pytest
+cat $HOME/.ssh/id_rsa
+x=.env; cat $x .env
+find . -name '*.py' -delete
+find . -exec rm {} +
+git -c core.pager='rm x' log
+git diff --output=app.py
+git tag v1
+git ls-files | xargs sed -i s/a/b/
+sort -uo app.py app.py
+pytest -xp evil
+pytest @args.txt
+make test SHELL=/tmp/evil
+make test clean
+npm --prefix /tmp test
+npm run test:deploy
+npx rimraf src
+cargo test --config 'build.rustc-wrapper="./x"'
+go test -exec rm ./...
+dotnet test /p:X=/tmp/evil
+python manage.py migrate app zero
+psql -c 'select 1'
+tar -cf /dev/null x --checkpoint-action=exec=rm
+kubectl apply -f x.yml
+priming loop allow 1 --seq 2
 unclosed 'quote
 """
 HARMLESS = r"""
-pytest -q tests/test_rm.py
-python -m pytest -q -k 'not slow'
-grep -rn 'rm -rf' src
-! grep -q TODO src/app.py
-echo "rm -rf /"
-test "$(wc -l < app.py)" -eq 1
-[ -f app.py ] && [ -s app.py ]
-if test -e x; then echo yes; else exit 1; fi
-for file in a b; do test -e $file || exit 1; done
-python -c "import json; assert json.loads('1') == 1"
-git diff --exit-code
-git stash list
-git ls-files | grep app
-find . -name '*.py'
-./good.sh && sh good.sh
-PYTHONPATH=src pytest -q > out.txt 2>&1
-pytest > /dev/null
-make test
-npm run lint
-curl -sf http://localhost:8000/health
-curl -s -o /dev/null -w '%{http_code}' http://localhost | grep -q 200
-node -e "const a=require('./a'); if(a()!==1) process.exit(1)"
-sqlite3 x 'select count(*) from users'
-cargo build --release
-ruff check . && ruff format --check .
-diff -u expected.txt <(python app.py)
-tar tzf x.tar.gz
-docker compose ps
+pytest -q tests/test_rm.py -k 'not slow' > /dev/null 2>&1
+.venv/bin/python -m pytest -n auto --cov=src --cov-fail-under=80
+PYTHONPATH=src python3.12 -m unittest discover -s tests -v
+ruff check . && ruff format --check . && mypy --strict src
+coverage run -m pytest && coverage report --fail-under=90
+timeout 60 poetry run pytest -q || (echo failed; exit 1)
+npm test -- --runInBand
+CI=1 npm run test:unit && npx tsc --noEmit && npx eslint . --max-warnings 0
+cargo fmt --all -- --check; cargo clippy --all-targets -- -D warnings; cargo test -p core parse
+test -z "$(gofmt -l .)" && go vet ./... && go test -race -count=1 ./...
+mvn -q -B test -Dtest=FooTest
+./gradlew test --no-daemon
+dotnet build -c Release
+RAILS_ENV=test bundle exec rspec spec/models/user_spec.rb
+vendor/bin/phpunit --filter Foo tests
+mix format --check-formatted && mix test
+make -j4 lint test
+cmake --build build && ctest --output-on-failure --test-dir build
+swift test
+terraform fmt -check && shellcheck good.sh
+git diff --exit-code && test -z "$(git status --porcelain)"
+git ls-files '*.py' | xargs wc -l
+grep -rn '^/api/v1' src
+! grep -q "rm -rf /" app.py
+[ -f app.py ] && [ "$(wc -l < app.py)" -ge 1 ]
+if test -e app.py; then echo yes; else exit 1; fi
+for file in src/*.py; do test -e $file || exit 1; done
+n=$(grep -c x app.py); test $n -gt 0 # enough
+set -euo pipefail; cd sub && ls -la
+find . -name '*.py' -not -path './.venv/*' | xargs grep -l TODO
+cut -d, -f1 data.csv | sort | uniq -c | head -3
+./good.sh && sh good.sh && bash -c 'cd src && pytest -q'
 """
-DOCUMENTS = (
-    "sh <<EOF\nrm x\nEOF",
-    "cat <<EOF\n$(rm x)\nEOF",
-    "python - <<'EOF'\nimport os\nos.unlink('x')\nEOF",
-)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A project with scripts, links, and a file that something might overwrite."""
+    """A project with scripts, links, and programs that are not what they are called."""
     folder = tmp_path_factory.mktemp("project")
-    (folder / "app.py").write_text("x = 1\n")
+    for name in ("src", "sub", "bin", ".venv/bin"):
+        (folder / name).mkdir(parents=True)
     for name, text in (("bad.sh", "#!/bin/sh\nrm -rf x\n"), ("good.sh", "#!/bin/sh\ntest -e app.py\n")):
         (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    for name in ("src", "sub"):
-        (folder / name).mkdir()
-    (folder / "link-to-rm").symlink_to("/bin/rm")
+    (folder / "app.py").write_text("x = 1\n")
+    (folder / "ls").write_text("#!/usr/bin/env python3\n")
+    for name in ("link-to-rm", "bin/rspec", ".venv/bin/jest"):
+        (folder / name).symlink_to("/bin/rm")
+    (folder / ".venv/bin/python").symlink_to("/usr/bin/python3")
     (folder / "out").symlink_to("/etc")
     (folder / "hooks").symlink_to(".git/hooks")
     return folder
 
 
-@pytest.mark.parametrize("command", [*HIDDEN.strip().splitlines(), *DOCUMENTS, "rm\\\n x"])
-def test_what_destroys_needs_a_yes_however_it_is_written(folder, command):
-    assert destructive_reason(TaskPlan("Check it", verify=command), folder) is not None
+@pytest.mark.parametrize("command", [*ASKED.strip().splitlines(), "sh <<EOF\nrm x\nEOF", "r\\\nm x"])
+def test_what_is_not_known_to_be_harmless_is_asked_however_it_is_written(folder, command):
+    (question,) = questions(TaskPlan("Check it", verify=command), folder)
+    assert question.startswith(f"its command is not known to be harmless: {command}")
 
 
-@pytest.mark.parametrize(
-    "command", [*HARMLESS.strip().splitlines(), "python - <<EOF\nimport app\nassert app.x\nEOF"]
-)
-def test_what_only_looks_and_tests_needs_none(folder, command):
-    assert destructive_reason(TaskPlan("Check it", verify=command), folder) is None
+@pytest.mark.parametrize("command", HARMLESS.strip().splitlines())
+def test_what_only_looks_tests_and_builds_is_not(folder, command):
+    assert questions(TaskPlan("Check it", verify=command), folder) == ()
 
 
 @pytest.mark.parametrize("path", ["../../x", "/etc/passwd", "~/.bashrc", "out/passwd", "src/../../x"])
@@ -146,12 +142,15 @@ def test_a_path_that_leads_out_of_the_folder_is_refused(folder, path):
     "path", [".git/config", ".ssh/config", "hooks/pre-push", ".priming/memory.db", ".env"]
 )
 def test_a_file_that_steers_or_opens_something_needs_a_yes(folder, path):
-    plan = checked_plan(TaskPlan("Change it", (path,), "true"), str(folder))
-    assert path in destructive_reason(plan, folder)
+    (question,) = questions(checked_plan(TaskPlan("Change it", (path,), "true"), str(folder)), folder)
+    assert path in question
 
 
 def test_what_is_read_is_what_stands_there_now(folder):
-    plan = TaskPlan("Check it", verify="./later.sh")
-    assert destructive_reason(plan, folder) is None
-    (folder / "later.sh").write_text("rm -rf .\n")
-    assert destructive_reason(plan, folder) is not None
+    plan = TaskPlan("Check it", verify="sh later.sh")
+    (folder / "later.sh").write_text("ls\n")
+    assert questions(plan, folder) == ()
+    (folder / "later.sh").write_text("make deploy\n")
+    before = questions(plan, folder)
+    (folder / "later.sh").write_text("make deploy\nrm -rf .\n")
+    assert before != questions(plan, folder) != ()

@@ -23,7 +23,7 @@ def session(memory, tmp_path):
 
 def test_a_destructive_gate_waits_and_runs_once_a_person_allowed_it(memory, session, tmp_path):
     added = memory.loop_task_add(session, 1, "Tidy up", verify="rm precious")
-    assert "its command contains 'rm'" in added.needs
+    assert "its command is not known to be harmless: rm precious" in added.needs
     for _ in range(2):
         reply = memory.loop_task_complete(session, 1, "Tidied.")
         assert (reply.status, reply.verified, reply.gate) == ("waiting", False, None)
@@ -40,17 +40,24 @@ def test_a_destructive_gate_waits_and_runs_once_a_person_allowed_it(memory, sess
     assert not (tmp_path / "precious").exists()
 
 
-def test_a_yes_is_to_one_task_and_stands_for_its_attempts(memory, session):
-    for seq in (1, 2):
-        memory.loop_task_add(session, seq, f"Tidy {seq}", verify="rm nothing-there")
+def test_a_yes_is_to_one_command_for_its_session(memory, session):
+    for seq, file in ((1, "a"), (2, "a"), (3, "b")):
+        memory.loop_task_add(session, seq, f"Tidy {seq}", verify=f"rm no-{file}")
     memory.loop_task_complete(session, 1, "Tidied.")
     allow(memory, session)
-    assert memory.loop_task_complete(session, 1, "Tidied.").status == "pending"
-    assert memory.loop_task_complete(session, 1, "Tidied.").status == "pending"
-    assert memory.loop_task_complete(session, 2, "Tidied.").status == "waiting"
-    memory.loop_task_block(session, 2, "It is not mine.")
+    for seq in (1, 1, 2):
+        assert memory.loop_task_complete(session, seq, "Tidied.").status == "pending"
+    assert memory.loop_task_add(session, 2, "Tidy 2", verify="rm no-a").needs is None
+    assert memory.loop_task_complete(session, 3, "Tidied.").status == "waiting"
+    memory.loop_task_block(session, 3, "It is not mine.")
     with pytest.raises(Conflict, match="no task of session"):
-        allow(memory, session, 2)
+        allow(memory, session, 3)
+
+
+def test_a_yes_may_come_before_the_task_is_reported(memory, session):
+    memory.loop_task_add(session, 1, "Tidy up", verify="rm precious")
+    allow(memory, session, 1)
+    assert memory.loop_task_complete(session, 1, "Tidied.").status == "complete"
 
 
 def test_a_steering_file_waits_though_its_gate_is_harmless(memory, session):
@@ -65,8 +72,9 @@ def test_a_path_that_leads_out_is_refused_when_it_is_added(memory, session):
 
 
 def test_a_script_that_was_changed_before_its_gate_runs_waits(runs):
-    plan = planned(("Mend it", "./check.sh"))
-    runs.gates["./check.sh"] = lambda: None
+    plan = planned(("Mend it", "sh check.sh"))
+    runs.gates["sh check.sh"] = lambda: None
+    (runs.folder / "check.sh").write_text("test -e x\n")
 
     def act(prompt, _schema):
         if "PHASE: reason" in prompt:
