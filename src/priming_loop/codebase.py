@@ -117,8 +117,6 @@ class ContextParams:
     """Number of times that the agent is asked to repair an answer that makes no sense."""
     similar: float = 0.85
     """Minimum cosine at which a lesson strengthens an existing one (Arc)."""
-    repeated: float = 0.9
-    """Minimum cosine at which a subgoal is the same as an open one."""
     trigger: int = 10
     """Minimum length of a trigger, in characters (Arc)."""
     lesson: int = 600

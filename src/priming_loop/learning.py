@@ -17,11 +17,9 @@ from priming.config.words import LEARNED_FROM
 from priming.history.log import operation
 from priming.namespace import Namespace
 from priming.recall.records import get
-from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import knowledge, lessons
-from priming_loop.codebase import CONTEXT
 from priming_loop.knowledge import FAILURE, PATTERN, TRIGGER, failure, pattern
 from priming_loop.session import (
     BLOCKED,
@@ -73,7 +71,9 @@ def learn_from_task(memory: Namespace, session: Session, task: Task) -> Learning
     wrong_lesson = failure(session, task)
     recurred = _recurred(closed, wrong_lesson)
     right_lesson = pattern(session, task)
-    credit = _credited(closed, recurred, _repeated(closed, right_lesson))
+    # A pattern that is repeated will be strengthened: it was not shown in vain.
+    repeated = None if right_lesson is None else lessons.repeated_lesson(memory, right_lesson)
+    credit = _credited(closed, recurred, repeated)
     wrong = _stored(closed, FAILURE, wrong_lesson, (*credit.helped, *recurred))
     right = _stored(closed, PATTERN, right_lesson, credit.helped)
     stored = _summed(
@@ -130,15 +130,7 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, 
     shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
     keys = list(_keys(closed.memory, shown).values())
     trigger = failed["metadata"][TRIGGER]
-    return tuple(lessons.recurring(closed.memory, trigger, keys, least=CONTEXT.similar))
-
-
-def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None) -> str | None:
-    """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
-    if succeeded is None:
-        return None
-    near = lessons.repeated_lesson(closed.memory, draft(succeeded), least=CONTEXT.similar)
-    return None if near is None else near[0].key
+    return tuple(lessons.recurring(closed.memory, trigger, keys))
 
 
 def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str]) -> list[str]:
@@ -147,8 +139,7 @@ def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str])
     if not advice or not keys:
         return list(keys)
     texts = {key: knowledge.resolution_of(get(memory, key)) for key in keys}
-    least = CONTEXT.similar
-    return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
+    return [key for key in keys if not any(knowledge.meaning_same(memory, texts[key], advice))]
 
 
 def _credited(
@@ -209,14 +200,7 @@ def _stored(
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
         return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
     with closed.memory.identified(closed.id(kind)):
-        return lessons.store_lesson(
-            closed.memory,
-            arguments,
-            least=CONTEXT.similar,
-            reason=closed.reason,
-            credited=credited,
-            has_helped=kind == PATTERN,
-        )
+        return lessons.store_lesson(closed.memory, arguments, reason=closed.reason, credited=credited)
 
 
 def _overcome(closed: _ClosedTask) -> None:

@@ -34,9 +34,11 @@ from priming.storage.rows import VerdictRow
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
+from priming_loop.codebase import CONTEXT
 from priming_loop.knowledge import (
     BLOCKED_IN,
     FAILED,
+    FAILURE,
     HITS,
     RESOLUTION,
     SOLVED,
@@ -78,38 +80,67 @@ def store_lesson(
     memory: Namespace,
     arguments: Mapping[str, Any],
     *,
-    least: float,
     reason: str | None = None,
     credited: Collection[str] = (),
-    has_helped: bool = True,
 ) -> StoredLesson:
-    """Remember a lesson, or strengthen the memory of its kind that says the same at a cosine of at least ``least``.
+    """Remember a lesson, unless a memory of its kind says the same: that one is strengthened. Each is one operation.
 
-    A memory with the same trigger and the opposite resolution, or another value in it, gets a new version instead,
-    unless it is trusted more. Each is one operation. ``arguments`` are those of ``remember``. A memory in
-    ``credited`` is not counted again: a verdict on the same work judges it. ``has_helped`` False: that the lesson is
-    repeated does not mean that it helped. A failure that happens again gets a new version, with another hit and what
-    was tried; and with what helped as soon as that is known.
+    A failure that happens again gets a new version, with another hit and what was tried; and with what helped as soon
+    as that is known. A pattern that works again has helped, unless it is in ``credited``: a verdict on the same work
+    judges it. A memory with the same trigger and the opposite resolution, or another value in it, gets a new version
+    too, unless it is trusted more. ``arguments`` are those of ``remember``.
     """
     lesson = draft(arguments)
-    wall = _wall(memory, lesson, least)
-    if wall is not None:
-        return _hit(memory, wall, lesson)
-    near = _comparable(memory, lesson)
-    same = _same(lesson, near, least)
-    if same is not None:
-        if same[0].key in credited:
-            return StoredLesson(same[0].key, STRENGTHENED, None, same[1])
-        return _strengthen(memory, *same, reason, has_helped=has_helped)
-    contrary = _contrary(memory, lesson, near, least)
-    if contrary is not None:
-        record, cosine = contrary
-        replaced = _parts(record)[1]
+    match = _match(memory, lesson)
+    if match is None:
+        return _remembered(memory, lesson)
+    kind, record, cosine = match
+    if kind == "changes":
         changes = {"metadata": lesson.metadata, "source": lesson.source, "trust": lesson.trust}
-        return StoredLesson(
-            record.key, SUPERSEDED, _superseded(memory, record.key, lesson.content, changes), cosine, replaced
-        )
-    return _remembered(memory, lesson)
+        done = _superseded(memory, record.key, lesson.content, changes)
+        return StoredLesson(record.key, SUPERSEDED, done, cosine, _parts(record)[1])
+    if lesson.kind == FAILURE:
+        return StoredLesson(record.key, STRENGTHENED, _hit(memory, record, lesson), cosine)
+    if record.key in credited:
+        return StoredLesson(record.key, STRENGTHENED, None, cosine)
+    message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
+    done = strengthen(memory, record, has_helped=True, reason=reason, message=message)
+    return StoredLesson(record.key, STRENGTHENED, done, cosine)
+
+
+def repeated_lesson(memory: Namespace, arguments: Mapping[str, Any]) -> str | None:
+    """The key of the active memory that says the same as a lesson."""
+    match = _match(memory, draft(arguments))
+    return match[1].key if match is not None and match[0] == "same" else None
+
+
+def _match(memory: Namespace, lesson: Draft) -> tuple[str, MemoryRecord, float] | None:
+    """The nearest memory that says the ``same`` as a lesson, or else ``changes`` what it says, and their cosine.
+
+    Compared are trigger and resolution: lessons of one objective share its text without being the same. A failure
+    without a resolution is the same as any of its trigger. A lesson does not take the place of what is trusted more:
+    an agent's report does not correct a person.
+    """
+    when, what = _parts(lesson)
+    records = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
+    pairs = [_parts(record) for record in records]
+    wholes = closeness(memory, f"{when}\n{what}", [["\n".join(pair)] for pair in pairs])
+    triggers = closeness(memory, _lasting(when), [[_lasting(trigger)] for trigger, _ in pairs])
+    changed = None
+    for whole, of_trigger, record in sorted(
+        zip(wholes, triggers, records, strict=True), key=lambda each: -each[0]
+    ):
+        trigger, resolution = _parts(record)
+        if max(whole, of_trigger) < CONTEXT.similar or not _same_occasion(trigger, when):
+            continue
+        kind = judge(resolution, what).kind
+        is_unsolved = False in (lesson.metadata.get(SOLVED), record.metadata.get(SOLVED))
+        if is_unsolved or kind == "same":
+            return "same", record, min(1.0, whole)
+        is_trusted = TRUST.index(lesson.trust) >= TRUST.index(record.trust)
+        if kind == "changes" and is_trusted and trigger and of_trigger >= CONTEXT.similar:
+            changed = changed or (kind, record, min(1.0, whole))
+    return changed
 
 
 def _remembered(memory: Namespace, lesson: Draft) -> StoredLesson:
@@ -136,22 +167,7 @@ def _superseded(memory: Namespace, key: str, content: str, changes: Mapping[str,
     return requested or latest.id
 
 
-def _wall(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | None:
-    """The stored failure of the same trigger that a lesson solves, or says nothing new of but that it recurred."""
-    solved, trigger = lesson.metadata.get(SOLVED), lesson.metadata.get(TRIGGER)
-    if lesson.kind != "failure" or not isinstance(trigger, str):
-        return None
-    candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
-    same = recurring_records(memory, trigger, candidates, least=least)
-    what = _parts(lesson)[1]
-    for record in same:
-        unsolved = False in (solved, record.metadata.get(SOLVED))
-        if unsolved or judge(_parts(record)[1], what).kind == "same":
-            return record
-    return None
-
-
-def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
+def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
     """Give a failure the version that counts another hit of its wall; with what helped, once that is known."""
     before, now = record.metadata, lesson.metadata
     is_solved = before.get(SOLVED) is False and now.get(SOLVED) is not False
@@ -164,9 +180,7 @@ def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson
         TRIED: list(dict.fromkeys(tried))[-_TRIES:],
     }
     content = lesson.content if is_solved else record.content
-    return StoredLesson(
-        record.key, STRENGTHENED, _superseded(memory, record.key, content, {"metadata": metadata})
-    )
+    return _superseded(memory, record.key, content, {"metadata": metadata})
 
 
 def _latest(before: Mapping[str, Any], now: Mapping[str, Any], name: str) -> list[str]:
@@ -187,28 +201,18 @@ def _tries(metadata: Mapping[str, Any]) -> list[str]:
     return [failed] if isinstance(failed, str) and failed else []
 
 
-def recurring_records(
-    memory: Namespace, trigger: str, records: Sequence[MemoryRecord], *, least: float
-) -> list[MemoryRecord]:
-    """The failures among some records that have this trigger, or nearly so."""
-    cosines = closeness(memory, trigger, [[text_of(record, TRIGGER)] for record in records])
-    near = [record for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
-    return [record for record in near if _same_occasion(text_of(record, TRIGGER), trigger)]
-
-
-def recurring(memory: Namespace, trigger: str, keys: Collection[str], *, least: float) -> list[str]:
+def recurring(memory: Namespace, trigger: str, keys: Collection[str]) -> list[str]:
     """The failures among these memories that have this trigger, or nearly so."""
     with memory.lock:
-        records = [record for key in keys if (record := memory.find(key)).kind == "failure"]
-    return [record.key for record in recurring_records(memory, trigger, records, least=least)]
-
-
-def is_said_by(memory: Namespace, text: str, others: Sequence[str], *, least: float) -> bool:
-    """Whether one of some other texts says the same, in these words or in others."""
-    return any(
-        judge(other, text).kind not in ("changes", "apart") and closeness(memory, text, [[other]])[0] >= least
-        for other in others
+        records = [record for key in keys if (record := memory.find(key)).kind == FAILURE]
+    cosines = closeness(
+        memory, _lasting(trigger), [[_lasting(text_of(record, TRIGGER))] for record in records]
     )
+    return [
+        record.key
+        for record, cosine in zip(records, cosines, strict=True)
+        if cosine >= CONTEXT.similar and _same_occasion(text_of(record, TRIGGER), trigger)
+    ]
 
 
 def _free_key(memory: Namespace, lesson: Draft) -> str:
@@ -220,63 +224,14 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
     return free or free_key(key, uuid7(memory.now()), taken)
 
 
-def repeated_lesson(memory: Namespace, lesson: Draft, *, least: float) -> tuple[MemoryRecord, float] | None:
-    """The active memory that says the same as a lesson, and the cosine of the two."""
-    return _same(lesson, _comparable(memory, lesson), least)
-
-
-def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, float]]:
-    """The active memories of the lesson's kind that are nearest in meaning, with their cosines, nearest first.
-
-    Compared are trigger and resolution: lessons of one objective share its text without being the same.
-    """
-    candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
-    solved = lesson.metadata.get(SOLVED)
-    candidates = [record for record in candidates if record.metadata.get(SOLVED, solved) == solved]
-    own = "\n".join(_parts(lesson))
-    cosines = closeness(memory, own, [["\n".join(_parts(record))] for record in candidates])
-    pairs = zip(candidates, (min(1.0, cosine) for cosine in cosines), strict=True)
-    return sorted(pairs, key=lambda pair: -pair[1])
-
-
-def _same(
-    lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
-) -> tuple[MemoryRecord, float] | None:
-    """The nearest memory whose trigger and resolution both mean what those of the lesson mean."""
-    when, what = _parts(lesson)
-    for record, cosine in near:
-        if cosine < least:
-            break
-        trigger, resolution = _parts(record)
-        unsolved = lesson.metadata.get(SOLVED) is False
-        if _same_occasion(trigger, when) and (unsolved or judge(resolution, what).kind == "same"):
-            return record, cosine
-    return None
-
-
-def _contrary(
-    memory: Namespace, lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
-) -> tuple[MemoryRecord, float] | None:
-    """The nearest memory of the same trigger that resolves it the opposite way, or with another value.
-
-    A lesson does not take the place of what is trusted more: an agent's report does not correct a person.
-    """
-    if lesson.metadata.get(SOLVED) is False:
-        return None
-    when, what = _parts(lesson)
-    for record, cosine in near:
-        trigger, resolution = _parts(record)
-        if TRUST.index(lesson.trust) < TRUST.index(record.trust) or not trigger or not resolution:
-            continue
-        alike = closeness(memory, when, [[trigger]])[0] >= least
-        if alike and _same_occasion(trigger, when) and judge(resolution, what).kind == "changes":
-            return record, cosine
-    return None
-
-
 def _same_occasion(old: str, new: str) -> bool:
-    """Whether two triggers say the same, whatever lines, durations and addresses are in them."""
-    return judge(_VOLATILE.sub(" ", old), _VOLATILE.sub(" ", new)).kind == "same"
+    """Whether two triggers say the same."""
+    return judge(_lasting(old), _lasting(new)).kind == "same"
+
+
+def _lasting(trigger: str) -> str:
+    """A trigger without lines, durations and addresses."""
+    return _VOLATILE.sub(" ", trigger)
 
 
 def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
@@ -301,15 +256,6 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
         records = memory.store.records(memory.namespace, now, ids=ids)
         active = [records[i] for i in ids if i in records and records[i].status == "active"]
         return active[:_NEAREST]
-
-
-def _strengthen(
-    memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None, *, has_helped: bool
-) -> StoredLesson:
-    """Count a repeated lesson as used, and helpful if it helped; raise its weight where verdicts do so."""
-    message = f"the lesson repeats {label(record.key)}: cosine {cosine:.2f}"
-    strengthened = strengthen(memory, record, has_helped=has_helped, reason=reason, message=message)
-    return StoredLesson(record.key, STRENGTHENED, strengthened, cosine)
 
 
 def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:

@@ -25,8 +25,7 @@ from priming_loop import context
 from priming_loop.codebase import CONTEXT
 from priming_loop.environment import SECONDS, Turn, object_schema, text_field, validated_answer
 from priming_loop.gates.paths import project_path
-from priming_loop.knowledge import cut, existing, plain
-from priming_loop.lessons import is_said_by
+from priming_loop.knowledge import cut, existing, meaning_same, plain
 from priming_loop.session import (
     DELIVERED,
     Impasse,
@@ -278,7 +277,7 @@ def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
         is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
         if is_same or (subject and subject == _subject(other)):
             return True
-    return is_said_by(memory, subgoal, others, least=CONTEXT.repeated)
+    return any(meaning_same(memory, subgoal, others))
 
 
 def _plain(text: str) -> str:

@@ -2,15 +2,14 @@
 
 import pytest
 
-from priming.remember.drafts import draft
 from priming_loop import lessons
 from priming_loop.knowledge import lesson_texts, triggers
 
-LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
+LESSON = {"content": "The gate hangs\nkill the group", "kind": "pattern"}
 
 
-def keep(memory, least=0.85, **changes):
-    return lessons.store_lesson(memory, {**LESSON, **changes}, least=least)
+def keep(memory, **changes):
+    return lessons.store_lesson(memory, {**LESSON, **changes})
 
 
 def test_a_lesson_is_stored_and_told_again_strengthens(memory):
@@ -24,11 +23,9 @@ def test_a_lesson_is_stored_and_told_again_strengthens(memory):
 
 def test_only_what_is_near_enough_and_of_its_kind_counts_as_the_same(memory):
     first = keep(memory)
-    assert keep(memory, kind="pattern").status == "stored"
-    # Of the six words of each four are shared: by the hashed embedder a cosine of about 4/6.
-    near = {"content": "The gate hangs\nfree the memory", "kind": "failure"}
-    assert keep(memory, least=0.95, **near).status == "stored"
-    assert keep(memory, least=0.3, content="The gate hangs again\nkill the group").key == first.key
+    assert keep(memory, kind="failure").status == "stored"
+    assert keep(memory, content="The gate hangs\nfree the memory").status == "stored"
+    assert keep(memory, content="The gate hangs again\nkill the group").key == first.key
 
 
 def test_what_was_forgotten_is_not_strengthened(memory):
@@ -51,16 +48,16 @@ def test_each_is_one_operation_and_can_be_undone(memory):
     memory.undo(again.operation)
     assert memory.get(first.key).use.helped == 0
     memory.undo(first.operation)
-    assert memory.list(kinds=["failure"]) == []
+    assert memory.list(kinds=["pattern"]) == []
 
 
 def test_a_text_without_words_is_near_to_nothing(memory):
     assert keep(memory, content="…").status == "stored"
-    assert lessons.repeated_lesson(memory, draft({**LESSON, "content": "…"}), least=0.1) is None
+    assert lessons.repeated_lesson(memory, {**LESSON, "content": "…"}) is None
 
 
 def test_in_an_empty_store_nothing_is_near(memory):
-    assert lessons.repeated_lesson(memory, draft(LESSON), least=0.1) is None
+    assert lessons.repeated_lesson(memory, LESSON) is None
 
 
 def test_verdicts_on_the_latest_recall_are_known(memory):
@@ -90,11 +87,9 @@ def lesson(trigger, resolution, solved):
 
 
 def test_a_failure_without_a_way_out_gets_the_version_that_has_it(memory):
-    first = lessons.store_lesson(
-        memory, lesson("Push the tag: 403", "not solved; tried: nothing", False), least=0.85
-    )
+    first = lessons.store_lesson(memory, lesson("Push the tag: 403", "not solved; tried: nothing", False))
     solved = lesson("Push the tag: 403", "Bring a token that may write", True)
-    again = lessons.store_lesson(memory, solved, least=0.85)
+    again = lessons.store_lesson(memory, solved)
     assert (again.key, again.status) == (first.key, "strengthened")
     record = memory.get(first.key)
     assert record.metadata["resolution"] == "Bring a token that may write"
@@ -107,16 +102,9 @@ def test_a_failure_without_a_way_out_gets_the_version_that_has_it(memory):
 
 
 def test_what_is_known_to_help_is_not_replaced_by_a_failure_without_a_way_out(memory):
-    first = lessons.store_lesson(memory, lesson("Push the tag: 403", "Bring a token", True), least=0.85)
-    lessons.store_lesson(memory, lesson("Push the tag: 403", "not solved; tried: nothing", False), least=0.85)
+    first = lessons.store_lesson(memory, lesson("Push the tag: 403", "Bring a token", True))
+    lessons.store_lesson(memory, lesson("Push the tag: 403", "not solved; tried: nothing", False))
     assert memory.get(first.key).metadata["resolution"] == "Bring a token"
-
-
-def test_a_lesson_that_is_repeated_in_vain_is_used_and_has_not_helped(memory):
-    first = keep(memory)
-    lessons.store_lesson(memory, LESSON, least=0.85, has_helped=False)
-    assert memory.get(first.key).use.helped == 0
-    assert memory.get(first.key).weight > 0.5
 
 
 def test_each_text_of_a_lesson_is_matched_on_its_own(memory):
@@ -137,7 +125,7 @@ def test_a_lesson_of_an_earlier_version_has_its_task_in_its_trigger(memory):
 
 def teach(memory, trigger, resolution, **arguments):
     answer = {**lesson(trigger, resolution, True), "kind": "pattern", **arguments}
-    return lessons.store_lesson(memory, answer, least=0.85)
+    return lessons.store_lesson(memory, answer)
 
 
 @pytest.mark.parametrize(
@@ -194,12 +182,12 @@ def test_a_word_that_may_be_another_value_or_a_synonym_replaces_nothing(memory, 
 def test_another_number_target_or_name_is_another_lesson(memory, first, later):
     item, other = teach(memory, first, "Clear the tray"), teach(memory, later, "Clear the tray")
     assert (other.status, len(memory.list(kinds=["pattern"]))) == ("stored", 2)
-    assert lessons.recurring(memory, later, [item.key, other.key], least=0.85) == []
+    assert lessons.recurring(memory, later, [item.key, other.key]) == []
     failed = [
         memory.remember(f"{when}\nwait", kind="failure", metadata={"trigger": when}).key
         for when in (first, later)
     ]
-    assert lessons.recurring(memory, later, failed, least=0.85) == failed[1:]
+    assert lessons.recurring(memory, later, failed) == failed[1:]
 
 
 def test_the_same_failure_at_another_line_recurs(memory):
@@ -207,7 +195,7 @@ def test_the_same_failure_at_another_line_recurs(memory):
         memory, "Run the suite: KeyError in cart.py:30, line 30, in 1.2s", "Give a default", kind="failure"
     )
     again = "Run the suite: KeyError in cart.py:31, line 31, in 1.9s"
-    assert lessons.recurring(memory, again, [first.key], least=0.5) == [first.key]
+    assert lessons.recurring(memory, again, [first.key]) == [first.key]
 
 
 def test_an_agent_does_not_replace_the_lesson_of_a_person(memory):

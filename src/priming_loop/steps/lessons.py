@@ -119,8 +119,7 @@ def loop_store(
     if not check_text("resolution", resolution).strip():
         raise ParamError("resolution", resolution, "is empty: say what to do")
     arguments = lesson(type, trigger, resolution, source=source or None)
-    has_helped = type == PATTERN  # a failure that is stored again has happened again
-    stored = lessons.store_lesson(memory, arguments, least=CONTEXT.similar, has_helped=has_helped)
+    stored = lessons.store_lesson(memory, arguments)
     if stored.status == lessons.STORED:
         return LessonReply(ADDED, stored.key)
     if stored.status == lessons.SUPERSEDED:
