@@ -349,11 +349,16 @@ def codebase_section(codebase: Codebase) -> str | None:
     return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
 
 
+def listing(title: str, texts: Iterable[str], most: int = CONTEXT.memory_length) -> str | None:
+    """A section of texts, each quoted on a line and shortened to ``most`` characters; None without any."""
+    lines = [quote_text(cut(text, most)) for text in texts]
+    return f"{title}\n" + fenced("\n".join(lines)) if lines else None
+
+
 def lineage_section(lineage: Sequence[str]) -> str | None:
     """The latest tasks and attempts."""
     latest = lineage[len(lineage) - CONTEXT.lineage :] if len(lineage) > CONTEXT.lineage else lineage
-    lines = [quote_text(cut(text, CONTEXT.memory_length)) for text in latest]
-    return "Earlier tasks and attempts:\n" + fenced("\n".join(lines)) if lines else None
+    return listing("Earlier tasks and attempts:", latest)
 
 
 def verification_section(failed: Verification) -> str:

@@ -101,12 +101,14 @@ def planning_prompt(
     signs = f" (by its words: {', '.join(complexity.signals)})" if complexity.signals else ""
     sections = context.sections(
         (
-            _subgoal_section(subgoal),
+            context.listing(
+                "It is a step out of an impasse; once it is done, this goes on:", filter(None, [subgoal])
+            ),
             context.advice(assessment),
             _failed_section(gathered),
             f"It looks {complexity.level}{signs}.",
             _answers_section(answered),
-            _results_section(results),
+            context.listing("How the steps out of earlier impasses ended:", results, CONTEXT.text_length),
             _NAME_GATES if needs_gates else None,
             context.memories_section(gathered),
             context.lineage_section(lineage),
@@ -143,21 +145,14 @@ def _way(session: Session) -> tuple[str, ...] | None:
     return tuple(keys[0] for keys in patterns) if all(patterns) else None
 
 
-def _subgoal_section(objective: str | None) -> str | None:
-    if objective is None:
-        return None
-    text = quote_text(cut(objective, CONTEXT.memory_length))
-    return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
-
-
 def _failed_section(gathered: ObjectiveContext) -> str | None:
     """How often the objective failed, and how, once that is more than once: another way is due."""
     if gathered.failed < REPEATED:
         return None
-    lines = [quote_text(cut(way, CONTEXT.memory_length)) for way in gathered.ways]
-    return (
+    return context.listing(
         f"It failed {gathered.failed} times before. Take another way: a plan that repeats what failed ends here."
-        " This was tried:\n" + fenced("\n".join(lines))
+        " This was tried:",
+        gathered.ways,
     )
 
 
@@ -170,19 +165,9 @@ def repeated_way(gathered: ObjectiveContext, plan: PlanningResult) -> str | None
 
 
 def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:
-    if not answered:
-        return None
-    most = CONTEXT.text_length
-    lines = [
-        f"{quote_text(cut(question, most))} → {quote_text(cut(answer, most))}"
-        for question, answer in answered
-    ]
-    return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
-
-
-def _results_section(results: Sequence[str]) -> str | None:
-    lines = [quote_text(cut(result, CONTEXT.text_length)) for result in results]
-    return "How the steps out of earlier impasses ended:\n" + fenced("\n".join(lines)) if lines else None
+    lines = [" → ".join(quote_text(cut(text, CONTEXT.text_length)) for text in pair) for pair in answered]
+    title = "Questions that a person has answered; follow the answers:\n"
+    return title + fenced("\n".join(lines)) if lines else None
 
 
 def parse_plan(answer: Answer) -> PlanningResult:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import astuple, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, cast
 
 from priming.config.values import dataclass
@@ -172,6 +174,12 @@ class LearningResult:
     operations: tuple[str, ...] = ()
     recurred: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+
+
+def learnt_in_all(results: Iterable[LearningResult]) -> LearningResult:
+    """What several results taught together, each name once."""
+    parts = zip(*map(astuple, results), strict=True)
+    return LearningResult(*(tuple(dict.fromkeys(chain.from_iterable(part))) for part in parts))
 
 
 @dataclass(frozen=True, slots=True)

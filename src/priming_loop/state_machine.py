@@ -7,8 +7,7 @@ INIT → CONTEXT → REASON → ACT ⇄ NEXT → DONE → LEARN → SUMMARY
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, replace
-from operator import add
+from dataclasses import replace
 
 from priming.errors import AgentError, ParamError
 from priming.recall.recall import recall
@@ -37,6 +36,7 @@ from priming_loop.session import (
     TaskPlan,
     Wait,
     assessment_of,
+    learnt_in_all,
     with_task,
 )
 from priming_loop.session_store import LOOP
@@ -348,9 +348,7 @@ def _learn(turn: Turn, session: Session) -> Session:
         own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
     else:
         own = store_patterns(memory, session)
-    earlier = session.learnt
-    total = own if earlier is None else LearningResult(*map(add, astuple(earlier), astuple(own)))
-    return replace(session, state=LAST, learnt=total)
+    return replace(session, state=LAST, learnt=learnt_in_all(filter(None, (session.learnt, own))))
 
 
 _STEPS: Mapping[str, Callable[[Turn, Session], Session | None]] = {

@@ -152,9 +152,9 @@ def test_the_command_line_does_it_too_and_tells_of_it(tmp_path):
     values = json.loads(done.stdout)
     assert [item["status"] for item in values["tasks"]] == ["delivered", "delivered"]
     assert passes(folder)
-    shown = priming(tmp_path, "report", values["session"], "--format", "markdown").stdout.decode()
-    assert "attempt 3, delivered, gate passed" in shown
-    assert json.loads(priming(tmp_path, "report", values["session"], "--format", "json").stdout) == values
+    shown = priming(tmp_path, "report", values["session"]).stdout.decode()
+    assert "3, delivered, gate passed" in shown
+    assert json.loads(priming(tmp_path, "report", values["session"], "--json").stdout) == values
 
 
 WAITS = """

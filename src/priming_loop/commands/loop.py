@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,14 +12,13 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse
-from priming.cli.command import Answer, command, group, respond
+from priming.cli.command import Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, lines, names
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, names
 from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.text.quotation import label
 from priming_loop.commands import arc, tasks
-from priming_loop.commands.tasks import opened
 from priming_loop.commands.terminal import Terminal, interrupts
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from priming_loop.session import Session, Task
     from priming_loop.steps.results import SessionReport, SessionSummary, Thought
 
-FORMATS = ("text", "markdown", "json")
 _COLOURS = {"delivered": OK, "blocked": ERROR}
 
 app = group("Loop", "loop", "Reason, act and learn: pursue an objective with an agent.")
@@ -188,29 +185,6 @@ def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
     yield Table(("session", "started", "tasks", "", "objective"), rows, cut=True)
 
 
-@command(app)
-def report(
-    store: StoreOptions,
-    session: AnySession = None,
-    *,
-    form: Annotated[
-        str,
-        Option("--format", metavar="NAME", help=", ".join(FORMATS), autocompletion=parse.complete(FORMATS)),
-    ] = "text",
-) -> Answer:
-    """Report what was tried, what was learned, and which memories helped."""
-    from priming_loop.steps.report import markdown
-
-    if form not in FORMATS:
-        raise ParamError("format", form, f"must be one of {', '.join(FORMATS)}")
-    with opened(store) as memory:
-        current = memory.loop_report(session)
-    if form == "json":
-        respond(replace(store, as_json=True), Answer(current, ()))
-        raise typer.Exit
-    return Answer(current, lines(markdown(current)) if form == "markdown" else _report(current))
-
-
 def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
     """The report of a session and of its subgoals."""
     from priming_loop.steps.report import describe_attempt, describe_state, learnt_by_effect
@@ -310,6 +284,14 @@ plain(
     _state,
     name="status",
     help="Show the state of a session and its tasks.",
+    session=AnySession,
+)
+plain(
+    app,
+    "loop_report",
+    lambda report: _report(report),
+    name="report",
+    help="Report what was tried, what was learned, and which memories helped.",
     session=AnySession,
 )
 plain(app, "loop_list", _sessions, name="list")

@@ -11,11 +11,10 @@ from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming_loop.session import (
     Attempt,
-    LearningResult,
     Session,
-    Task,
     TaskOutcome,
     assessment_of,
+    learnt_in_all,
     with_outcome,
 )
 from priming_loop.session_store import Sessions
@@ -101,8 +100,8 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 
 def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
-    learnt = [task.learnt for task in session.tasks if task.learnt is not None]
-    learnt += [session.learnt] if session.learnt is not None else []
+    results = [each.learnt for each in (*session.tasks, session) if each.learnt is not None]
+    learnt = learnt_in_all(results)
     assessment = assessment_of(session)
     return SessionReport(
         session=session.id,
@@ -113,12 +112,12 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
         why=session.why,
         status=status_of(session),
         tasks=session.tasks,
-        helped=_all(learnt, "helped"),
-        unused=_all(learnt, "unused"),
-        unknown=_all(learnt, "unknown"),
-        stored=_all(learnt, "stored"),
-        strengthened=_all(learnt, "strengthened"),
-        recurred=_all(learnt, "recurred"),
+        helped=learnt.helped,
+        unused=learnt.unused,
+        unknown=learnt.unknown,
+        stored=learnt.stored,
+        strengthened=learnt.strengthened,
+        recurred=learnt.recurred,
         alternatives=session.alternatives,
         waits=session.waits,
         advice=assessment.advice,
@@ -168,10 +167,6 @@ def next_command(session: Session) -> str | None:
     return f"{command} --budget-minutes M" if session.stopped == "minutes" else command
 
 
-def _all(results: list[LearningResult], field: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for result in results for key in getattr(result, field)))
-
-
 def describe_assessment(assessment: Assessment) -> str:
     """A metacognitive assessment in words.
 
@@ -215,12 +210,12 @@ def summarise(session: Session) -> SessionSummary:
 def describe_attempt(attempt: Attempt) -> str:
     """An attempt and its result, on one line."""
     if attempt.error is not None:
-        return f"{attempt.number}, no usable answer: {_line(attempt.error)}"
+        return f"{attempt.number}, no usable answer: {' '.join(attempt.error.split())}"
     if attempt.acted is None:
         return f"{attempt.number}, not finished"
     gate = "" if attempt.verified is None else f", gate {attempt.verified.status}"
-    details = attempt.acted.obstacle or attempt.acted.details
-    return f"{attempt.number}, {attempt.acted.status}{gate}" + (f": {_line(details)}" if details else "")
+    details = " ".join((attempt.acted.obstacle or attempt.acted.details).split())
+    return f"{attempt.number}, {attempt.acted.status}{gate}" + (f": {details}" if details else "")
 
 
 def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -234,52 +229,6 @@ def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ..
         "named, but unknown": result.unknown,
     }
     yield from ((effect, keys) for effect, keys in effects.items() if keys)
-
-
-def markdown(result: SessionReport, level: int = 1) -> str:
-    """A report as Markdown."""
-    heading = "#" * level
-    parts = [
-        f"{heading} {_escaped(result.objective)}",
-        f"Session `{result.session}`: **{describe_state(result)}**.",
-    ]
-    parts += [f"> {_escaped(result.why)}"] if result.why else []
-    parts += [f"> {_escaped(result.waits.about)}"] if result.waits is not None else []
-    if result.tasks:
-        parts += [f"{heading}# What was tried", "\n".join(_task_lines(result.tasks))]
-    effects = [f"- {effect}: {', '.join(map(_code, keys))}" for effect, keys in learnt_by_effect(result)]
-    if effects:
-        parts += [f"{heading}# What was learnt", "\n".join(effects)]
-    if result.alternatives:
-        listed = [f"- {_code(memory.key)}: {_escaped(memory.text)}" for memory in result.alternatives]
-        parts += [f"{heading}# Other knowledge", "\n".join(listed)]
-    parts += [f"To continue: {_code(result.next_command)}"] if result.next_command else []
-    parts += [f"Metacognition: {result.line}."]
-    parts += [markdown(child, level + 1) for child in result.children]
-    return "\n\n".join(parts)
-
-
-def _task_lines(tasks: tuple[Task, ...]) -> Iterator[str]:
-    for task in tasks:
-        gate = "no gate" if task.plan.verify is None else _code(task.plan.verify)
-        yield f"{task.seq}. **{task.status}** {_escaped(task.plan.objective)} ({gate})"
-        yield from (f"   - attempt {_escaped(describe_attempt(attempt))}" for attempt in task.attempts)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _escaped(text: str) -> str:
-    """A text that Markdown shows literally, on one line."""
-    return "".join(f"\\{char}" if char in r"\`*_[]<>#|!" else char for char in _line(text))
-
-
-def _code(text: str) -> str:
-    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
-    ticks = "`" * (longest + 1)
-    gap = " " if longest else ""
-    return f"{ticks}{gap}{_line(text)}{gap}{ticks}"
 
 
 _GO_ON = PivotAdvice(False, "low", "Go on.", ())

@@ -1,4 +1,4 @@
-"""A report: what was tried, what was learnt, and how it goes, in words and as Markdown."""
+"""A report: what was tried, what was learnt, and how it goes, in words."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from priming_loop.session import ActionResult, Attempt, Verification, Wait
 from priming_loop.session_store import Sessions
-from priming_loop.steps.report import describe_attempt, describe_state, markdown, report, status_of, summarise
+from priming_loop.steps.report import describe_attempt, describe_state, report, status_of, summarise
 
 from ..scripted_runs import PASSES, blocked, delivered, impasse, planned
 
@@ -30,15 +30,6 @@ def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
         values.line
         == "the approach struggles: slow down; 1 of 2 tasks delivered (50%), and the last one failed"
     )
-
-
-def test_markdown_holds_all_of_it_and_shows_texts_as_they_stand(runs, session):
-    text = markdown(report(Sessions(runs.memory), session))
-    assert text.startswith("# Mend what is broken\n")
-    assert r"2. **blocked** Paint \<it\> \*red\* (`true`)" in text
-    assert "attempt 1, blocked: No paint is left." in text
-    assert "- helped: `glue`" in text
-    assert "Metacognition: the approach struggles" in text
 
 
 def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
