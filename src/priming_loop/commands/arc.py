@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from priming.cli import records
-from priming.cli.command import BAD_INPUT, Answer, command, group
+from priming.cli.command import Answer, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, KEY, Part, line
 from priming.cli.parse import complete, session_or_stdin, text_or_stdin
@@ -16,7 +16,7 @@ from priming.cli.plain import plain
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
 from priming.serialization import encode
-from priming_loop.commands.tasks import ValuesFile, from_file, here, opened
+from priming_loop.commands.tasks import ValuesFile, answer, from_file, here, opened, pairs, whole
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -56,7 +56,7 @@ def store(
             reply = memory.loop_store(trigger, resolution, type=type, source=source)
         except ParamError as error:
             return _rejected(name="", reason=str(error))
-    return _answer(encode(reply))
+    return answer(encode(reply))
 
 
 @command(app)
@@ -76,9 +76,9 @@ def relate(
             return _rejected(reason="a memory cannot be linked to itself")
         links = memory.links(source, relation=relation)
         if any((link.source, link.target) == (source, target) for link in links):
-            return _answer({"status": "exists", "reason": "they already have this link"})
+            return answer({"status": "exists", "reason": "they already have this link"})
         link = memory.link(source, target, relation, weight)
-    return _answer({"status": "added", "reason": link.message or ""})
+    return answer({"status": "added", "reason": link.message or ""})
 
 
 @command(app)
@@ -88,7 +88,7 @@ def get(
     """Show a memory."""
     with opened(store) as memory:
         record = _read(memory, name)
-    return _answer({"error": "not found"} if record is None else encode(record))
+    return answer({"error": "not found"} if record is None else encode(record))
 
 
 @command(app)
@@ -119,22 +119,14 @@ def chunk(
             return _rejected(name="", reason=str(error))
     if session is not None:
         value = {"stored": reply.stored, "strengthened": reply.strengthened}
-        return _answer(
-            {**value, **({"status": reply.status, "reason": reply.reason} if reply.reason else {})}
-        )
+        return answer({**value, **({"status": reply.status, "reason": reply.reason} if reply.reason else {})})
     (name,) = (*reply.stored, *reply.strengthened) or ("",)
-    return _answer({"status": reply.status, "name": name, "reason": reply.reason})
-
-
-def _answer(value: Mapping[str, Any]) -> Answer:
-    """The value; an error or a rejection has the status of bad input."""
-    is_refused = "error" in value or value.get("status") == "rejected"
-    return Answer(value, list(_pairs(value)), BAD_INPUT if is_refused else 0)
+    return answer({"status": reply.status, "name": name, "reason": reply.reason})
 
 
 def _rejected(**values: str) -> Answer:
     """A rejected request and the reason, in Arc's form."""
-    return _answer({"status": "rejected", **values})
+    return answer({"status": "rejected", **values})
 
 
 def _read(memory: Memory, name: str) -> LoopMemory | None:
@@ -157,28 +149,6 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
         yield line(row["resolution"], indent=2)
 
 
-def _pairs(value: Mapping[str, Any]) -> Iterator[Part]:
-    for name, item in value.items():
-        if name == "reason" and not item:
-            continue
-        if isinstance(item, Mapping):
-            item = "; ".join(f"{kind} {_flat(counts)}" for kind, counts in item.items())
-        yield line((f"{name.replace('_', ' ')}: ", DIM), _flat(item))
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {item}" for name, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if value in (None, "") else str(value)
-
-
-def _whole(value: Any) -> Answer:
-    """A value in the shape of Arc, with the reason if there is one."""
-    return _answer({name: part for name, part in encode(value).items() if name != "reason" or part})
-
-
 def _context(value: LoopContext) -> Answer:
     """What is known about an objective."""
     shown = value.memory
@@ -188,7 +158,7 @@ def _context(value: LoopContext) -> Answer:
     parts += _lines(map(encode, shown.connected))
     parts += records.reason(value.reason)
     codebase = {**encode(value.codebase), "complexity": value.complexity.level}
-    return Answer(value, [*parts, *_pairs(codebase)])
+    return Answer(value, [*parts, *pairs(codebase)])
 
 
 def _rows(items: Sequence[Any], empty: str) -> Answer:
@@ -224,9 +194,9 @@ plain(
     type=Annotated[str | None, Type],
     session=SessionFilter,
 )
-plain(app, "loop_feedback", _whole, name="feedback", by_name=True)
+plain(app, "loop_feedback", whole, name="feedback", by_name=True)
 plain(app, "loop_connected", lambda nodes: _rows(nodes, "no strong links"), name="connected")
-plain(app, "loop_prune", _whole, name="prune")
-plain(app, "loop_decay", _whole, send=from_file, name="decay", values=ValuesFile)
-plain(app, "loop_consolidate", _whole, name="consolidate")
-plain(app, "loop_health", _whole, name="health")
+plain(app, "loop_prune", whole, name="prune")
+plain(app, "loop_decay", whole, send=from_file, name="decay", values=ValuesFile)
+plain(app, "loop_consolidate", whole, name="consolidate")
+plain(app, "loop_health", whole, name="health")

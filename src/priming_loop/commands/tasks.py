@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer import Option
 
-from priming.cli.command import Answer, Group, command, group
+from priming.cli.command import BAD_INPUT, Answer, Group, command, group
 from priming.cli.options import StoreOptions
-from priming.cli.output import Part, line
+from priming.cli.output import DIM, Part, line
 from priming.cli.parse import STDIN, optional_text, session_or_stdin, text_or_stdin
 from priming.cli.plain import plain
 from priming.errors import ParamError
@@ -22,7 +22,7 @@ from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming_loop.bound import LoopVerbs
-    from priming_loop.steps.results import SessionTask, TaskAdded, TaskReply
+    from priming_loop.steps.results import SessionTask, TaskReply
 
 _STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
 """The exit statuses of a completed task that is not done."""
@@ -116,42 +116,44 @@ def here(_sent: Mapping[str, Any]) -> dict[str, Any]:
     return {"folder": str(Path.cwd())}
 
 
-def _replied(reply: TaskReply | TaskAdded) -> Answer:
-    """The reply without its empty fields."""
-    return _answer({name: item for name, item in encode(reply).items() if item is not None})
+def answer(value: Mapping[str, Any], status: int = 0) -> Answer:
+    """A value, a line a field; an error or a rejection has the status of bad input."""
+    is_refused = "error" in value or value.get("status") == "rejected"
+    return Answer(value, list(pairs(value)), BAD_INPUT if is_refused else status)
+
+
+def pairs(value: Mapping[str, Any]) -> Iterator[Part]:
+    """A line for each field, but for a reason where there is none."""
+    for name, item in value.items():
+        if name != "reason" or item:
+            yield line((f"{name.replace('_', ' ')}: ", DIM), _flat(item))
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_flat(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(_flat, value)) or "none"
+    return "none" if value in (None, "") else str(value)
+
+
+def whole(value: Any) -> Answer:
+    """A reply without its empty fields."""
+    return answer({name: item for name, item in encode(value).items() if item not in (None, "")})
 
 
 def _completed(reply: TaskReply) -> Answer:
-    return replace(_replied(reply), status=_STATUS.get(reply.status, 0))
+    return replace(whole(reply), status=_STATUS.get(reply.status, 0))
 
 
 def _tasks(tasks: Sequence[SessionTask], *, seq: int | None = None) -> Answer:
     rows = [encode(task) for task in tasks]
-    return Answer(rows, _rows(rows)) if seq is None else _answer(rows[0])
+    shown = [line(f"{task.seq}. {task.status}  {task.objective}") for task in tasks]
+    return Answer(rows, shown) if seq is None else answer(rows[0])
 
 
 def _pending(tasks: Sequence[SessionTask]) -> Answer:
     return _tasks([task for task in tasks if task.status == "pending"])
-
-
-def _whole(value: Any) -> Answer:
-    return _answer(encode(value))
-
-
-def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
-    return Answer(value, _rows([value]), status)
-
-
-def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
-    """ValuesFile for people: a line each, without empty fields."""
-    for value in values:
-        fields = encode(value)
-        pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))
-        yield line("; ".join(pairs))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 plain(
@@ -171,14 +173,14 @@ plain(
         ),
     ],
 )
-_report(verb="loop_task_add", show=_replied, name="add")
+_report(verb="loop_task_add", show=whole, name="add")
 _report(
     verb="loop_task_complete",
     show=_completed,
     name="complete",
     help="Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must say yes first.",
 )
-_report(verb="loop_task_block", show=_replied, name="block", reason=Obstacle)
+_report(verb="loop_task_block", show=whole, name="block", reason=Obstacle)
 plain(app, "loop_task_get", _tasks, name="get", session=SessionOption)
 plain(
     app,
@@ -197,7 +199,7 @@ def summary(store: StoreOptions, session: SessionOption) -> Answer:
     with opened(store) as memory:
         statuses = [task.status for task in memory.loop_task_get(session)]
     counts = {status: statuses.count(status) for status in _STATUSES}
-    return _answer({"session_id": session, "total": len(statuses), **counts})
+    return answer({"session_id": session, "total": len(statuses), **counts})
 
 
 @command(meta_app)
@@ -210,23 +212,25 @@ def record(
 ) -> Answer:
     """Record how a task ended; without --success it failed."""
     with opened(store) as memory:
-        return _whole(memory.loop_meta_record(session, seq, success, notes=notes))
+        return answer(encode(memory.loop_meta_record(session, seq, success, notes=notes)))
 
 
 plain(
     meta_app,
     "loop_meta_assess",
-    lambda value: _answer({name: part for name, part in encode(value).items() if name != "pivot"}),
+    lambda value: answer({name: part for name, part in encode(value).items() if name != "pivot"}),
     name="assess",
     session=SessionOption,
 )
 plain(
     meta_app,
     "loop_meta_assess",
-    lambda value: _answer(encode(value.pivot)),
+    lambda value: answer(encode(value.pivot)),
     name="should-pivot",
     help="Advise whether to take another approach.",
     session=SessionOption,
 )
-plain(meta_app, "loop_meta_summary", _whole, name="summary", session=SessionOption)
-plain(meta_app, "loop_meta_clear", _whole, name="clear", session=SessionOption)
+plain(
+    meta_app, "loop_meta_summary", lambda value: answer(encode(value)), name="summary", session=SessionOption
+)
+plain(meta_app, "loop_meta_clear", whole, name="clear", session=SessionOption)

@@ -100,8 +100,7 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 
 def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
-    results = [each.learnt for each in (*session.tasks, session) if each.learnt is not None]
-    learnt = learnt_in_all(results)
+    learnt = learnt_in_all(filter(None, (*(task.learnt for task in session.tasks), session.learnt)))
     assessment = assessment_of(session)
     return SessionReport(
         session=session.id,
