@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.tokens import specificity, spelled, terms
+from priming.text.dates import specificity
+from priming.text.tokens import spelled, terms
 
 
 @pytest.mark.parametrize(

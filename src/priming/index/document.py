@@ -18,10 +18,10 @@ from priming.core.arguments.normal_forms import is_made_from
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, token_part, word_part
 from priming.storage.protocol import VersionKey
-from priming.text.dates import day_order, day_told, is_question
+from priming.text.dates import day_order, day_told, is_question, specificity
 from priming.text.gists import pieces
 from priming.text.names import heading_name, normal
-from priming.text.tokens import language_of, specificity, spelled, terms
+from priming.text.tokens import language_of, spelled, terms
 from priming.types import MemoryRecord, executions
 
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’)\]]*\s*$")
@@ -277,10 +277,11 @@ def _document(
 ) -> Document:
     indexed = not is_rule_made(record)
     occurred, told_at = times_of(record)
-    text = f"{record.title or ''}\n{searched_text(record)}" if indexed else ""
+    searched = searched_text(record) if indexed else ""
+    text = f"{record.title}\n{searched}" if indexed and record.title else searched
     language = language_of(text) or "english"
     heading = tuple(terms(record.title, language)) if indexed and record.title else ()
-    body = tuple(terms(searched_text(record), language)) if indexed else ()
+    body = tuple(terms(searched, language))
     labels = _label_words(record, {*heading, *body}, language) if indexed else {}
     return Document(
         id=record.id,
@@ -313,11 +314,10 @@ def _label_words(record: MemoryRecord, own: set[str], language: str) -> dict[str
     in a changed memory a key that shares words with the text counts as made from it. What stands in a key before a
     colon says of what kind it is, and a word with digits is a number of it.
     """
-    of_key = spelled(record.key.rpartition(":")[2], language)
-    source = record.heading or record.content
-    is_made = (
-        not own.isdisjoint(of_key) if record.version > 1 else is_made_from(record.key, source, record.id)
-    )
+    is_first = record.version == 1
+    is_made = is_first and is_made_from(record.key, record.heading or record.content, record.id)
+    of_key = {} if is_made else spelled(record.key.rpartition(":")[2], language)
+    is_made = is_made or not (is_first or own.isdisjoint(of_key))
     named = (
         {} if is_made else {term: word for term, word in of_key.items() if not any(map(str.isdigit, term))}
     )

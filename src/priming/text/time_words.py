@@ -71,7 +71,7 @@ def _telling() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4)
-def tokens(text: str, likely: str | None = None) -> tuple[TimeToken, ...]:
+def tokens(text: str, likely: str | None) -> tuple[TimeToken, ...]:
     """Read a text in the language that has most of its words, of equals the ``likely`` one, if it may tell a time."""
     if _FIGURES.search(text) is None and _telling().isdisjoint(_WORDS.findall(_folded(text))):
         return ()

@@ -9,14 +9,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, wraps
+from typing import TypeVar
 
 from priming.core.arguments.normal_forms import folded, letters, lowered, mark_class
 from priming.core.when import stem, stemmer
 from priming.text.word_lists import is_common, read_words
 
 TERM_CACHE = 1 << 16
+_SHORT = 512
+"""Most characters of a text whose language and terms are cached."""
+T = TypeVar("T")
 STOP_WORDS = frozenset(read_words("stop_words"))
 """English function words, without apostrophes; they give no terms."""
 
@@ -135,11 +139,30 @@ def terms(text: str, language: str | None = None) -> list[str]:
     >>> terms("C++ -x --quiet"), terms("€1,200.00 of 1200"), terms("1.200 Euro", "german")
     (['c++', '-x', 'quiet', '--quiet'], ['1200', '1200'], ['1200', 'euro'])
     """
-    tokens, language = _tokens(text, language)
-    return [term for token in tokens for term, _ in _read(token, language)]
+    return [term for term, _ in _readings(text, language)]
 
 
-def language_of(text: str, likely: str | None = None) -> str | None:
+def _cached_if_short(read: Callable[[str, str | None], T]) -> Callable[..., T]:
+    """A function of a text and a language, cached for short texts: a load reads each of them several times."""
+    cached = lru_cache(maxsize=TERM_CACHE >> 4)(read)
+
+    @wraps(read)
+    def call(text: str, language: str | None = None) -> T:
+        return (cached if len(text) <= _SHORT else read)(text, language)
+
+    return call
+
+
+@_cached_if_short
+def _readings(text: str, language: str | None) -> Sequence[tuple[str, str]]:
+    """The terms of a text in order, each with the word that gives it."""
+    if not language:
+        return _readings(text, language_of(text) or "english")
+    return [pair for token in _tokens(text, language) for pair in _read(token, language)]
+
+
+@_cached_if_short
+def language_of(text: str, likely: str | None) -> str | None:
     """Recognise the language of the Latin words of a text by their function words; None where they do not tell.
 
     Parameters
@@ -170,22 +193,26 @@ def language_of(text: str, likely: str | None = None) -> str | None:
     hits: Counter[str] = Counter()
     marked: set[str] = set()
     languages_of = _function_words()
-    for word, number in Counter(word for word in words if len(word) > 1).items():
-        for language in (languages := languages_of.get(word, ())):
+    own = {word: languages_of[word] for word in words if word in languages_of}
+    if not own:
+        return None
+    for word, languages in own.items():
+        number = words.count(word)
+        for language in languages if len(word) > 1 else ():
             scores[language] += 1 / len(languages)
             hits[language] += number
-    special = {*"".join(words)} - _ASCII
-    for language, own in _LETTERS.items() if special and len(words) > 2 else ():
-        if hits[language] and not special.isdisjoint(own):
+    special = set() if text.isascii() else {*"".join(words)} - _ASCII
+    for language, letters_of in _LETTERS.items() if special and len(words) > 2 else ():
+        if hits[language] and not special.isdisjoint(letters_of):
             scores[language] += 1
             hits[language] += 1
             marked.add(language)
     scores.pop("english", None)
-    english = sum("english" in languages_of.get(word, ()) for word in {*words})
+    english = sum("english" in languages for languages in own.values())
     best = max(scores, key=lambda language: (scores[language], language), default="english")
-    distinct = sum(best in languages_of.get(word, ()) for word in {*words}) + (best in marked)
+    distinct = sum(best in languages for languages in own.values()) + (best in marked)
     if likely is not None and likely in scores and scores[likely] >= min(1.0, scores[best]):
-        own_words = sum(likely in languages_of.get(word, ()) for word in {*words})
+        own_words = sum(likely in languages for languages in own.values())
         if own_words >= 2 and own_words >= english and hits[likely] >= _LEAST_SHARE * len(words):
             return likely
     is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
@@ -210,8 +237,7 @@ def spelled(text: str, language: str | None = None) -> dict[str, str]:
     {'hike': 'hikes', 'fun': 'fun'}
     """
     spellings: dict[str, str] = {}
-    tokens, language = _tokens(text, language)
-    for term, word in (pair for token in tokens for pair in _read(token, language)):
+    for term, word in _readings(text, language):
         spellings.setdefault(term, word)
     return spellings
 
@@ -262,18 +288,17 @@ def is_function_word(word: str, language: str | None) -> bool:
     )
 
 
-def _tokens(text: str, language: str | None) -> tuple[list[str], str]:
-    """The tokens of a text in lower case, and the language that they are read by."""
-    language = language or language_of(text) or "english"
+def _tokens(text: str, language: str) -> list[str]:
+    """The tokens of a text in lower case."""
     plain = folded(text) if language == "english" else lowered(text, language)
     if language in _ELIDING:
         plain = plain.replace("'", " ")
     if plain.isascii():
-        return _TOKEN.findall(plain), language
+        return _TOKEN.findall(plain)
     tokens: list[str] = []
     for place, piece in enumerate(_SPACELESS.split(plain.replace("_", " "))):
         tokens += _pairs(letters(piece)) if place % 2 else _wide_token().findall(piece)
-    return tokens, language
+    return tokens
 
 
 @cache
@@ -367,31 +392,3 @@ def _term(token: str) -> str:
     head, apostrophe, tail = token.rpartition("'")
     word = (head if apostrophe and tail in _CLITICS else token).replace("'", "")
     return "" if word in STOP_WORDS else stem(word)
-
-
-_NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"
-_DETAIL = re.compile(
-    r"(?:(?<=[a-z0-9] )|(?<=[a-z0-9][,;:] ))[A-Z]\w+"
-    rf"|[\"“]|\d[\d.,:]*|\b(?:{_NUMBERS})\b"
-)
-
-
-def specificity(text: str) -> int:
-    """Count the details of a text: names inside its sentences, quotation marks, numbers, and one for a time.
-
-    Parameters
-    ----------
-    text : the text of a memory; the work is linear in it.
-
-    Returns
-    -------
-    The count, repeats included. A capital at the beginning of a sentence is not counted.
-
-    Examples
-    --------
-    >>> specificity("Thanks, that is so kind!"), specificity("We saw two otters in Oslo last week.")
-    (0, 3)
-    """
-    from priming.text.dates import has_time  # dates need numpy, which the words of a hook do not
-
-    return sum(1 for _ in _DETAIL.finditer(text)) + has_time(text)
