@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from priming.errors import Conflict, ParamError, StoreError
+from priming.remember.drafts import draft
 from priming.transfer import state
 from priming.transfer.state import ImportedState
 
@@ -16,8 +17,8 @@ STATE = ImportedState("deprecated", 3, 0.4, 7, 2, 5, 1, AT)
 
 def remember(memory, *items):
     """Items are (key, content, state)."""
-    arguments = [{"key": key, "content": content} for key, content, _ in items]
-    return state.remember_states(memory, arguments, [state for *_, state in items])
+    drafts = [draft({"key": key, "content": content}) for key, content, _ in items]
+    return state.remember_states(memory, drafts, [state for *_, state in items])
 
 
 def test_a_new_memory_takes_the_state_that_it_brings(memory):

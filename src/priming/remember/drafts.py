@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from priming.config.params.limits import STORE
@@ -50,7 +51,7 @@ def bare_text(text: str) -> str:
     return "\n".join(line.rstrip() for line in normalized("NFC", text).strip().splitlines())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """The arguments of ``remember``, checked; importers may add a ``gist`` of their own."""
 
@@ -77,12 +78,12 @@ class Draft:
         """The heading or speaker, which is indexed beside the text."""
         return self.heading or self.speaker
 
-    @property
+    @cached_property
     def names(self) -> tuple[Name, ...]:
         """The names in the text and the title; the heading of a rule is a sentence and names nothing."""
         return find(self.content, self.speaker if self.kind == _RULE else self.title)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A hash of kind, title, text, session and time: equal digests mean the same memory.
 
@@ -90,7 +91,7 @@ class Draft:
         """
         return self._digest_of(bare_text(self.content))
 
-    @property
+    @cached_property
     def digests(self) -> tuple[str, ...]:
         """Its digest, and the one under which an earlier version stored a text with white space around it."""
         return tuple(dict.fromkeys((self.digest, self._digest_of(self.content))))

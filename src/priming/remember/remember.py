@@ -117,13 +117,18 @@ def remember_many(
     done: list[Remembered] = []
     for batch in _batches(items, STORE.batch):
         drafts = [_parsed(item, len(done) + i) for i, item in enumerate(batch)]
-        planned, operations = _remember(memory, drafts, later=later)
-        done += [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
+        done += remember_drafts(memory, drafts, later=later)
         if progress is not None:
             progress(len(done), total)
     if not later and memory.must_wait(len(done)):
         complete(memory, dict.fromkeys(result.id for result in done), progress=progress)
     return done
+
+
+def remember_drafts(memory: Namespace, drafts: Sequence[Draft], *, later: bool = False) -> list[Remembered]:
+    """Remember checked drafts as one batch, as ``remember_many`` does."""
+    planned, operations = _remember(memory, drafts, later=later)
+    return [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
 
 
 def remember_draft(

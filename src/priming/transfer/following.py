@@ -25,7 +25,7 @@ from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.history.movements import count_text
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
-from priming.remember.drafts import bare_text, draft
+from priming.remember.drafts import Draft, bare_text, draft
 from priming.storage.filters import parse
 from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RowChange, VersionRow
@@ -195,8 +195,9 @@ class Following:
 
     def _remember(self, batch: list[Entry]) -> None:
         """Remember new entries; if the import has an id, once only, by an id that follows from it and from them."""
+        drafts = [_draft_of(entry) for entry in batch]
+        write = partial(state.remember_states, self.memory, drafts, [entry.state for entry in batch])
         texts = [entry.arguments for entry in batch]
-        write = partial(state.remember_states, self.memory, texts, [entry.state for entry in batch])
         results = (
             write() if self.operation_id is None else state.once(self.memory, self.operation_id, texts, write)
         )
@@ -214,7 +215,7 @@ class Following:
     def _meet(self, entry: Entry, record: MemoryRecord) -> str:
         """Compare an entry with the memory that has its key, and follow what changed; what became of it."""
         self.ids[record.id] = None
-        new = entry.checked or draft(entry.arguments)
+        new = _draft_of(entry)
         if record.status != "active":
             if not self._retired_here(record):
                 return "duplicate"
@@ -382,6 +383,10 @@ class Following:
     def _tell(self, line: str) -> None:
         if len(self.moved) < _REASONS:
             self.moved.append(line)
+
+
+def _draft_of(entry: Entry) -> Draft:
+    return entry.checked or draft(entry.arguments)
 
 
 def _ends(row: LinkRow) -> tuple[str, str, str]:

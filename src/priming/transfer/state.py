@@ -18,9 +18,9 @@ from priming.config.words import STATUSES, UNDIRECTED
 from priming.core.arguments.checks import check_time
 from priming.errors import ParamError, PrimingError
 from priming.namespace import Namespace
-from priming.remember.drafts import bare_text
+from priming.remember.drafts import Draft, bare_text
 from priming.remember.links import link_many
-from priming.remember.remember import remember_many
+from priming.remember.remember import remember_drafts
 from priming.results import Remembered
 from priming.storage.questions import ids_of, operation_of, raised_activations, record_named
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
@@ -70,19 +70,19 @@ def _is_number(value: object) -> bool:
 
 
 def remember_states(
-    memory: Namespace, items: Sequence[Mapping[str, Any]], states: Sequence[ImportedState | None]
+    memory: Namespace, drafts: Sequence[Draft], states: Sequence[ImportedState | None]
 ) -> list[Remembered]:
-    """Remember items and apply their states, both in one transaction.
+    """Remember a batch of drafts and apply their states, both in one transaction.
 
     An existing memory is a duplicate and keeps its own state, even if it is forgotten.
     """
     if all(state is None for state in states):
-        return remember_many(memory, items, later=True)
+        return remember_drafts(memory, drafts, later=True)
     with _one_transaction(memory):
-        inactive = _inactive_duplicates(memory, items)
-        active = [item for item in items if item.get("key") not in inactive]
-        new = iter(remember_many(memory, active, later=True))
-        results = [inactive.get(item.get("key", "")) or next(new) for item in items]
+        inactive = _inactive_duplicates(memory, drafts)
+        active = [draft for draft in drafts if draft.key not in inactive]
+        new = iter(remember_drafts(memory, active, later=True))
+        results = [inactive.get(draft.key or "") or next(new) for draft in drafts]
         stored = {
             result.id: state
             for result, state in zip(results, states, strict=True)
@@ -129,9 +129,9 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
     return results[0]
 
 
-def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
-    """By key, the memories that have the key and the text of an item, but are not active."""
-    texts = {item["key"]: item["content"] for item in items if item.get("key")}
+def _inactive_duplicates(memory: Namespace, drafts: Sequence[Draft]) -> dict[str, Remembered]:
+    """By key, the memories that have the key and the text of a draft, but are not active."""
+    texts = {draft.key: draft.content for draft in drafts if draft.key}
     ids = ids_of(memory.store, memory.namespace, texts)
     rows = memory.store.rows(memory.namespace, MemoryRow, ids=set(ids.values())) if ids else []
     now = memory.now()
