@@ -23,16 +23,7 @@ from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
-from priming.index.document import (
-    FACT,
-    RULES,
-    SESSION,
-    TERM,
-    Document,
-    describe,
-    packed_vectors,
-    slot_of,
-)
+from priming.index.document import RULES, SESSION, TERM, Document, describe, packed_vectors, slot_of
 from priming.index.working_set import WorkingSet
 from priming.recall.entities import (
     AnyCaseNames,
@@ -95,6 +86,8 @@ class RememberPlan:
     _files: FileNames | None = None
     _tails: dict[str, list[str]] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
+    _facts: dict[str, str | None] = field(default_factory=dict)
+    """What facts state, planned and those that were read; None for other memories."""
     _added: int = 0
     strengthened: bool = False
     """Whether a duplicate strengthens the links of its memory."""
@@ -161,10 +154,9 @@ class RememberPlan:
 
     def documents(self) -> dict[str, Document]:
         """The new memories, prepared for the working set."""
-        namespace = self.working.namespace
         planned = self.memories.values()
-        records = [record(namespace, memory, version) for memory, version, _ in planned]
-        documents = describe(records, [vectors for _, _, vectors in planned], self.embedder)
+        records = [record(self.working.namespace, memory, version) for memory, version, _ in planned]
+        documents = describe(records, [vectors for *_, vectors in planned], self.embedder)
         return {document.id: document for document in documents}
 
     def _find_duplicate(self, draft: Draft) -> str | None:
@@ -229,6 +221,7 @@ class RememberPlan:
         memory_id = uuid7(self.now)
         key = draft.key or free_key(slug(draft.heading or draft.content), memory_id, self._is_taken)
         self._add_rows(memory_id, key, draft, vectors)
+        self._facts[memory_id] = similar.stated(draft)
         if draft.kind == "entity":
             slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
             self._entities.setdefault(slot, self.working.entity(slot) or memory_id)
@@ -378,7 +371,7 @@ class RememberPlan:
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
         """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
-        if draft.kind != FACT or len(draft.content) > similar.STATED:
+        if similar.stated(draft) is None:
             return
         names = draft.names[: self.params.names] if self._any_merged else ()
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
@@ -387,9 +380,10 @@ class RememberPlan:
         looked_up = sorted(words, key=words.__getitem__)[: similar.RAREST * len(texts)]
         holders = (self._memories_with(word, similar.HOLDERS) for word in looked_up)
         likest = similar.latest_holders(holders, self.params.rivals, memory_id)
-        stored = self.store.records(self.working.namespace, self.now, ids=likest, status="active").values()
-        planned = [self.memories[name][:2] for name in likest if name in self.memories]
-        opposed, agreeing = similar.rivals(likest, stored, planned, texts)
+        if unread := [name for name in likest if name not in self._facts]:
+            stored = self.store.records(self.working.namespace, self.now, ids=unread, status="active")
+            self._facts |= {name: similar.stated(stored[name]) if name in stored else None for name in unread}
+        opposed, agreeing = similar.rivals({name: self._facts[name] for name in likest}, texts)
         for other in opposed:
             if not any(self._both_may_hold(other, same) for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)

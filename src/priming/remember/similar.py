@@ -8,7 +8,7 @@ echo. Texts under four words, memories with a key and events from before the rec
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 
@@ -37,6 +37,7 @@ from priming.recall.formatting import (
     rule_gist,
     rule_name,
 )
+from priming.remember.drafts import Draft
 from priming.storage.protocol import Store, Trace
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
@@ -168,27 +169,25 @@ def latest_holders(holders: Iterable[Sequence[str]], most: int, memory_id: str) 
     return list(latest)[:most]
 
 
-def rivals(
-    ids: Collection[str],
-    stored: Iterable[MemoryRecord],
-    planned: Iterable[tuple[MemoryRow, VersionRow]],
-    texts: Sequence[str],
-) -> tuple[set[str], set[str]]:
+def stated(memory: Draft | MemoryRecord) -> str | None:
+    """What a fact states, with its speaker named; None for other memories, and for what says more than one thing."""
+    is_stated = memory.kind == FACT and len(memory.content) <= STATED
+    return as_told(memory.content, memory.speaker) if is_stated else None
+
+
+def rivals(statements: Mapping[str, str | None], texts: Sequence[str]) -> tuple[set[str], set[str]]:
     """Return the ids of the facts that a new one contradicts, under any of its names, and those of the others.
 
-    ``ids`` are those of memories that may be facts, stored or planned, which are judged with their speakers named;
-    ``texts`` is the new one under each name.
+    ``statements`` are what memories state, by id, ``texts`` the new one under each name.
     """
-    facts = [(each.id, each.content, each.speaker) for each in stored if ids and each.kind == FACT]
-    facts += [(each.id, each.content, each.speaker) for row, each in planned if row.kind == FACT]
-    stated = {each: as_told(text, speaker) for each, text, speaker in facts if len(text) <= STATED}
+    facts = {each: fact for each, fact in statements.items() if fact is not None}
     framed = [(text, frozenset(terms(text))) for text in texts]
     opposed = {
         each
-        for each, fact in stated.items()
+        for each, fact in facts.items()
         if any(_share_a_frame(frozenset(terms(fact)), words) and differ(fact, text) for text, words in framed)
     }
-    return opposed, stated.keys() - opposed
+    return opposed, facts.keys() - opposed
 
 
 def _share_a_frame(a: frozenset[str], b: frozenset[str]) -> bool:

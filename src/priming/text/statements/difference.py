@@ -216,9 +216,10 @@ _TESTS: tuple[Callable[[Word, Word], bool], ...] = (
 def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
     """WordPair the words of two statements; return the pairs and what is left of each."""
     ours, theirs = list(old), list(new)
+    common = {a.stem for a in old} & {b.stem for b in new}
     pairs: list[WordPair] = []
     for alike in _TESTS:
-        for a in list(ours):
+        for a in [a for a in ours if a.stem in common or alike is _TESTS[-1]]:
             match = next((b for b in theirs if alike(a, b)), None)
             if match is not None:
                 pairs.append((a, match))

@@ -49,7 +49,7 @@ _WRITTEN_OUT = (
     (re.compile(r"\b(\d+ \w+) (?:long|wide|deep|old)\b", re.IGNORECASE), r"\1"),
     (re.compile(r"\b(?:disable|deactivate)(s|d|)\b", re.IGNORECASE), r"avoid enable\1"),
     (re.compile(r"\bexclude(s|d|)\b", re.IGNORECASE), r"avoid include\1"),
-    (re.compile(r"((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", re.IGNORECASE), r"\2 \1"),
+    (re.compile(r"\b((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", re.IGNORECASE), r"\2 \1"),
     (
         re.compile(r"\b(?:replace|swap|substitute) ([^.,;]+?) (?:with|by|for) ([^.,;]+)", re.I),
         r"use \2 instead of \1",
