@@ -244,7 +244,7 @@ class NamespaceArrays:
         fresh = self.lexicon.append(document.heading, document.body, document.words)
         if self._novelty.size == number:
             self._novelty.append(fresh)
-            if row < self.rows - 1:
+            if row < self.row.values.max():
                 self._update_novelty(number, 1)
         self.vectors.append(None if document.vectors is None else document.vectors.whole)
         if document.vectors is not None:
