@@ -16,6 +16,7 @@ from dataclasses import MISSING, FrozenInstanceError, fields
 from functools import partial
 from numbers import Integral, Real
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from priming.errors import ParamError, violation
@@ -64,7 +65,12 @@ def _init(owner: type, *, frozen: bool) -> Any:
             (by_keyword if field.kw_only else positional).append(f"{name}{default}")
         elif field.default is not MISSING:
             value = f"_default_{name}"
-        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        slot = getattr(owner, name, None)
+        if frozen and isinstance(slot, MemberDescriptorType):
+            names[f"_set_{name}"] = slot.__set__  # half the time of ``object.__setattr__``
+            body.append(f"_set_{name}(self, {value})")
+        else:
+            body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(owner, "__post_init__"):
         body.append("self.__post_init__()")
     parameters = [*positional, *(["*", *by_keyword] if by_keyword else [])]
