@@ -66,18 +66,16 @@ class BytePairs:
                 numbers.append(_SPECIAL[part])
             elif part:
                 for piece in _PIECE.findall((_BLANK + part).replace(" ", _BLANK)):
-                    numbers += self._tokens_of(piece)
+                    numbers += self._pieces.get(piece) or self._tokens_of(piece)
         return numbers
 
     def _tokens_of(self, piece: str) -> list[int]:
-        numbers = self._pieces.get(piece)
-        if numbers is None:
-            parts = self._merged if len(piece) <= _SHORT else self._merged_long
-            numbers = [self._numbers[part] for part in parts(piece)]
-            if len(self._pieces) >= _MOST_PIECES:
-                self._pieces.clear()
-            if len(piece) <= _SHORT:
-                self._pieces[piece] = numbers
+        parts = self._merged if len(piece) <= _SHORT else self._merged_long
+        numbers = [self._numbers[part] for part in parts(piece)]
+        if len(self._pieces) >= _MOST_PIECES:
+            self._pieces.clear()
+        if len(piece) <= _SHORT:
+            self._pieces[piece] = numbers
         return numbers
 
     def _merged(self, piece: str) -> Sequence[str]:

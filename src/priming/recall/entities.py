@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import lru_cache
 
 from priming.config.values import dataclass
 from priming.config.words import MERGED
@@ -30,6 +31,7 @@ _KEY = "entity:{}"
 _FILE_KEY = "file:{}"
 
 
+@lru_cache(maxsize=1 << 14)
 def entity_key(form: str, name: str) -> str:
     """The key that the entity of a name gets, unless another memory took it first."""
     return f"{form}:{slug(name)}" if form in (SESSION, TERM) else _KEY.format(slug(name))

@@ -83,8 +83,11 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Use e.g. ruff vs. black. Pin version 3.11 of `a. b`!")
     ['Use e.g. ruff vs. black.', 'Pin version 3.11 of `a. b`!']
     """
-    parts = (" ".join(_BULLET.sub("", part).split()) for part in pieces(text))
-    return [part for part in parts if part]
+    return [*_sentences(text)]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return filter(None, (" ".join(_BULLET.sub("", part).split()) for part in pieces(text)))
 
 
 def gist_of_rule(text: str) -> str:
@@ -336,7 +339,7 @@ def gist_of(content: str, kind: str = "episode") -> str:
     """
     if kind == "behavior":
         return gist_of_rule(content)
-    line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
+    line = next(_sentences(content.strip()[: 4 * GIST_LETTERS]), "") or " ".join(content.split())
     if kind == "procedure" or (line.endswith(":") and line != content.strip()):
         return gist_of_steps(content.strip())
     if len(line) <= GIST_LETTERS:
