@@ -99,13 +99,9 @@ class _Judge:
     def __init__(self, old: Statement, new: Statement) -> None:
         self.old, self.new = old, new
         self.pairs, self.removed, self.added = align(old.words, new.words)
+        paired = [{(pair[side].stem, pair[side].sign) for pair in self.pairs} for side in (0, 1)]
         self.heavy_removed, self.heavy_added = (
-            [
-                w
-                for w in rest
-                if not is_light(w, (old, new)[side])
-                and not any((w.stem, w.sign) == (pair[side].stem, pair[side].sign) for pair in self.pairs)
-            ]
+            [w for w in rest if not is_light(w, (old, new)[side]) and (w.stem, w.sign) not in paired[side]]
             for side, rest in enumerate((self.removed, self.added))
         )
         self.turned = [(a, b) for a, b in self.pairs if (a.sign != b.sign) != opposite(a.stem, b.stem)]
@@ -133,7 +129,8 @@ class _Judge:
 
     def _result(self, kind: JudgementKind, reason: str) -> Judgement:
         removed, added = (tuple(w.text for w in rest) for rest in (self.removed, self.added))
-        shared = tuple(a.text for a in self.old.words if any(a is pair[0] for pair in self.pairs))
+        paired = {id(a) for a, _ in self.pairs}
+        shared = tuple(a.text for a in self.old.words if id(a) in paired)
         return Judgement(kind, reason, removed, added, shared, "only" in self.new.marks - self.old.marks)
 
     def _tenses_differ(self) -> bool:

@@ -21,57 +21,60 @@ _TOKENS = re.compile(
 )
 """Words with the signs that belong to them, marks, and whatever else is written: no sign is lost."""
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "−": "-"})
-_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_WRITTEN_OUT = (
-    (re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?{_MONTH}\b", re.IGNORECASE), r"\2/\1"),
-    (re.compile(rf"\b{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", re.IGNORECASE), r"\1/\2"),
-    (re.compile(r"\b0(?=\d:\d\d)"), ""),
-    (re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+"), ""),
-    (re.compile(r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])"), r"\1"),
-    (re.compile(r"(?<!\w)_{1,2}(?=\w)([^_\n]+?)(?<=\w)_{1,2}(?!\w)"), r"\1"),
-    (re.compile(r"\b(ca|wo|sha)n'?t\b|\bcannot\b", re.IGNORECASE), "can not"),
-    (
-        re.compile(r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b", re.I),
-        r"\1 not",
-    ),
-    (re.compile(r"\n(?=[a-z])"), " "),
-    (re.compile(r"\b(let)'s\b", re.IGNORECASE), r"\1 us"),
-    (re.compile(r"\b(it|that|there|he|she|what)'s\b", re.IGNORECASE), r"\1 is"),
-    (re.compile(r"\b(I|you|we|they)'(re|ve|d|ll|m)\b", re.IGNORECASE), r"\1"),
-    (re.compile(r"\bw/o\b"), "without"),
-    (re.compile(r"\bw/(?=\s)"), "with"),
-    (re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|approx|vs|etc|fig)\.(?=\s)", re.IGNORECASE), r"\1"),
-    (re.compile(r"\bleave ([^.,;]+?) alone\b", re.IGNORECASE), r"avoid \1"),
-    (re.compile(r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)on\b(?! the\b)", re.IGNORECASE), r"enable \1"),
-    (re.compile(r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)off\b", re.IGNORECASE), r"avoid enable \1"),
-    (re.compile(r"\b(?:leave|keep) ((?:[\w.-]+ ){1,6}?)out of\b", re.IGNORECASE), r"avoid \1in"),
-    (re.compile(r"\blimit(?:ed)? ([^.,;]+?) to (?=\d)", re.IGNORECASE), r"keep \1 at most "),
-    (re.compile(r"\b(\d+ \w+) (?:long|wide|deep|old)\b", re.IGNORECASE), r"\1"),
-    (re.compile(r"\b(?:disable|deactivate)(s|d|)\b", re.IGNORECASE), r"avoid enable\1"),
-    (re.compile(r"\bexclude(s|d|)\b", re.IGNORECASE), r"avoid include\1"),
-    (re.compile(r"\b((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", re.IGNORECASE), r"\2 \1"),
-    (
-        re.compile(r"\b(?:replace|swap|substitute) ([^.,;]+?) (?:with|by|for) ([^.,;]+)", re.I),
-        r"use \2 instead of \1",
-    ),
-    (
-        re.compile(
-            r"\b(?:switch|move|migrate|change)(?:ed|d)?(?: back| over)* from ([^.,;]+?) to ([^.,;]+)", re.I
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_UNITS = "second|minute|hour|day|week|month|year"
+_WRITTEN_OUT = tuple(
+    (needs.split("|"), re.compile(pattern, re.IGNORECASE), replacement)
+    for needs, pattern, replacement in (
+        (_MONTHS, rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?({_MONTHS})[a-z]*\b", r"\2/\1"),
+        (_MONTHS, rf"\b({_MONTHS})[a-z]* (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", r"\1/\2"),
+        (":", r"\b0(?=\d:\d\d)", ""),
+        ("", r"^\s*(?:[-*•]|\d+[.)])\s+", ""),
+        ("*", r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])", r"\1"),
+        ("_", r"(?<!\w)_{1,2}(?=\w)([^_\n]+?)(?<=\w)_{1,2}(?!\w)", r"\1"),
+        ("can|won|shan", r"\b(ca|wo|sha)n'?t\b|\bcannot\b", "can not"),
+        (
+            "n't|nt",
+            r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b",
+            r"\1 not",
         ),
-        r"use \2 instead of \1",
-    ),
-    (
-        re.compile(
+        ("\n", r"\n(?=(?-i:[a-z]))", " "),
+        ("let's", r"\b(let)'s\b", r"\1 us"),
+        ("'s", r"\b(it|that|there|he|she|what)'s\b", r"\1 is"),
+        ("'", r"\b(I|you|we|they)'(re|ve|d|ll|m)\b", r"\1"),
+        ("w/o", r"\b(?-i:w/o)\b", "without"),
+        ("w/", r"\b(?-i:w)/(?=\s)", "with"),
+        (".", r"\b(Dr|Mr|Mrs|Ms|Prof|St|approx|vs|etc|fig)\.(?=\s)", r"\1"),
+        ("alone", r"\bleave ([^.,;]+?) alone\b", r"avoid \1"),
+        ("turn|switch", r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)on\b(?! the\b)", r"enable \1"),
+        ("off", r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)off\b", r"avoid enable \1"),
+        ("out of", r"\b(?:leave|keep) ((?:[\w.-]+ ){1,6}?)out of\b", r"avoid \1in"),
+        ("limit", r"\blimit(?:ed)? ([^.,;]+?) to (?=\d)", r"keep \1 at most "),
+        ("long|wide|deep|old", r"\b(\d+ \w+) (?:long|wide|deep|old)\b", r"\1"),
+        ("able|activate", r"\b(?:disable|deactivate)(s|d|)\b", r"avoid enable\1"),
+        ("exclude", r"\bexclude(s|d|)\b", r"avoid include\1"),
+        ("at most|at least", r"\b((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", r"\2 \1"),
+        (
+            "replace|swap|substitute",
+            r"\b(?:replace|swap|substitute) ([^.,;]+?) (?:with|by|for) ([^.,;]+)",
+            r"use \2 instead of \1",
+        ),
+        (
+            " from ",
+            r"\b(?:switch|move|migrate|change)(?:ed|d)?(?: back| over)* from ([^.,;]+?) to ([^.,;]+)",
+            r"use \2 instead of \1",
+        ),
+        (
+            " for| with|back to",
             r"\b(?:opt|go|reach|settle|stick)(?:s|ing)? (?:for|with)\b|\b(?:go|switch) back to\b",
-            re.IGNORECASE,
+            "use",
         ),
-        "use",
-    ),
-    (re.compile(r"\b(?:half an?|an? half) (?=second|minute|hour|day|year)", re.IGNORECASE), "0.5 "),
-    (re.compile(r"\b(?:an?|one|per) (?=(?:second|minute|hour|day|week|month|year)\b)", re.IGNORECASE), "1 "),
-    (re.compile(r"\b(?:every|each) (?=(?:second|minute|hour|day|week|month|year)s?\b)", re.IGNORECASE), "1 "),
+        ("half", r"\b(?:half an?|an? half) (?=second|minute|hour|day|year)", "0.5 "),
+        (_UNITS, rf"\b(?:an?|one|per) (?=(?:{_UNITS})\b)", "1 "),
+        (_UNITS, rf"\b(?:every|each) (?=(?:{_UNITS})s?\b)", "1 "),
+    )
 )
-"""How a text is written out before it is read: contractions, and times in words."""
+"""How a text is written out before it is read: contractions, and times in words; a rule needs one of its texts."""
 _BREAK = re.compile(r"[.;:?!\n]+")
 LEADS = frozenset(
     (
@@ -120,12 +123,19 @@ def _phrases() -> tuple[dict[tuple[str, ...], str], int]:
     return table, max(map(len, table))
 
 
+def _written_out(text: str) -> str:
+    plain = text.casefold()
+    for needs, pattern, replacement in _WRITTEN_OUT:
+        if any(need in plain for need in needs):
+            text = pattern.sub(replacement, text)
+            plain = text.casefold()
+    return text
+
+
 def tokens_of(text: str) -> list[PhraseToken]:
     """Split a text into words and marks, the longest phrase of the list first."""
-    text = text[:READ].translate(_APOSTROPHES)
-    for pattern, replacement in _WRITTEN_OUT:
-        text = pattern.sub(replacement, text)
-    raw = _TOKENS.findall(text)
+    raw = _TOKENS.findall(_written_out(text[:READ].translate(_APOSTROPHES)))
+    words = tuple(word.lower() for word in raw)
     table, longest = _phrases()
     result: list[PhraseToken] = []
     i = 0
@@ -143,13 +153,13 @@ def tokens_of(text: str) -> list[PhraseToken]:
             result.append(PhraseToken(token[1:-1], quoted=True))
         else:
             if (
-                token.lower() == "only"
+                words[i] == "only"
                 and i + 1 < len(raw)
-                and raw[i + 1].lower() in ("after", "if", "when", "before", "once")
+                and words[i + 1] in ("after", "if", "when", "before", "once")
             ):
                 i += 1
                 continue
-            lower = tuple(word.lower() for word in raw[i : i + longest])
+            lower = words[i : i + longest]
             sizes = (size for size in range(len(lower), 0, -1) if lower[:size] in table)
             size = next(sizes, 0)
             if size and not (size == 1 and (_is_name(raw, i) or _is_act(raw, i))):
