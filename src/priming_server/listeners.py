@@ -12,6 +12,7 @@ from pathlib import Path
 
 from priming.config import environment
 from priming.errors import Conflict, ParamError, PrimingError
+from priming.operations import local_socket
 from priming.operations.local_http import LocalListener, bind_privately, local_listener
 from priming.operations.service import LocalService
 from priming_server import telemetry
@@ -103,14 +104,13 @@ def _remove_dead(path: Path) -> None:
 
 @contextmanager
 def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
-    """The socket beside the database of a store, by which clients find the server; None if it cannot be created.
+    """The socket of a store, by which clients find the server; None if it cannot be created.
 
-    The socket of another server is left as it is, unless a session left that behind. A store that is not in a file
-    has none.
+    The socket of another server is left as it is, unless a session left that behind. A store in memory has none.
     """
     with ExitStack() as stack:
         listener = None
-        if environment.locate(service.url).path is not None:
+        if local_socket.of_store(service.url) is not None:
             try:
                 listener = stack.enter_context(local_listener(service, takes_over=True))
             except Conflict as error:

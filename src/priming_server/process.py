@@ -28,6 +28,7 @@ from priming.operations.local_server import CLOSING, LocalServer
 from priming.operations.service import LocalService
 from priming_server import telemetry
 from priming_server.access.tokens import Tokens
+from priming_server.either import http_or_messages
 from priming_server.ethos.socket import converse
 from priming_server.http import create_app
 from priming_server.listeners import (
@@ -104,7 +105,8 @@ def run(
                 )
                 address = str(path) if path else _address(listener)
                 _raise_file_limit()
-                UvicornServer(app, params, partial(ready or _ignore, address), local).run([listener])
+                announce = partial(ready or _ignore, address)
+                UvicornServer(app, params, announce, local, own_file=path is not None).run([listener])
 
 
 def _address(listener: socket.socket) -> str:
@@ -126,7 +128,10 @@ class UvicornServer(Server):
         params: ServerParams,
         ready: Callable[[], None],
         local: LocalListener | None = None,
+        *,
+        own_file: bool = False,
     ) -> None:
+        """With ``own_file`` it listens at a file that only its user can open, for all that the store's socket takes."""
         self._app, self._params, self._ready = app, params, ready
         self._drained = math.inf
         state = app.state.server
@@ -143,7 +148,7 @@ class UvicornServer(Server):
         ).disabled = True  # it would quote paths: the middleware logs requests
         config = Config(
             app,
-            http="h11",
+            http=http_or_messages(self.local.take_over) if own_file and self.local is not None else "h11",
             ws="none",
             lifespan="on",
             log_config=None,

@@ -234,3 +234,45 @@ def test_with_a_token_it_may_listen_to_others(process, tmp_path):
 def test_a_port_that_is_taken_is_named(served, tmp_path):
     with pytest.raises(Conflict, match=f"127.0.0.1:{served.port} cannot be listened on"):
         run(f"sqlite:///{tmp_path}/other.db", port=served.port)
+
+
+def messages(path):
+    """The answers to each action of Ethos, one after another on one connection of a socket."""
+    answers = []
+    with socket.socket(socket.AF_UNIX) as end:
+        end.settimeout(DEADLINE)
+        end.connect(str(path))
+        with end.makefile() as lines:
+            for request in (
+                {"action": "ping"},
+                {"action": "ingest", "payload": {"content": "The disk is full.", "key": "disk"}},
+                {"action": "search", "query": "disk", "use_spreading": True},
+                {"action": "get", "key": "disk"},
+                {"action": "embed", "text": "disk"},
+                {"action": "health"},
+                {"action": "consolidate"},
+            ):
+                end.sendall(json.dumps(request).encode() + b"\n")
+                answers.append(json.loads(lines.readline()))
+    return answers
+
+
+def test_a_socket_of_its_own_takes_the_messages_of_ethos_beside_http(process, tmp_path):
+    path = tmp_path / "own.sock"
+    process("--uds", str(path))
+    answers = messages(path)
+    assert [answer["status"] for answer in answers] == ["ok"] * len(answers)
+    assert (answers[0]["data"], answers[2]["data"]["results"][0]["key"]) == ("pong", "disk")
+    with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://priming") as client:
+        assert client.get("/health").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_server_of_a_store_in_postgresql_has_the_socket_of_ethos(process, postgres, tmp_path):
+    url, runtime = f"{postgres}&schema=ethos_socket", tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    process("--url", url, XDG_RUNTIME_DIR=str(runtime))
+    (path,) = runtime.rglob("*.sock")
+    answers = messages(path)
+    assert [answer["status"] for answer in answers] == ["ok"] * len(answers)
+    assert answers[3]["data"]["content"] == "The disk is full."

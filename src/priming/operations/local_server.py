@@ -41,7 +41,7 @@ from priming.types import Progress
 from priming.verbs.op import Op
 
 LOG = logging.getLogger("priming.local")
-_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
+METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
 """The first four bytes of HTTP: no message of the other framings begins with them."""
 CLOSING = 1.0
 """Seconds beyond its grace after which a server that was told to end is ended, whatever it does."""
@@ -188,8 +188,7 @@ class LocalServer:
             return True
         with suppress(OSError, PrimingError):
             if self.local.is_in_place():
-                if "file" in self.local.greeting:
-                    local_socket.check_in_place(self.local.greeting)
+                local_socket.check_in_place(self.local.greeting)
                 return bool(self._working) or time.monotonic() - self._called < self._idle
         return False
 
@@ -213,27 +212,30 @@ class LocalServer:
         self.service.settle()
         self.service.follow()
 
-    def _serve(self, end: socket.socket) -> None:
+    def take_over(self, end: socket.socket, start: bytes) -> None:
+        """Answer a connection of another socket, whose first bytes are none of HTTP."""
+        Thread(target=self._serve, args=(end, start), daemon=True).start()
+
+    def _serve(self, end: socket.socket, start: bytes = b"") -> None:
         """Answer a connection of a process of the same user until it ends."""
         with self._changed:
             self._connections.add(end)
         try:
             with end, suppress(OSError, Cancelled):
                 if local_socket.peer_is_us(end):
-                    self._converse(end)
+                    self._converse(end, start)
         finally:
             with self._changed:
                 self._connections.discard(end)
                 self._changed.notify_all()
 
-    def _converse(self, end: socket.socket) -> None:
+    def _converse(self, end: socket.socket, start: bytes) -> None:
         """Find out whether the connection speaks HTTP, by its first bytes, and answer it."""
-        start = b""
-        while part := end.recv(4 - len(start)):
-            start += part
-            if len(start) == 4 or not any(method.startswith(start) for method in _METHODS):
+        while len(start) < 4 and any(method.startswith(start) for method in METHODS):
+            if not (part := end.recv(4 - len(start))):
                 break
-        if start in _METHODS:
+            start += part
+        if start in METHODS:
             with end.makefile("rb") as reading:
                 while self._answer(end, reading, start):
                     start = b""

@@ -223,7 +223,7 @@ def greeting(
 
 def check_in_place(greeting: Mapping[str, str] | None) -> None:
     """Raise ``StoreError`` if the file of a server's greeting was deleted or replaced by another."""
-    if greeting is None:
+    if greeting is None or "file" not in greeting:
         return
     try:
         status = os.stat(greeting["database"])
