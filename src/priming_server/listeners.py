@@ -110,14 +110,14 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
     """
     with ExitStack() as stack:
         listener = None
-        if local_socket.of_store(service.url) is not None:
-            try:
+        try:
+            if local_socket.of_store(service.url) is not None:
                 listener = stack.enter_context(local_listener(service, takes_over=True))
-            except Conflict as error:
-                message = "another server of this store has its socket"
-                telemetry.write(logging.WARNING, message, code=error.code)
-            except PrimingError as error:
-                telemetry.write(logging.WARNING, "no socket beside the store", code=error.code)
+        except Conflict as error:
+            message = "another server of this store has its socket"
+            telemetry.write(logging.WARNING, message, code=error.code)
+        except PrimingError as error:
+            telemetry.write(logging.WARNING, "no socket beside the store", code=error.code)
         yield listener
 
 

@@ -8,9 +8,11 @@ import signal
 import socket
 import sqlite3
 import stat
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -268,11 +270,10 @@ def test_a_socket_of_its_own_takes_the_messages_of_ethos_beside_http(process, tm
 
 
 @pytest.mark.slow
-def test_a_server_of_a_store_in_postgresql_has_the_socket_of_ethos(process, postgres, tmp_path):
-    url, runtime = f"{postgres}&schema=ethos_socket", tmp_path / "runtime"
-    runtime.mkdir(mode=0o700)
-    process("--url", url, XDG_RUNTIME_DIR=str(runtime))
-    (path,) = runtime.rglob("*.sock")
-    answers = messages(path)
+def test_a_server_of_a_store_in_postgresql_has_the_socket_of_ethos(process, postgres):
+    with tempfile.TemporaryDirectory(prefix="priming-") as runtime:
+        process("--url", f"{postgres}&schema=ethos_socket", XDG_RUNTIME_DIR=runtime)
+        (path,) = Path(runtime).rglob("*.sock")
+        answers = messages(path)
     assert [answer["status"] for answer in answers] == ["ok"] * len(answers)
     assert answers[3]["data"]["content"] == "The disk is full."
