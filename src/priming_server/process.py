@@ -131,7 +131,7 @@ class UvicornServer(Server):
         *,
         own_file: bool = False,
     ) -> None:
-        """With ``own_file`` it listens at a file that only its user can open, for all that the store's socket takes."""
+        """With ``own_file`` it listens at a file of its user alone, for all that the store's socket takes."""
         self._app, self._params, self._ready = app, params, ready
         self._drained = math.inf
         state = app.state.server
