@@ -21,7 +21,6 @@ from priming.namespace import Namespace
 from priming.recall.recall import recall
 from priming.results import Hit
 from priming.text.quotation import bracketed, label, quote_text
-from priming.text.statements.occasions import occasion
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, look
@@ -153,19 +152,11 @@ def complexity(objective: str) -> Complexity:
     return Complexity("simple", tuple(signals))
 
 
-def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
-    """Whether a memory applies exactly here by its words: its trigger matches, and no condition is contradicted.
+def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
+    """Whether a memory applies exactly here: by what its texts have to do with the objective, or by its conditions.
 
-    A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
-    least two, and asks for the action of the other: not where it only mentions or rejects it, where both name
-    versions that differ, or where one names another thing of the same name ("the other registry"). A trigger that
-    tells what failed ("it does not compile") is about that action. The trigger of a memory without such a text is its
-    conditions, of which all must hold.
+    No condition may be contradicted; those of a memory without such texts must all hold.
     """
-    return _fires(record, cue, frozenset(occasion(text, objective) for text in triggers(record)))
-
-
-def _fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
         return False
@@ -233,10 +224,10 @@ def _lessons(
     now, matches = memory.now(), list[_Match]()
     for record, own, whole in zip(records, near, of_whole, strict=True):
         occasions = occasions_of(memory, record, objective)
-        fires = _fires(record, cue, occasions)
-        is_shown = fires or _is_shown(memory, record, objective, within, occasions)
-        if is_shown and (fires or not (evaluate(record.when, cue.context())[1])):
-            matches.append(_Match(record, fires, _score(record, max(own, whole), now)))
+        is_here = fires(record, cue, occasions)
+        is_shown = is_here or _is_shown(memory, record, objective, within, occasions)
+        if is_shown and (is_here or not evaluate(record.when, cue.context())[1]):
+            matches.append(_Match(record, is_here, _score(record, max(own, whole), now)))
     return sorted(matches, key=lambda match: (not match.fires, -match.score))
 
 

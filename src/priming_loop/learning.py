@@ -7,7 +7,6 @@ operation is recognised in the log, and nothing is counted twice.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -30,6 +29,7 @@ from priming_loop.session import (
     Session,
     Task,
     TaskPlan,
+    learnt_in_all,
 )
 
 _QUOTES = "[]`\"' "
@@ -76,19 +76,12 @@ def learn_from_task(memory: Namespace, session: Session, task: Task) -> Learning
     credit = _credited(closed, recurred, repeated)
     wrong = _stored(closed, FAILURE, wrong_lesson, (*credit.helped, *recurred))
     right = _stored(closed, PATTERN, right_lesson, credit.helped)
-    stored = _summed(
-        [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
-    )
+    new = [_result(each) for each in (wrong, right) if each is not None and each.key not in recurred]
     linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
     if task.status == DELIVERED:
         _overcome(closed)
-    return replace(
-        credit,
-        stored=stored.stored,
-        strengthened=stored.strengthened,
-        operations=(*credit.operations, *stored.operations, *linked),
-        patterns=() if right is None else (right.key,),
-    )
+    after = LearningResult(operations=linked, patterns=() if right is None else (right.key,))
+    return learnt_in_all((credit, *new, after))
 
 
 def store_patterns(memory: Namespace, session: Session, *, only_new: bool = False) -> LearningResult:
@@ -100,15 +93,15 @@ def store_patterns(memory: Namespace, session: Session, *, only_new: bool = Fals
         if not only_new or closed.operation(PATTERN) is None:
             arguments = pattern(session, task)
             stored.append(_stored(closed, PATTERN, arguments, credited))
-    return _summed([lesson for lesson in stored if lesson is not None])
+    return learnt_in_all(_result(each) for each in stored if each is not None)
 
 
-def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
-    """The combined result of storing several lessons."""
+def _result(stored: lessons.StoredLesson) -> LearningResult:
+    is_new = stored.status != lessons.STRENGTHENED
     return LearningResult(
-        stored=tuple(result.key for result in results if result.status != lessons.STRENGTHENED),
-        strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
-        operations=tuple(result.operation for result in results if result.operation),
+        stored=(stored.key,) * is_new,
+        strengthened=(stored.key,) * (not is_new),
+        operations=tuple(filter(None, [stored.operation])),
     )
 
 

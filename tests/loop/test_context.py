@@ -9,7 +9,7 @@ from priming import Cue, Memory
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
 from priming_loop.context import complexity, fires, gather, shown_memory
-from priming_loop.knowledge import cut, lesson
+from priming_loop.knowledge import cut, lesson, occasions_of
 
 OBJECTIVE = "Make the tests of subtract pass"
 
@@ -22,6 +22,10 @@ def folder(tmp_path):
 
 def values(memory, kind, trigger, resolution="Mind the sign", **about):
     return memory.remember(**lesson(kind, trigger, resolution, **about)).key
+
+
+def applies(memory, record, objective, cue):
+    return fires(record, cue, occasions_of(memory, record, objective))
 
 
 def test_no_more_than_five_failures_three_patterns_and_three_connected_are_shown(memory, folder):
@@ -83,7 +87,7 @@ def test_a_pattern_that_fires_is_shown_first_though_others_score_higher(memory, 
 def test_a_memory_fires_where_its_conditions_are_confirmed(memory, when, expected):
     key = memory.remember("Zebras graze.", kind="pattern", when=when).key
     context = Cue(OBJECTIVE, file=["calc.py"], language=["python"])
-    assert fires(memory.get(key), OBJECTIVE, context) is expected
+    assert applies(memory, memory.get(key), OBJECTIVE, context) is expected
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_a_memory_fires_where_its_conditions_are_confirmed(memory, when, expecte
 )
 def test_a_memory_fires_where_the_objective_has_most_of_its_trigger(memory, trigger, expected):
     key = memory.remember("Zebras graze.", kind="pattern", metadata={"trigger": trigger}).key
-    assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE)) is expected
+    assert applies(memory, memory.get(key), OBJECTIVE, Cue(OBJECTIVE)) is expected
 
 
 ABOUT = {"objective": "Upgrade Django", "task": "Change the pin", "trigger": "Change the pin: no match"}
@@ -112,7 +116,7 @@ ABOUT = {"objective": "Upgrade Django", "task": "Change the pin", "trigger": "Ch
 )
 def test_a_lesson_applies_where_its_action_is_to_be_done(memory, objective):
     key = memory.remember("Take the pin out.", kind="failure", metadata=ABOUT).key
-    assert fires(memory.get(key), objective, Cue(objective))
+    assert applies(memory, memory.get(key), objective, Cue(objective))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,7 @@ def test_a_lesson_applies_where_its_action_is_to_be_done(memory, objective):
 )
 def test_a_lesson_does_not_apply_where_its_action_is_only_mentioned(memory, folder, objective):
     key = memory.remember("Take the pin out.", kind="failure", metadata=ABOUT).key
-    assert not fires(memory.get(key), objective, Cue(objective))
+    assert not applies(memory, memory.get(key), objective, Cue(objective))
     result = gather(memory, objective, folder, session="s")
     assert (result.fired, result.injected) == ((), ())
 
@@ -174,9 +178,9 @@ def test_a_lesson_does_not_apply_to_another_thing_of_the_same_name(memory, which
     about = {"trigger": "Restore the snapshot to the cluster: disk full"}
     key = memory.remember("Free some space.", kind="failure", metadata=about).key
     objective = f"Restore the snapshot to {which} cluster"
-    assert not fires(memory.get(key), objective, Cue(objective))
+    assert not applies(memory, memory.get(key), objective, Cue(objective))
     same = "Restore the snapshot to that cluster"
-    assert fires(memory.get(key), same, Cue(same))
+    assert applies(memory, memory.get(key), same, Cue(same))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_a_lesson_does_not_apply_to_another_thing_of_the_same_name(memory, which
 def test_a_lesson_of_another_version_does_not_apply(memory, objective, expected):
     about = {"objective": "Upgrade Django to 4.2", "trigger": "Change the pin: no matching distribution"}
     key = memory.remember("Take the pin out first.", kind="failure", metadata=about).key
-    assert fires(memory.get(key), objective, Cue(objective)) is expected
+    assert applies(memory, memory.get(key), objective, Cue(objective)) is expected
 
 
 @pytest.mark.parametrize(
@@ -200,7 +204,7 @@ def test_a_lesson_of_another_version_does_not_apply(memory, objective, expected)
 def test_common_files_a_common_word_or_a_common_language_make_nothing_fire(memory, about):
     key = memory.remember("Mind it.", kind="failure", metadata=about, when={"language": "c"}).key
     cue = Cue("Compile the kernel module", file=["calc.py"], language=["c"])
-    assert not fires(memory.get(key), "Compile the kernel module", cue)
+    assert not applies(memory, memory.get(key), "Compile the kernel module", cue)
 
 
 @pytest.mark.parametrize(
@@ -213,9 +217,9 @@ def test_a_lesson_fires_at_its_task_and_at_its_objective_alike(memory, objective
         "objective": "Deploy to staging",
     }
     record = memory.get(memory.remember("Mind it.", kind="failure", metadata=about).key)
-    assert fires(record, objective, Cue(objective))
-    assert not fires(record, "Deploy to production", Cue("Deploy to production"))
-    assert fires(record, "Copy the pages", Cue("Copy the pages"))
+    assert applies(memory, record, objective, Cue(objective))
+    assert not applies(memory, record, "Deploy to production", Cue("Deploy to production"))
+    assert applies(memory, record, "Copy the pages", Cue("Copy the pages"))
 
 
 def test_a_lesson_is_shown_for_the_best_of_its_texts(memory, folder):
