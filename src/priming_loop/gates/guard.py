@@ -19,7 +19,7 @@ from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_p
 from priming_loop.gates.shell import UNKNOWN, NotPlain, read_commands
 from priming_loop.session import TaskPlan
 
-_DEPTH, _LONGEST, _LARGEST, _MOST_FOLDERS, _SHOWN = 6, 16_384, 65_536, 16, 120
+_DEPTH, _LONGEST, _MOST_FOLDERS, _SHOWN = 6, 4_096, 8, 120
 _SHELL = r"(?:(?:/usr)?/bin/)?(?:ba|da)?sh"
 _SHELL_SCRIPT = re.compile(rf"#! ?(?:/usr/bin/env )?{_SHELL}(?: -[eux]+)?\n")
 _SYSTEM = re.compile(r"(?:/usr)?/bin/")
@@ -215,8 +215,8 @@ def _read(path: Path) -> str | None:
     """The text of a file; None if it is too large, or no text."""
     try:
         with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        return None if b"\x00" in data or len(data) > _LARGEST else data.decode()
+            data = file.read(_LONGEST + 1)
+        return None if b"\x00" in data or len(data) > _LONGEST else data.decode()
     except (OSError, ValueError):
         return None
 

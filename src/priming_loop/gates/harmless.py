@@ -63,7 +63,7 @@ yarn test, yarn lint, yarn build, yarn typecheck = options -s --silent
 tsc --noEmit, npx tsc --noEmit = files -p --project --strict --skipLibCheck --pretty
 eslint, npx eslint, stylelint, npx stylelint, biome ci, biome lint, npx biome ci, npx biome lint, prettier --check, \
 npx prettier --check = files --max-warnings --ext --quiet --report-unused-disable-directives --no-color
-node --check, node -c, node --test = files
+node --check, node -c, node --test, ruby -c = files
 
 go test, go vet, go build, go list, go version, go mod verify, golangci-lint run, staticcheck, gofmt -l, gofmt -d = \
 files -v -race -run -count -cover -short -bench -benchmem -timeout -tags -failfast -parallel -json -p -m -s -e \
@@ -77,7 +77,7 @@ mvn, ./mvnw, gradle, ./gradlew, sbt, lein = targets -q -B -o -i -ntp -T -DskipTe
 --offline --info --stacktrace --console --continue --parallel --quiet --no-transfer-progress
 dotnet test, dotnet build, dotnet format --verify-no-changes = files --no-restore --no-build -c --configuration -v \
 --verbosity --filter --nologo
-rspec, bin/rspec, rails test, bin/rails test, rubocop, ruby -c = files -f --format -e --tag --order --seed \
+rspec, bin/rspec, rails test, bin/rails test, rubocop = files -f --format -e --tag --order --seed \
 --fail-fast --parallel
 phpunit, pest, phpstan analyse, composer test, composer validate, php -l, php artisan test = files --filter \
 --testsuite --stop-on-failure --no-coverage --level --no-progress --strict --testdox
