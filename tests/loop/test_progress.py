@@ -2,6 +2,7 @@
 
 import pytest
 
+from priming.errors import AgentError
 from priming_loop.run import ResumeOptions
 from priming_loop.session import TaskPlan
 from priming_loop.session_store import Sessions
@@ -29,6 +30,16 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
         session, [planned(("Use the opener", PASSES)), delivered()], ResumeOptions(answer="Turn it.")
     )
     assert done.ended == "delivered"
+
+
+def test_a_session_without_a_plan_after_an_answer_has_a_report(runs):
+    session = runs.run([planned(("Mend it", FAILS)), blocked()])
+    session = runs.resume(session, [AgentError("it crashed")], ResumeOptions(answer="Turn it."))
+    answer = report(Sessions(runs.memory), session)
+    assert (answer.stopped, answer.line) == (
+        "agent",
+        "no task has ended yet since the approach changed: keep going",
+    )
 
 
 def test_an_answer_drops_the_plan_before_and_names_its_tasks(runs):

@@ -131,12 +131,9 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
 def _progress(session: Session, assessment: Assessment) -> str:
     """The assessment of a session, with its share of delivered tasks, those of all its plans counted once."""
     since = " since the approach changed" if session.begun_with else ""
-    advice = f"{_STATES[assessment.state]}{since}: {_ADVICE[assessment.advice]}"
-    if not session.tasks:
-        return advice
     delivered, total = session.tally
-    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})"
-    return f"{advice}; {share}{_failures(assessment)}"
+    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})" if total else ""
+    return describe_assessment(assessment, share, since)
 
 
 def _failures(assessment: Assessment) -> str:
@@ -166,17 +163,17 @@ def next_command(session: Session) -> str | None:
     return f"{command} --budget-minutes M" if session.stopped == "minutes" else command
 
 
-def describe_assessment(assessment: Assessment) -> str:
-    """A metacognitive assessment in words.
+def describe_assessment(assessment: Assessment, share: str | None = None, since: str = "") -> str:
+    """A metacognitive assessment in words, with a ``share`` of tasks: by default of those that succeeded.
 
     >>> from priming.core.metacognition import assess
     >>> describe_assessment(assess([True, False]))
     'the approach struggles: slow down; 50% of tasks succeeded, and the last one failed'
     """
-    if assessment.success_rate is None:
-        return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}"
-    rate = f"{assessment.success_rate:.0%} of tasks succeeded"
-    return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}; {rate}{_failures(assessment)}"
+    if share is None and assessment.success_rate is not None:
+        share = f"{assessment.success_rate:.0%} of tasks succeeded"
+    words = f"{_STATES[assessment.state]}{since}: {_ADVICE[assessment.advice]}"
+    return f"{words}; {share}{_failures(assessment)}" if share else words
 
 
 def describe_state(session: SessionReport | Session) -> str:
