@@ -243,10 +243,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a session needs from a person: approval, destructive or answer, with its subject in words.
-
-    ``questions`` are those of the guard.
-    """
+    """What a session needs from a person: approval, answer, or destructive with ``questions`` of the guard."""
 
     what: str
     about: str
