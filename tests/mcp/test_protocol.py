@@ -178,9 +178,13 @@ def test_an_agent_with_the_tools_of_time_supersedes_and_takes_it_back(url):
             await client.call_tool(
                 "supersede", {"id": "nightly", "text": "The nightly build starts at four."}
             )
-            (operation, *_) = (await client.call_tool("log", {"limit": 1, **WHOLE})).structured_content["result"]
+            (operation, *_) = (await client.call_tool("log", {"limit": 1, **WHOLE})).structured_content[
+                "result"
+            ]
             await client.call_tool("undo", {"operation": operation["id"]})
-            return (await client.call_tool("history", {"key": "nightly", **WHOLE})).structured_content["result"]
+            return (await client.call_tool("history", {"key": "nightly", **WHOLE})).structured_content[
+                "result"
+            ]
 
     (version,) = anyio.run(talk)
     assert version["content"] == "The nightly build starts at two."
