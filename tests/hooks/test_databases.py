@@ -164,3 +164,24 @@ def test_a_named_store_in_a_database_is_used_alone(url):
     with Memory.open(url, embedder=HashedEmbedder()) as team:
         team.remember("Invoices are archived by Olga.")
     assert "Olga" in respond("prompt", payload("s", "Who archives invoices?"), "claude-code", {"url": url})
+
+
+@pytest.mark.slow
+def test_the_server_of_a_session_is_seen_and_stopped_as_that_of_a_file(url):
+    with Memory.open(url, embedder=HashedEmbedder()) as team:
+        team.remember("Releases of the shop go through the blue gate.", key="gate")
+    start = [sys.executable, "-m", "priming.cli.start"]
+    server = subprocess.Popen([*start, "serve", "--local", "--idle", "30m"])
+    try:
+
+        def shown(*words):
+            return subprocess.run([*start, *words], capture_output=True, text=True, check=True).stdout
+
+        while f"process {server.pid}" not in shown("status"):
+            assert server.poll() is None
+        assert "server  running" in subprocess.run([*start, "doctor"], capture_output=True, text=True).stdout
+        assert "ended the server" in shown("serve", "--stop")
+        server.wait(120)
+    finally:
+        server.kill()
+        server.wait()

@@ -206,8 +206,18 @@ def test_a_rule_that_is_plainly_withdrawn_is_forgotten_and_comes_up_nowhere(proj
     assert 'Forgotten, since the user withdrew it, [sign-every-commit]: "Sign every commit".' in answer
     assert "Sign every commit" not in project.text("session-start")
     with project.memory() as memory:
-        assert not [hit for hit in memory.recall("sign the commits").hits if "Sign" in hit.memory.content]
-        memory.undo("last")
+        for kinds in (None, ["correction"]):
+            hits = memory.recall("sign the commits", kinds=kinds).hits
+            assert not [hit for hit in hits if "Sign" in hit.memory.content]
+        assert not [record for record in memory.list() if "Sign" in record.content]
+
+
+def test_undo_restores_a_forgotten_rule_with_the_correction_that_taught_it(project):
+    with project.memory() as memory:
+        memory.learn("Sign every commit", wrong="unsigned commits")
+        before = memory.list()
+        memory.undo(memory.forget("sign-every-commit").id)
+        assert memory.list() == before
 
 
 def test_a_run_ends_with_the_turn_and_a_commit_marks_it_as_used(project):

@@ -18,10 +18,11 @@ DEADLINE = 30.0
 START = "from priming.cli.start import main; main()"
 WATCHED = """
 import atexit, sys
-heavy = {"mcp", "numpy", "pydantic", "priming.memory"}
+heavy = {"mcp", "numpy", "pydantic", "priming.memory", "importlib.metadata"}
 atexit.register(lambda: print(*heavy & set(sys.modules), file=sys.stderr))
 """
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+NEWEST = {"protocolVersion": "2026-07-28", "clientInfo": HELLO["clientInfo"], "clientCapabilities": {}}
 
 
 class Talk:
@@ -69,6 +70,8 @@ def started(tmp_path: Any, before: str = "") -> Iterator[Talk]:
 
 def test_a_client_that_only_greets_loads_nothing_heavy(tmp_path: Any) -> None:
     with started(tmp_path, WATCHED) as talk:
+        meta = {f"io.modelcontextprotocol/{name}": value for name, value in NEWEST.items()}
+        assert talk.ask("server/discover", {"_meta": meta})["result"]["supportedVersions"]
         talk.begin()
         assert talk.ask("prompts/list")["result"]["prompts"]
         assert talk.end().strip() == ""

@@ -12,7 +12,7 @@ from typing import TypeVar
 from priming.config.caller import present_caller
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
-from priming.config.words import BY_VERDICT, FOLLOW
+from priming.config.words import BY_VERDICT, FOLLOW, LEARNED_FROM
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_count,
@@ -26,7 +26,16 @@ from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, SessionRow, Trace
 from priming.storage.questions import nearest_first, operation_of
-from priming.storage.rows import MemoryRow, Row, RowChange, RowIdentity, VersionRow, identity, record_among
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    Row,
+    RowChange,
+    RowIdentity,
+    VersionRow,
+    identity,
+    record_among,
+)
 from priming.types import MemoryRecord, Operation, Version
 
 
@@ -44,15 +53,28 @@ def history(memory: Namespace, key: str) -> list[Version]:
 
 
 def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operation:
-    """Remove a memory from recall. Undo restores it."""
+    """Remove a memory from recall, a rule with the corrections from which it was learned. Undo restores it."""
     why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)
         (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[target.id])
         if row.status == "forgotten":
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
-        change = RowChange(row, replace(row, status="forgotten"))
-        return memory.to_operation(memory.write("forget", now, [change], reason=why))
+        rows = [row, *_sources_of(memory, row)]
+        changes = [RowChange(each, replace(each, status="forgotten")) for each in rows]
+        return memory.to_operation(memory.write("forget", now, changes, reason=why))
+
+
+def _sources_of(memory: Namespace, rule: MemoryRow) -> list[MemoryRow]:
+    """Return the corrections from which a rule was learned, and no other was."""
+    links = memory.store.rows(memory.namespace, LinkRow, ids=[rule.id], relation=LEARNED_FROM)
+    sources = {link.target for link in links if link.source == rule.id}
+    links = (
+        memory.store.rows(memory.namespace, LinkRow, ids=sources, relation=LEARNED_FROM) if sources else []
+    )
+    sources -= {link.target for link in links if link.source != rule.id}
+    rows = memory.store.rows(memory.namespace, MemoryRow, ids=sources) if sources else []
+    return [row for row in rows if row.status == "active"]
 
 
 def log(
