@@ -55,9 +55,14 @@ class Row:
 
 
 def medians(
-    cases: Mapping[str, Callable[[T], Any]], inputs: Sequence[T], *, warm_up: int = 3, block: int = 10
+    cases: Mapping[str, Callable[[T], Any]],
+    inputs: Sequence[T],
+    *,
+    warm_up: int = 3,
+    block: int = 10,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Median milliseconds of each case over ``inputs``, warm.
+    """Median milliseconds of each case over ``inputs``, warm, by a ``clock`` in seconds.
 
     The cases take turns, in changing order and a block of inputs at a time: so a busy moment of the machine
     slows all of them, yet each runs in caches of its own, as it would in a process of its own. Each turn
@@ -73,10 +78,10 @@ def medians(
             for name in order.sample(list(cases), len(cases)):
                 for turn in range(first - warm_up, min(first + block, len(inputs))):
                     value = inputs[(turn + shift[name]) % len(inputs)]
-                    began = time.perf_counter()
+                    began = clock()
                     cases[name](value)
                     if turn >= first:
-                        taken[name].append(time.perf_counter() - began)
+                        taken[name].append(clock() - began)
     finally:
         gc.enable()
     return {name: statistics.median(times) * 1000 for name, times in taken.items()}
