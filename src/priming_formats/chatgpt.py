@@ -17,12 +17,11 @@ from priming.transfer.conversations import (
     Conversation,
     Message,
     conversation_format,
-    epoch,
     message_text,
     tool_note,
 )
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import id_of, list_of, part_of
+from priming.transfer.reading import fields_of, id_of, list_of, part_of, time_of
 from priming_formats.json_documents import file_notes, first_item, read_conversations, read_each, text_or_none
 
 _ROLES = ("user", "assistant")
@@ -48,7 +47,7 @@ def _branch(nodes: dict[str, Any], last: Any) -> list[Any]:
     branch: dict[Any, Any] = {}
     while isinstance(name, str) and name in nodes and name not in branch:
         branch[name] = nodes[name]
-        name = nodes[name].get("parent") if isinstance(nodes[name], dict) else None
+        name = fields_of(nodes[name]).get("parent")
     return [*reversed(branch.values())]
 
 
@@ -58,13 +57,12 @@ def _messages(node: dict[str, Any], where: str) -> Iterator[Message]:
     role, metadata = part_of(message, "author", where).get("role"), part_of(message, "metadata", where)
     if role not in _ROLES or metadata.get("is_visually_hidden_from_conversation"):
         return
-    at = message.get("create_time")
     text = _text(message, part_of(message, "content", where), where)
     notes = file_notes(list_of(metadata, "attachments", where), field="name")
     yield Message(
         role,
         "\n".join(filter(None, [text, *notes])),
-        epoch(at, f"{where}: create_time") if isinstance(at, (int, float)) else None,
+        time_of(message.get("create_time"), f"{where}: create_time"),
         id_of(message, where),
     )
 
@@ -84,8 +82,7 @@ def _text(message: Mapping[str, Any], content: Mapping[str, Any], where: str) ->
 
 
 def _fits(path: Path) -> bool:
-    value = first_item(path)
-    return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
+    return isinstance(fields_of(first_item(path)).get("mapping"), dict)
 
 
 FORMAT = conversation_format("chatgpt", "an export of ChatGPT: conversations.json", read, _fits)

@@ -14,7 +14,7 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.conversations import Conversation, Message, conversation_format, message_text
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import id_of, list_of, time_of
+from priming.transfer.reading import fields_of, id_of, list_of, time_of
 from priming_formats.json_documents import file_notes, first_item, read_conversations, read_each, text_or_none
 
 _ROLES = {"human": "user", "assistant": "assistant"}
@@ -42,8 +42,7 @@ def _messages(message: dict[str, Any], where: str) -> Iterator[Message]:
 
 
 def _fits(path: Path) -> bool:
-    value = first_item(path)
-    return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
+    return isinstance(fields_of(first_item(path)).get("chat_messages"), list)
 
 
 FORMAT = conversation_format("claude-ai", "an export of Claude.ai: conversations.json", read, _fits)

@@ -26,7 +26,7 @@ from priming.transfer.conversations import (
     tool_note,
 )
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import digest, json_lines, part_of, time_of
+from priming.transfer.reading import digest, fields_of, json_lines, part_of, time_of
 from priming_formats.json_documents import sample, text_or_none
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -99,9 +99,9 @@ def _once(
     both = {(kind, message.role) for kind, message in spoken if isinstance(message, Message)}
     dropped = {("sent", "user")} if ("shown", "user") in both else set()
     dropped |= {("shown", "assistant")} if ("sent", "assistant") in both else set()
-    git, source = ({} if not isinstance(each := meta.get(name), dict) else each for name in ("git", "source"))
-    called = "assistant" if "subagent" in source or meta.get("thread_source") == "subagent" else None
-    about = {"cwd": meta.get("cwd"), "branch": git.get("branch")}
+    is_called = "subagent" in fields_of(meta.get("source")) or meta.get("thread_source") == "subagent"
+    called = "assistant" if is_called else None
+    about = {"cwd": meta.get("cwd"), "branch": fields_of(meta.get("git")).get("branch")}
     metadata = {name: value for name, value in about.items() if isinstance(value, str)}
     for kind, message in spoken:
         if isinstance(message, Skipped):
@@ -111,8 +111,8 @@ def _once(
 
 
 def _fits(path: Path) -> bool:
-    value = sample(path)
-    keys = value.keys() if isinstance(value, dict) else set()
+    value = fields_of(sample(path))
+    keys = value.keys()
     is_early = {"id", "timestamp", "instructions"} <= keys and "type" not in keys
     return is_early or ({"type", "payload"} <= keys and value["type"] in _LINES)
 

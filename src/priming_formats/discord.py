@@ -21,7 +21,7 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.conversations import Conversation, Message, conversation_format
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import head_of, id_of, list_of, part_of, read_text, time_of
+from priming.transfer.reading import fields_of, head_of, id_of, iso_time, list_of, part_of, read_text, time_of
 from priming_formats.json_documents import document, first_item, read_each, sample, text_or_none
 
 _SAID = ("Default", "Reply")
@@ -62,8 +62,7 @@ def _of_package(rows: list[Any], path: Path) -> Conversation:
 def _object(path: Path) -> dict[str, Any]:
     """The object in a file beside; one that is missing or no object is empty."""
     with suppress(ParamError):
-        value = document(path)[0]
-        return value if isinstance(value, dict) else {}
+        return fields_of(document(path)[0])
     return {}
 
 
@@ -81,23 +80,18 @@ def _messages(message: dict[str, Any], where: str) -> Iterator[Message]:
 
 
 def _rows(row: dict[str, Any], where: str, *, name: str | None) -> Iterator[Message]:
-    own, text, time = row.get("ID"), row.get("Contents"), row.get("Timestamp")
+    own, text = row.get("ID"), row.get("Contents")
     if not own or not isinstance(text, str):
         raise ParamError(where, row, "must have an ID and Contents")
-    try:
-        at = datetime.fromisoformat(str(time))
-    except ValueError:
-        raise ParamError(f"{where}: Timestamp", time, "must be a time") from None
-    yield Message("person", text, at if at.tzinfo else at.replace(tzinfo=UTC), str(own), name)
+    at = iso_time(str(row.get("Timestamp")), f"{where}: Timestamp", partial(datetime.replace, tzinfo=UTC))
+    yield Message("person", text, at, str(own), name)
 
 
 def _fits(path: Path) -> bool:
     if path.suffix == ".csv":
         return set(head_of(path).partition("\n")[0].strip().split(",")) >= _ROW
-    value, first = sample(path), first_item(path)
-    if isinstance(value, list):
-        return isinstance(first, dict) and first.keys() >= _ROW
-    return isinstance(value, dict) and {"guild", "channel", "messages"} <= value.keys()
+    needed = _ROW if isinstance(sample(path), list) else {"guild", "channel", "messages"}
+    return fields_of(first_item(path)).keys() >= needed
 
 
 FORMAT = conversation_format(

@@ -20,17 +20,17 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.conversations import Conversation, Message, conversation_format, tool_note
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import id_of, json_lines, list_of, part_of, time_of
+from priming.transfer.reading import fields_of, id_of, json_lines, list_of, part_of, time_of
 from priming_formats.gemini_saved import ROLES, text_of, turn, without_context
 from priming_formats.json_documents import document, first_item, read_each, sample, text_or_none
 
 
 def read(path: Path) -> Iterator[Conversation | Skipped]:
     """Read a session, a log of what was typed, a checkpoint, or a prompt."""
-    head, first = sample(path), first_item(path)
-    is_by_line = isinstance(head, dict) and "sessionId" in head and "messages" not in head
+    head, first = fields_of(sample(path)), fields_of(first_item(path))
+    is_by_line = "sessionId" in head and "messages" not in head
     value, damaged = _joined(path) if is_by_line else document(path)
-    if isinstance(value, list) and isinstance(first, dict) and "sessionId" in first:
+    if isinstance(value, list) and "sessionId" in first:
         yield from _log(value, path)
     elif isinstance(value, dict) and "sessionId" in value:
         message = partial(_message, calling=value.get("kind") == "subagent")
@@ -70,10 +70,10 @@ def _log(items: list[Any], path: Path) -> Iterator[Conversation]:
     """What was typed in the sessions of a folder that have no file of their own."""
     chats = path.parent / "chats"
     heads = map(sample, chats.iterdir() if chats.is_dir() else ())
-    own_files = {str(head.get("sessionId")) for head in heads if isinstance(head, dict)}
+    own_files = {str(fields_of(head).get("sessionId")) for head in heads}
     sessions: dict[Any, list[Any]] = {}
     for item in items:
-        session = item.get("sessionId") if isinstance(item, dict) else None
+        session = fields_of(item).get("sessionId")
         sessions.setdefault(session if isinstance(session, str) else "unnamed", []).append(item)
     for own, typed in sessions.items():
         if own not in own_files:
@@ -101,13 +101,10 @@ def _message(item: dict[str, Any], where: str, *, calling: bool) -> Iterator[Mes
 def _fits(path: Path) -> bool:
     value = sample(path)
     saved = value.get("history") if isinstance(value, dict) else value
-    first = saved[0] if isinstance(saved, list) and saved else None
-    keys = first.keys() if isinstance(first, dict) else set()
+    keys = fields_of(saved[0] if isinstance(saved, list) and saved else None).keys()
     if {"sessionId", "messageId"} <= keys or {"role", "parts"} <= keys:
         return True
-    return isinstance(value, dict) and (
-        {"sessionId", "projectHash"} <= value.keys() or "chunkedPrompt" in value
-    )
+    return {"sessionId", "projectHash"} <= fields_of(value).keys() or "chunkedPrompt" in fields_of(value)
 
 
 FORMAT = conversation_format(

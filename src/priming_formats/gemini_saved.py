@@ -7,7 +7,7 @@ from typing import Any
 
 from priming.errors import ParamError
 from priming.transfer.conversations import Message, is_inserted, message_text, tool_note
-from priming.transfer.reading import time_of
+from priming.transfer.reading import fields_of, time_of
 
 ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
 _CONTEXT = "This is the Gemini CLI."
@@ -16,16 +16,11 @@ _CONTEXT = "This is the Gemini CLI."
 
 def without_context(turns: Any) -> Any:
     """The turns after what the program tells the model of the folder, and after the answer to that."""
-    is_list = isinstance(turns, list) and bool(turns)
-    first = _parts(turns[0]) if is_list and isinstance(turns[0], dict) else []
-    texts = [part["text"] for part in first if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    first, second = map(fields_of, [*turns, {}, {}][:2] if isinstance(turns, list) else ({}, {}))
+    texts = [text for part in _parts(first) if isinstance(text := fields_of(part).get("text"), str)]
     if not texts or not (texts[0].startswith(_CONTEXT) or all(map(is_inserted, texts))):
         return turns
-    return turns[2:] if _is_model(turns[1:2]) else turns[1:]
-
-
-def _is_model(turns: list[Any]) -> bool:
-    return bool(turns) and isinstance(turns[0], dict) and turns[0].get("role") == "model"
+    return turns[2:] if second.get("role") == "model" else turns[1:]
 
 
 def turn(item: dict[str, Any], where: str) -> Iterator[Message]:

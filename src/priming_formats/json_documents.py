@@ -91,11 +91,13 @@ def document(path: Path) -> tuple[Any, list[Skipped]]:
 
 
 def read_conversations(
-    path: Path, read: Callable[[dict[str, Any], str], Iterable[Conversation]]
+    path: Path,
+    read: Callable[[dict[str, Any], str], Iterable[Conversation]],
+    items: Callable[[Any, str], list[Any]] = lambda value, _: value if isinstance(value, list) else [value],
 ) -> Iterator[Conversation | Skipped]:
     """Yield what a function reads of the only object of a file, or of each in its list; others are skipped."""
     value, damaged = document(path)
-    for number, item in enumerate(value if isinstance(value, list) else [value]):
+    for number, item in enumerate(items(value, str(path))):
         where = f"{path}, conversation {number}"
         if isinstance(item, dict):
             yield from skipping(read(item, where))

@@ -18,6 +18,7 @@ from priming.transfer.reading import (
     clean_text,
     digest,
     digest_of,
+    fields_of,
     id_of,
     json_lines,
     label,
@@ -70,9 +71,7 @@ def _key(name: str) -> str:
 
 
 def _fits(path: Path) -> bool:
-    value = sample(path)
-    if not isinstance(value, dict):
-        return False
+    value = fields_of(sample(path))
     names = {"entity": ("name", "entityType", "observations"), "relation": ("from", "to", "relationType")}
     return value.keys() >= {*names.get(str(value.get("type")), ("",))}
 

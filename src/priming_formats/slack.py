@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from priming.errors import ParamError
-from priming.transfer.conversations import Conversation, Message, conversation_format, epoch
+from priming.transfer.conversations import Conversation, Message, conversation_format
 from priming.transfer.importers import Skipped
+from priming.transfer.reading import fields_of, time_of
 from priming_formats.json_documents import document, first_item, read_each, stamp_of
 
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
@@ -49,7 +50,7 @@ def _names(file: Path, _stamp: int) -> dict[str, str]:
 
 def _name(user: Mapping[str, Any]) -> str:
     """The name that a person shows, else the real one, else that of the account; a channel has the last only."""
-    profile = user["profile"] if isinstance(user.get("profile"), dict) else {}
+    profile = fields_of(user.get("profile"))
     names = profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")
     return next((name for name in names if isinstance(name, str) and name.strip()), user["id"])
 
@@ -60,12 +61,9 @@ def _messages(message: dict[str, Any], where: str, *, names: Mapping[str, str]) 
     user, own, text = str(message.get("user")), str(message.get("ts")), message.get("text")
     if not isinstance(text, str):
         raise ParamError(f"{where}: text", text, "must be a text")
-    try:
-        at = epoch(float(own), f"{where}: ts")
-    except ValueError:
-        raise ParamError(f"{where}: ts", own, "must be seconds since 1970") from None
     thread = message.get("thread_ts")
     metadata = {"thread": thread} if isinstance(thread, str) and thread != own else {}
+    at = time_of(own, f"{where}: ts")
     yield Message("person", _plain(text, names), at, own, names.get(user, user), metadata)
 
 
@@ -85,8 +83,8 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
 
 
 def _fits(path: Path) -> bool:
-    value = first_item(path)
-    return isinstance(value, dict) and value.get("type") == "message" and isinstance(value.get("ts"), str)
+    value = fields_of(first_item(path))
+    return value.get("type") == "message" and isinstance(value.get("ts"), str)
 
 
 FORMAT = conversation_format("slack", "an export of Slack: a folder with one for each channel", read, _fits)

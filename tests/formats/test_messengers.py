@@ -147,7 +147,7 @@ def test_a_whole_account_is_read_chat_by_chat(read):
         ("One.", "telegram:1:1"),
         ("Two.", "telegram:2:1"),
     ]
-    assert "chat 2" in report.skipped[0]
+    assert "conversation 2" in report.skipped[0]
 
 
 def test_an_early_time_is_in_the_machines_zone(read, monkeypatch):

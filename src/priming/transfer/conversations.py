@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -27,17 +27,16 @@ from priming.transfer.reading import (
     digest,
     digest_of,
     files,
-    iso_time,
     label,
     one_line,
     skipping,
+    time_of,
     title,
     unreadable,
 )
 
 _TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 _TRUST = {"user": "user", "human": "user", "assistant": "agent", "model": "agent", "ai": "agent"}
-_MILLISECONDS_FROM = 100_000_000_000
 _ENCRYPTED = 1
 LOOKED_AT = 20
 """The files of a folder that are looked at to recognise it."""
@@ -156,20 +155,9 @@ def message_time(message: Mapping[str, Any], where: str) -> datetime | None:
     """The first time in a message: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
     for name in _TIMES:
         value = message.get(name)
-        if value is None or isinstance(value, bool):
-            continue
-        if isinstance(value, (int, float)):
-            return epoch(value, f"{where}: {name}")
-        return iso_time(value, f"{where}: {name}")
+        if value is not None and not isinstance(value, bool):
+            return time_of(value, f"{where}: {name}")
     return None
-
-
-def epoch(value: float, where: str) -> datetime:
-    """Return a time in seconds or milliseconds since 1970."""
-    try:
-        return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
-    except (OverflowError, OSError, ValueError):
-        raise ParamError(where, value, "must be seconds or milliseconds since 1970") from None
 
 
 _ELEMENT = re.compile(r"<([a-z]+(?:[-_][a-z]+)+|[A-Z]+)(?: [^<>]*)?>")

@@ -8,7 +8,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,8 @@ from priming.remember.drafts import draft
 from priming.transfer.importers import Entry, Skipped
 
 T = TypeVar("T")
+Zoned = Callable[[datetime], datetime]
+"""Gives a time without a zone its own."""
 LABEL_LETTERS = 512
 """Maximum length of a memory's key, session, heading or speaker."""
 
@@ -27,6 +29,7 @@ DAMAGED = (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.erro
 
 _DIGEST_BYTES = 4
 _BLOCK = 1 << 20
+_MILLISECONDS_FROM = 100_000_000_000
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _MORE = "… ({:,} more characters)"
 
@@ -118,6 +121,11 @@ def parse_json(text: str, where: str) -> Any:
         raise ParamError(where, text, f"must be JSON of reasonable depth and size ({error})") from None
 
 
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of an object; anything else has none."""
+    return value if isinstance(value, dict) else {}
+
+
 def id_of(value: Mapping[str, Any], where: str, name: str = "id") -> str:
     """The id of a node in a field."""
     own = value.get(name)
@@ -144,10 +152,11 @@ def list_of(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
     return items
 
 
-def iso_time(value: Any, where: str) -> datetime:
-    """An ISO 8601 time with its zone, in UTC."""
+def iso_time(value: Any, where: str, zoned: Zoned | None = None) -> datetime:
+    """An ISO 8601 time in UTC; ``zoned`` gives one without a zone its own."""
     try:
         at = datetime.fromisoformat(value)
+        at = at if at.tzinfo or zoned is None else zoned(at)
         in_utc = None if at.tzinfo is None else at.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
@@ -156,9 +165,21 @@ def iso_time(value: Any, where: str) -> datetime:
     return in_utc
 
 
-def time_of(value: Any, where: str) -> datetime | None:
-    """A time; None for a missing one, which Go writes as the first day of year 1."""
-    return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
+def time_of(value: Any, where: str, zoned: Zoned | None = None) -> datetime | None:
+    """A time in ISO 8601, or in seconds or milliseconds since 1970, as a number or a text.
+
+    None for a missing one, which Go writes as the first day of year 1.
+    """
+    if not value or isinstance(value, bool) or str(value).startswith("0001-01-01"):
+        return None
+    try:
+        since = float(value)
+    except (TypeError, ValueError):
+        return iso_time(value, where, zoned)
+    try:
+        return datetime.fromtimestamp(since / 1000 if abs(since) >= _MILLISECONDS_FROM else since, UTC)
+    except (OverflowError, OSError, ValueError):
+        raise ParamError(where, value, "must be seconds or milliseconds since 1970") from None
 
 
 def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
