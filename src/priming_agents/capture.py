@@ -67,11 +67,8 @@ def follow(name: str, call: HookCall) -> None:
 def note_commits(call: HookCall, commits: Iterable[str]) -> None:
     """Note the commits of a command."""
     call.commits = [*commits]
-    session = call.session
-    session.commits, session.fresh = (
-        _together(session.commits, call.commits),
-        session.fresh or bool(call.commits),
-    )
+    call.session.commits = _together(call.session.commits, call.commits)
+    call.session.fresh |= bool(call.commits)
 
 
 def keep_left_behind(call: HookCall) -> None:

@@ -51,6 +51,7 @@ from priming.storage.rows import (
     VersionRow,
     WeightsRow,
 )
+from priming.transfer.reading import parse_json, unreadable
 from priming.types import Progress
 
 FORMAT, FORMAT_VERSION = "priming", 5
@@ -220,7 +221,7 @@ def _read(path: Path) -> ExportBundle:
                 if number == 1 or line.strip():
                     _add_to_bundle(bundle, _parse_line(path, number, line), f"{path}, line {number}")
     except OSError as error:
-        raise ParamError("path", str(path), f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError:
         raise ParamError("path", str(path), "must be UTF-8 text in JSON Lines") from None
     if not number:
@@ -241,12 +242,7 @@ def _with_undoes(operations: list[Logged]) -> list[Logged]:
 
 def _parse_line(path: Path, number: int, line: str) -> dict[str, Any]:
     where = f"{path}, line {number}"
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ParamError(where, line.strip(), f"must be JSON ({error.msg})") from None
-    except (ValueError, RecursionError):
-        raise ParamError(where, line.strip(), "must be JSON of reasonable depth and size") from None
+    value = parse_json(line.strip(), where)
     if not isinstance(value, dict) or (number == 1 and value.get("format") != FORMAT):
         raise ParamError(
             where, line.strip(), "must begin an export of Priming; for other files name the importer"

@@ -106,8 +106,10 @@ def _decoded(raw: bytes, where: str) -> str:
 
 
 def unreadable(path: Path, error: Exception) -> ParamError:
-    """The error for a file that cannot be read."""
-    return ParamError("path", str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}")
+    """The error for a path that cannot be read, which is shown uncut, since its end matters most."""
+    return ParamError.of(
+        [f"path = {str(path)!r}: cannot be read: {getattr(error, 'strerror', None) or error}"]
+    )
 
 
 def parse_json(text: str, where: str) -> Any:

@@ -13,6 +13,7 @@ from priming.errors import ParamError, PrimingError, StoreError
 from priming.namespace import Namespace
 from priming.transfer.following import Following
 from priming.transfer.importers import Format, Importer, Item, Report, Skipped, Stored, find
+from priming.transfer.reading import unreadable
 from priming.types import Progress
 
 _TIES_IN_MEMORY = 1 << 20
@@ -114,11 +115,6 @@ def _items(importer: Importer, path: Path, *, strict: bool) -> Iterator[Item]:
                 raise item.error
             yield item
     except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
-        raise _unreadable(path, f"must be UTF-8 text ({error.reason})") from error
-
-
-def _unreadable(path: Path, rule: str) -> ParamError:
-    """The error for a path, which is shown uncut, since its end matters most."""
-    return ParamError.of([f"path = {str(path)!r}: {rule}"])
+        raise ParamError("path", str(path), f"must be UTF-8 text ({error.reason})") from error
