@@ -167,7 +167,7 @@ class _Judge:
         verbs_only = all(w.role == "verb" for w in (*removed, *added))
         if instead or (verbs_only and content and not (removed and added and len(content) < 2)):
             return self._result("changes", reason)
-        if sum(a.contrast or b.contrast for a, b in self.turned) >= 2:
+        if len({a.sign for a, b in self.turned if a.contrast or b.contrast}) == 2:
             return self._result("changes", "the sides are exchanged")
         if why := self._instead(content):
             return self._result("changes", why)
