@@ -44,24 +44,27 @@ def readable(op: Op, answer: Any, budget: int = BUDGET) -> str:
         room -= len(line) + 1
         shown.append(line)
     cut = lines[len(shown)]
-    if not cut.startswith("- ") and room > _LEFT:
-        shown.append(f"{cut[:room]} …")
     things = sum(line.startswith("- ") for line in shown)
-    last = answer[things - 1] if isinstance(answer, list) and things else None
+    if isinstance(answer, list) and things > 1 and not cut.startswith("- "):
+        del shown[max(place for place, line in enumerate(shown) if line.startswith("- ")) :]  # told in part
+        things -= 1
+    elif not (cut.startswith("- ") and things) and room > _LEFT:
+        shown.append(f"{cut[:room]} …")
+    last = answer[max(things, 1) - 1] if isinstance(answer, list) else None
+    more = len(answer) - max(things, 1) if isinstance(answer, list) else 0
+    missing = f"{len(whole) - len(chr(10).join(shown)):,} characters more"
     left = (
-        f"{len(answer) - things:,} more"
-        if last
-        else f"{len(whole) - len(chr(10).join(shown)):,} characters more"
+        missing if not more else f"{more:,} more" if things else f"{missing}, {more:,} more things among them"
     )
     return "\n".join([*shown, f"… {left}: {_rest(op, last)}"])
 
 
-def _rest(op: Op, last: Mapping[str, Any] | None) -> str:
+def _rest(op: Op, last: Any) -> str:
     """How to get what is left."""
     arguments = declaration(op.method).arguments
-    if last and "after" in arguments and "key" in last:
+    if isinstance(last, Mapping) and "after" in arguments and "key" in last:
         return f"call {op.name} with after = {label(last['key'])}"
-    if last and "until" in arguments and "at" in last:
+    if isinstance(last, Mapping) and "until" in arguments and "at" in last:
         return f"call {op.name} with until = {last['at']}"
     narrower = [
         name
