@@ -20,7 +20,7 @@ def test_the_page_says_of_each_version_how_many_scenes_passed_on_a_day():
         "claude-code-2.0.0": Counter({True: 1}),
     }
     assert page(counts(REPORT), date(2026, 11, 29)) == (
-        f"{HEAD}- codex 0.1.0, 2026-11-29: 1 of 2 scenes\n- claude-code 2.0.0, 2026-11-29: 1 of 1 scenes\n"
+        f"{HEAD}- claude-code 2.0.0, 2026-11-29: 1 of 1 scenes\n- codex 0.1.0, 2026-11-29: 1 of 2 scenes\n"
     )
 
 

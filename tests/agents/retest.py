@@ -84,7 +84,7 @@ def page(results: Mapping[str, Counter[bool]], day: date) -> str:
     '- codex 0.171.0, 2026-11-29: 17 of 17 scenes'
     """
     rows = []
-    for name, outcome in results.items():
+    for name, outcome in sorted(results.items()):
         client, _, version = name.rpartition("-")
         rows.append(f"- {client} {version}, {day}: {outcome[True]} of {outcome.total()} scenes\n")
     return HEAD + "".join(rows)
