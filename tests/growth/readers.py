@@ -29,7 +29,7 @@ from priming.llm.protocol import fenced
 from priming.maintenance import aliases
 from priming.maintenance.subjects import Subject
 from priming.mcp.messages import number_within, read_message
-from priming.operations import schema
+from priming.operations import readable, schema
 from priming.recall import entities
 from priming.recall.cue import persons
 from priming.recall.files import named_files, path_terms
@@ -298,12 +298,19 @@ READERS = (
     _reader("spellings", tokens.spelled, "text.tokens"),
     _reader("bigrams", tokens.bigrams, "text.tokens"),
     _reader(
+        "answers for a model",
+        lambda text: readable.readable(
+            BY_NAME["history"], [{"content": text, "at": text, text[:9]: [text]}] * 2
+        ),
+        "operations.readable",
+    ),
+    _reader(
         "software sought",
         lambda text: software.sought_terms(f"Which cache? {text}", "english"),
         "text.name_forms.software",
     ),
     _reader("language of a text", tokens.language_of, "text.tokens"),
-    _reader("specificity", tokens.specificity, "text.tokens", "text.time_grammar"),
+    _reader("specificity", dates.specificity, "text.dates", "text.time_grammar"),
     _reader("dates", dates.dates, "text.dates", "text.time_words"),
     _reader("date of a cue", dates.cue_date, "text.time_grammar", "text.time_words"),
     _reader(

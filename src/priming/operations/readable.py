@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from priming.text.quotation import bracketed, conditions_text, json_text, label, visible
+from priming.text.quotation import bracketed, conditions_text, json_text, label, quote_text, visible
 from priming.verbs.op import Op, declaration
 
 BUDGET = 6_000
@@ -166,6 +166,8 @@ def _named(name: str, value: Any) -> str:
 
 def _in_line(name: str, value: Any) -> str | None:
     """A value that fits in a line; None for what has parts of its own."""
+    if name in _TEXTS and isinstance(value, str):
+        return quote_text(value)
     if isinstance(value, Mapping):
         if name in ("when", "cue") and value:
             return visible(conditions_text(value))

@@ -28,7 +28,7 @@ $$;
 -- The table of the seed, as a view that takes inserts. Beneath it is a table that has no rows of its own, but those of
 -- `graph_links`, which follow `links`. A link inserted is written to `links`, as an operation of the log, which undo takes
 -- back; one that exists is strengthened by .1 up to 1, as by the seed's ON CONFLICT, which names the constraint.
-CREATE TABLE inserted_links (
+CREATE TABLE IF NOT EXISTS inserted_links (
     from_type TEXT COLLATE "C",
     from_id   TEXT COLLATE "C",
     to_type   TEXT COLLATE "C",
@@ -38,7 +38,7 @@ CREATE TABLE inserted_links (
     namespace TEXT COLLATE "C" NOT NULL DEFAULT current_setting('priming.namespace', true),
     UNIQUE (from_type, from_id, to_type, to_id, relation)
 );
-CREATE TABLE graph_links (PRIMARY KEY (namespace, from_id, to_id, relation)) INHERITS (inserted_links);
+CREATE TABLE IF NOT EXISTS graph_links (PRIMARY KEY (namespace, from_id, to_id, relation)) INHERITS (inserted_links);
 CREATE INDEX graph_links_by_target ON graph_links (namespace, to_id);
 ALTER TABLE inserted_links ENABLE ROW LEVEL SECURITY;
 ALTER TABLE inserted_links FORCE ROW LEVEL SECURITY;
