@@ -91,6 +91,29 @@ def test_a_list_that_is_cut_names_the_call_that_goes_on(service: LocalService) -
     assert len(keys) == len({*keys}) == 120
 
 
+def test_a_list_as_long_as_its_limit_says_that_there_may_be_more() -> None:
+    things = [{"key": f"k{n}", "content": "x"} for n in range(5)]
+    assert readable(named("list"), things, limit=5).endswith("… there may be more: call list with after = k4")
+    assert "more" not in readable(named("list"), things, limit=6)
+    assert readable(named("fading"), things, limit=5).endswith("call fading with a higher limit")
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+def test_the_log_goes_on_at_a_time_that_leaves_nothing_out(at_once: int) -> None:
+    log = [{"at": f"T{900 - n // at_once}", "id": f"{n} {'x' * 150}"} for n in range(120)]
+    rest, told = log, list[str]()
+    while True:
+        text = readable(named("log"), rest)
+        told += re.findall(r'id "(\d+)', text)
+        until = re.search(r"call log with until = (\S+)$", text)
+        if until is None:
+            break
+        rest = [each for each in rest if each["at"] < until[1]]
+    assert told == [str(n) for n in range(120)]
+    of_one_time = [{**each, "at": "T"} for each in log]
+    assert readable(named("log"), of_one_time).endswith("call log with explain = true for all of it, as data")
+
+
 def test_what_is_cut_of_one_long_text_is_counted_with_the_command_that_prints_it(
     service: LocalService,
 ) -> None:
@@ -98,7 +121,9 @@ def test_what_is_cut_of_one_long_text_is_counted_with_the_command_that_prints_it
     text = readable(named("get"), service.call("default", "get", {"key": "long"}))
     assert len(text) <= BUDGET
     assert text.splitlines()[0] == "key: long"
-    assert re.search(r"… [\d,]+ characters more: call get with explain = true for all of it, as data$", text)
+    assert re.search(
+        r"… [\d,]+ characters in all: call get with explain = true for all of it, as data$", text
+    )
 
 
 def test_a_hostile_text_stays_a_quotation(service: LocalService) -> None:

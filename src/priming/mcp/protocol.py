@@ -3,8 +3,7 @@
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
 as lines within a budget. Beside it is structured content where it says no more, or where ``explain`` asks for all of
 an answer as data. Only the answer of ``operation`` has rows of the log. Clients greet with ``initialize``, or state
-the version with each request, as from 2026-07-28 on; both are answered message by message. The library ``mcp`` is the
-oracle of the tests.
+the version with each request, as from 2026-07-28 on. The library ``mcp`` is the oracle of the tests.
 """
 
 from __future__ import annotations
@@ -253,10 +252,11 @@ class _Call:
             return self._packed(op, request)
         explain, request = _explaining(request)
         if not replies.is_short(op):
-            answer = visible_value(replies.without_rows(op, self._call(op.name, request)))
-            reason = self._reason(op, answer)
-            structured = answer if is_object(op) else replies.wrapped(answer, reason)
-            return _tool_result(reason or replies.shown(op, answer), structured if explain else None)
+            answer = replies.without_rows(op, self._call(op.name, request))
+            reason, limit = self._reason(op, answer), replies.limit_of(op, request)
+            text = visible(reason) if reason else replies.shown(op, answer, limit)
+            whole = answer if is_object(op) else replies.wrapped(answer, reason)
+            return _tool_result(text, visible_value(whole) if explain else None)
         operation_id = uuid7(datetime.now(UTC))
         answer, logged = self._call(op.name, request, operation_id), None
         if op.answers != "Operation":

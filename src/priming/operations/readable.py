@@ -12,8 +12,6 @@ from priming.verbs.op import Op, declaration
 BUDGET = 6_000
 """Most characters of an answer."""
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00:00|Z)")
-_LEFT = 200
-"""Characters that the line on what is left may take."""
 _FIRST = ("key", "kind", "status", "name", "at")
 """What a line about a thing begins with."""
 _TEXTS = ("content", "gist", "text", "message", "reason", "detail")
@@ -24,8 +22,10 @@ _INTERNAL = ("namespace", "changes", "digest")
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
-def readable(op: Op, answer: Any, budget: int = BUDGET) -> str:
+def readable(op: Op, answer: Any, budget: int = BUDGET, limit: int | None = None) -> str:
     """Return an answer as lines: one for each thing or field; those beyond the budget are counted.
+
+    A list as long as its ``limit`` may go on.
 
     >>> from priming.verbs.rows import named
     >>> versions = [{"version": n, "trust": "user", "content": text} for n, text in ((1, "Two."), (2, "Three."))]
@@ -35,37 +35,43 @@ def readable(op: Op, answer: Any, budget: int = BUDGET) -> str:
     - version 2: "Three."
     """
     lines = list(_lines(_pruned(answer)))
-    if len(whole := "\n".join(lines)) <= budget:
-        return whole or "nothing"
-    room, shown = budget - _LEFT, list[str]()
-    for line in lines:
-        if len(line) >= room:
-            break
-        room -= len(line) + 1
-        shown.append(line)
-    cut = lines[len(shown)]
-    things = sum(line.startswith("- ") for line in shown)
-    if isinstance(answer, list) and things > 1 and not cut.startswith("- "):
-        del shown[max(place for place, line in enumerate(shown) if line.startswith("- ")) :]  # told in part
-        things -= 1
-    elif not (cut.startswith("- ") and things) and room > _LEFT:
-        shown.append(f"{cut[:room]} …")
-    last = answer[max(things, 1) - 1] if isinstance(answer, list) else None
-    more = len(answer) - max(things, 1) if isinstance(answer, list) else 0
-    missing = f"{len(whole) - len(chr(10).join(shown)):,} characters more"
-    left = (
-        missing if not more else f"{more:,} more" if things else f"{missing}, {more:,} more things among them"
-    )
-    return "\n".join([*shown, f"… {left}: {_rest(op, last)}"])
+    whole = "\n".join(lines) or "nothing"
+    things = answer if isinstance(answer, list) else []
+    is_cut = bool(things) and limit is not None and len(things) >= limit
+    if len(whole) <= budget and not is_cut:
+        return whole
+    starts = [place for place, line in enumerate(lines) if line.startswith("- ")] if things else []
+    shown = len(things)
+    while shown > 0:
+        # What is as old as the last that is told would be left out by the call that goes on before that time.
+        text = "\n".join(lines[: [*starts, len(lines)][shown]])
+        rest = _rest(op, things[shown - 1], things[shown] if shown < len(things) else None)
+        left = f"{len(things) - shown:,} more" if shown < len(things) else "there may be more"
+        if (
+            rest
+            and len(text := f"{text}\n… {left}{' or others' * (is_cut and shown < len(things))}: {rest}")
+            <= budget
+        ):
+            return text
+        shown -= 1
+    tail = f" …\n… {len(whole):,} characters in all: {_whole(op)}"
+    return whole[: budget - len(tail)] + tail
 
 
-def _rest(op: Op, last: Any) -> str:
-    """How to get what is left."""
+def _rest(op: Op, last: Any, following: Any) -> str:
+    """How to get what is left after the last thing that is told; empty where nothing but the whole would have it."""
     arguments = declaration(op.method).arguments
     if isinstance(last, Mapping) and "after" in arguments and "key" in last:
         return f"call {op.name} with after = {label(last['key'])}"
     if isinstance(last, Mapping) and "until" in arguments and "at" in last:
-        return f"call {op.name} with until = {last['at']}"
+        is_same = isinstance(following, Mapping) and following.get("at") == last["at"]
+        return "" if is_same else f"call {op.name} with until = {last['at']}"
+    return f"call {op.name} with a higher limit" if following is None else _whole(op)
+
+
+def _whole(op: Op) -> str:
+    """How to get less, or all."""
+    arguments = declaration(op.method).arguments
     narrower = [
         name
         for name in ("key", "keys", "kinds", "relation", "limit", "below")

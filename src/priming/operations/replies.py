@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from priming.config.words import CONFLICTS
-from priming.operations.readable import readable
+from priming.operations.readable import BUDGET, readable
 from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
 from priming.verbs.op import Op
 
@@ -46,6 +46,8 @@ def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any]
     elif operation is not None:
         fields["operation"] = operation["id"]
     own_id = None if operation is None else f"operation: {operation['id']}"
+    while sum(map(len, lines)) + len(lines) > BUDGET - _LONGEST:
+        lines[-2:] = ["and more"]
     return fields, "\n".join(line for line in (*(lines or ["nothing moved"]), own_id) if line)
 
 
@@ -250,12 +252,12 @@ def lean(schema: Any) -> Any:
 _BY_NAME = ("properties", "$defs")
 
 
-def shown(op: Op, answer: Any) -> str:
-    """An answer as a model reads it."""
+def shown(op: Op, answer: Any, limit: int | None = None) -> str:
+    """An answer as a model reads it; ``limit`` is that of a list."""
     if op.answers == "Proposal":
         return "\n".join(_night_lines(answer))
     if op.name not in ("recall", "active"):
-        return readable(op, answer)
+        return readable(op, answer, limit=limit)
     notice = answer["notice"] or ""
     parts = [answer["text"] or answer["reason"] or notice or "nothing"]
     if answer["hits"] and answer["recorded"]:
@@ -265,6 +267,15 @@ def shown(op: Op, answer: Any) -> str:
     if answer["degraded"]:
         parts.append(f"degraded: {', '.join(answer['degraded'])}")
     return "\n".join(parts)
+
+
+def limit_of(op: Op, request: Fields) -> int | None:
+    """The most things that an answer to a request may have; None without a limit."""
+    argument = op.declared.arguments.get("limit")
+    names = (name for name in request if op.other_names.get(name, name) == "limit")
+    limit = next((request[name] for name in names), None)
+    value = argument.default if argument is not None and limit is None else limit
+    return value if isinstance(value, int) else None
 
 
 def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
