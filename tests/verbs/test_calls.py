@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import priming
-from priming import HashedEmbedder, Hit, Memory, ParamError, Recall
+from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, Recall
 from priming.operations.service import LocalService
 
 
@@ -141,3 +141,37 @@ def test_a_command_is_answered_with_the_right_names(typed: tuple[str, ...], answ
 
 def test_the_names_of_results_are_the_packages_own() -> None:
     assert {"Hit", "Link", "MemoryRecord", "Operation", "Recall", "Remembered"} <= {*priming.__all__}
+
+
+def test_a_hit_is_no_text_and_no_new_key(memory: Memory) -> None:
+    (hit, *_) = memory.recall("what colour is the tap in the kitchen")
+    before = memory.log()
+    for call in (
+        lambda: memory.remember(hit),
+        lambda: memory.supersede("door", hit),
+        lambda: memory.learn(hit),
+        lambda: memory.recall(hit),
+        lambda: memory.purge(subject=hit),
+    ):
+        with pytest.raises(ParamError):
+            call()
+    assert memory.log() == before
+
+
+def test_a_record_of_another_memory_is_none_of_this_one(memory: Memory) -> None:
+    with Memory.open("sqlite://", embedder=HashedEmbedder()) as other:
+        other.remember("The tap in the bath is silver.", key="tap")
+        with pytest.raises(NotFound):
+            memory.forget(other.get("tap"))
+    assert memory.get("tap").status == "active"
+
+
+def test_lists_take_a_recall_a_listing_and_one_hit(memory: Memory) -> None:
+    answer = memory.recall("what colour is the tap in the kitchen")
+    for used in (answer, answer[0], memory.list(), {"tap"}, (answer[0], "door")):
+        assert memory.feedback(used=used).kind == "feedback"
+
+
+def test_a_run_is_taken_where_its_id_is(memory: Memory) -> None:
+    run = memory.run_start(session="monday")
+    assert memory.run_end(run).id == run.id

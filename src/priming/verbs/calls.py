@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
 from priming.errors import ParamError
 from priming.verbs.op import MEANINGS, Op
 
-_RESULTS = ("priming.types", "priming.results", "priming.rules.results")
+_RESULTS = ("priming.types", "priming.results", "priming.rules.results", "priming.learning.run_actions")
 """Where the types are of what verbs answer."""
-_NAMES: Mapping[str, tuple[str, ...]] = {
+_KEYS = ("key", "target", "by", "into", "after")
+_LISTS = ("keys", "used", "not_relevant", "not_useful", "confirmed", "overridden", "include")
+"""Arguments that are keys or ids of memories, and lists of such."""
+_IDS: Mapping[str, tuple[str, ...]] = {
     "recall_id": ("recall_id",),
     "operation_id": ("operation", "id"),
     "run_id": ("id",),
 }
-"""The fields that name a result, by the argument that it is passed for; for any other, its key."""
+"""Arguments that are ids of other things, and the fields of results that have them."""
+_NEW = ("remember", "remember_many", "learn")
+"""Verbs whose key is that of what they make."""
 
 
 def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,7 +47,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(memory: Any, *values: Any, **arguments: Any) -> Any:
         if len(values) > len(names):
             extra = values[len(names)]
-            place = f"takes {', '.join(names) or 'nothing'} by position: name the others, as in {op.name}(…, limit=…)"
+            place = f"takes {', '.join(names) or 'nothing'} by position: name the other arguments"
             raise ParamError(f"argument {len(names) + 1}", extra, f"{op.name} {place}")
         if not is_open and not own.issuperset(arguments):
             raise ParamError.of(
@@ -59,19 +64,31 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                 )
         return function(
             memory,
-            *(_named(name, value) for name, value in zip(names, values, strict=False)),
-            **{name: _named(name, value) for name, value in arguments.items()},
+            *(_named(op, name, value) for name, value in zip(names, values, strict=False)),
+            **{name: _named(op, name, value) for name, value in arguments.items()},
         )
 
     return call
 
 
-def _named(argument: str, value: Any) -> Any:
-    """A value, or the key or id by which a result is named."""
-    if type(value) in (list, tuple):
-        named = [_named(argument, each) for each in value]
-        return value if all(new is old for new, old in zip(named, value, strict=True)) else named
-    if type(value).__module__ not in _RESULTS:
+def _named(op: Op, argument: str, value: Any) -> Any:
+    """A value, or the id of a result where an id is wanted; the id, as another memory may have its key."""
+    if argument in _IDS:
+        return _id_of(value, _IDS[argument])
+    if op.name in _NEW:
         return value
-    fields = _NAMES.get(argument, ("key",))
+    if argument in _KEYS or (argument == "source" and "target" in op.declared.arguments):
+        return _id_of(value)
+    if argument not in _LISTS or isinstance(value, (str, bytes)):
+        return value
+    if type(value).__module__ in _RESULTS and not isinstance(value, Iterable):
+        return [_id_of(value)]
+    return [_id_of(each) for each in value] if isinstance(value, Iterable) else value
+
+
+def _id_of(value: Any, fields: tuple[str, ...] = ("id",)) -> Any:
+    """The id of a result of a verb; any other value as it is."""
+    if not any(kind.__module__ in _RESULTS for kind in type(value).__mro__):
+        return value
+    value = getattr(value, "memory", value)
     return next((name for field in fields if isinstance(name := getattr(value, field, None), str)), value)
