@@ -11,15 +11,18 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from glob import glob
+from hashlib import blake2b, file_digest
+from itertools import islice
 from pathlib import Path
 
 from priming.errors import ParamError
 from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
 from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_path
-from priming_loop.gates.shell import UNKNOWN, NotPlain, read_commands
+from priming_loop.gates.shell import UNKNOWN, Command, NotPlain, read_commands
 from priming_loop.session import TaskPlan
 
-_DEPTH, _LONGEST, _MOST_FOLDERS, _SHOWN = 6, 4_096, 8, 120
+_DEPTH, _LONGEST, _MOST_FOLDERS, _SHOWN, _MOST_MATCHES = 6, 4_096, 8, 120, 1_000
 _SHELL = r"(?:(?:/usr)?/bin/)?(?:ba|da)?sh"
 _SHELL_SCRIPT = re.compile(rf"#! ?(?:/usr/bin/env )?{_SHELL}(?: -[eux]+)?\n")
 _SYSTEM = re.compile(r"(?:/usr)?/bin/")
@@ -59,9 +62,12 @@ def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
             result.append(f"it concerns {path}, which is outside the folder")
         elif any(fits(name, PRECIOUS) for name in (path, place)):
             result.append(f"it is about {path}" + ("" if path.endswith(place) else f", which is {place}"))
-    doubts = "" if plan.verify is None else "; ".join(_Script([Path(folder)]).doubts(plan.verify))
+    script = _Script([Path(folder)])
+    doubts = "" if plan.verify is None else "; ".join(script.doubts(plan.verify))
     if doubts:
         details = "" if doubts == f"runs {plan.verify!r}" else f" (it {doubts})"
+        if script.texts:  # a yes is to scripts as they are now
+            details += f" ({blake2b(repr(script.texts).encode(), digest_size=4).hexdigest()})"
         result.append(f"its command is not known to be harmless: {plan.verify}{details}")
     return tuple(result)
 
@@ -69,8 +75,12 @@ def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
 class _Script:
     """What commands would run. ``folders`` are all in which they may: a ``cd`` may fail, or be that of a subshell."""
 
-    def __init__(self, folders: Sequence[Path], depth: int = 0) -> None:
+    def __init__(self, folders: Sequence[Path], texts: list[str] | None = None, depth: int = 0) -> None:
         self.folders, self.depth = list(folders), depth
+        self.texts = [] if texts is None else texts
+        """The scripts of the folder that it runs."""
+        self.is_open = False
+        """Whether its own variables may hold anything."""
 
     def doubts(self, text: str) -> Iterator[str]:
         """Say what of a script is not known to be harmless."""
@@ -82,6 +92,7 @@ class _Script:
         except NotPlain as error:
             yield str(error)
             return
+        self.is_open = any(map(_sets_what_is_unknown, commands))
         for command in commands:
             for each in command.sets:
                 if not self._may_set(each, is_alone=not command.words):
@@ -93,7 +104,8 @@ class _Script:
         name, _, value = text.partition("=")
         if name == "PYTHONPATH":
             return all(map(self._is_inside, value.split(":")))
-        return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and not self._is_secret(value))
+        plain = not (value.startswith("-") or set("[`$") & set(value) or self._is_secret(value))
+        return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and plain)
 
     def _command(self, words: list[str]) -> Iterator[str]:
         if self._is_harmless(words):
@@ -102,7 +114,7 @@ class _Script:
         if script is None:
             yield f"runs {_shown(words)}"
             return
-        inner = _Script(self.folders, self.depth + 1).doubts(script)
+        inner = _Script(self.folders, self.texts, self.depth + 1).doubts(script)
         yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner)
 
     def _script(self, words: Sequence[str]) -> str | None:
@@ -114,7 +126,10 @@ class _Script:
         path = rest[0] if is_shell and rest else first
         if not (is_shell or "/" in path) or not self._is_inside(path):
             return None
-        texts = [_read(folder / path) for folder in self.folders if (folder / path).is_file()]
+        files = [folder / path for folder in self.folders if (folder / path).is_file()]
+        texts = [_read(file) for file in files]
+        if is_shell or any(text is None or _SHELL_SCRIPT.match(text) for text in texts):
+            self.texts += [text or _digest(file) for file, text in zip(files, texts, strict=True)]
         if not texts or not all(text and (is_shell or _SHELL_SCRIPT.match(text)) for text in texts):
             return None
         return "\n".join(map(str, texts))
@@ -150,7 +165,7 @@ class _Script:
             is_pair = f"{word}={value}" in rule.words
             return is_pair or (rule.names(word) and self._is_inside(word.partition("=")[2]))
         if rule.kind == "data":
-            return "`" not in word and "$(" not in word
+            return "`" not in word and "$(" not in word and not (self.is_open and UNKNOWN in word)
         if rule.kind == "targets":
             return bool(TARGET.fullmatch(word) or _COUNT.fullmatch(word))
         return self._is_inside(word)
@@ -188,11 +203,22 @@ class _Script:
         path = word.rpartition("=")[2] if word.startswith("-") else word
         if path == "/" or fits(path, SECRET):
             return path != "/"
+        if set("*?[") & set(path):
+            matches = (
+                match for folder in self.folders for match in glob(path, root_dir=folder, include_hidden=True)
+            )
+            return any(match != path and self._is_secret(match) for match in islice(matches, _MOST_MATCHES))
         for folder in self.folders:
             place = place_of(path, folder)
             if fits(place or "", SECRET) or (place is None and _exists(folder, path)):
                 return True
         return False
+
+
+def _sets_what_is_unknown(command: Command) -> bool:
+    """Whether a variable of the shell gets what only the run would show."""
+    sets = command.sets if not command.words else command.words[2:] if command.words[0] == "for" else []
+    return any(UNKNOWN in each for each in sets)
 
 
 def _is_local(name: str) -> bool:
@@ -209,6 +235,15 @@ def _exists(folder: Path, path: str) -> bool:
         return (folder / Path(path).expanduser()).exists()
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def _digest(path: Path) -> str:
+    """What tells a file from another that is not read."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, blake2b).hexdigest()
+    except OSError:
+        return ""
 
 
 def _read(path: Path) -> str | None:

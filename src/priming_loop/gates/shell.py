@@ -107,14 +107,16 @@ class _Reader:
         while words and _ASSIGNS.match(words[0][1]):
             sets.append(words[0][0])
             words = words[1:]
-        self.commands.append(Command([word for word, _ in words] + inputs * bool(words), sets))
+        if inputs and not words:
+            raise NotPlain(f"reads {inputs[0].replace(UNKNOWN, '…')} into several commands")
+        self.commands.append(Command([word for word, _ in words] + inputs, sets))
 
     def _redirected(self, operator: str) -> list[str]:
         """Read the target of a redirection, and return it if it is an input."""
         target = self._word()
         if operator == "<":
             return [target]
-        if not (target.isdigit() or target == "-" if operator.endswith("&") else _NOWHERE.fullmatch(target)):
+        if not (re.fullmatch("[0-9]+|-", target) if operator.endswith("&") else _NOWHERE.fullmatch(target)):
             raise NotPlain(f"writes {target.replace(UNKNOWN, '…')}")
         return []
 
@@ -122,13 +124,14 @@ class _Reader:
         """Read one word, whose unknown parts may be several words, or none."""
         text = ""
         while self.at < len(self.text) and (char := self.text[self.at]) not in _ENDS:
+            self._refuse_joint()
             if char == "'":
                 text += self._until("'")
             elif char == '"':
                 self.at += 1
                 text += self._quoted()
             elif char == "\\":
-                text += self.text[self.at + 1 : self.at + 2].replace("\n", "")
+                text += self.text[self.at + 1 : self.at + 2]
                 self.at += 2
             elif char in "$`":
                 text += self._expansion()
@@ -144,11 +147,12 @@ class _Reader:
         text = ""
         while self.at < len(self.text):
             char = self.text[self.at]
+            self._refuse_joint()
             if char == '"':
                 self.at += 1
                 return text
-            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
-                text += self.text[self.at + 1].replace("\n", "")
+            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\"):
+                text += self.text[self.at + 1]
                 self.at += 2
             elif char in "$`":
                 text += self._expansion()
@@ -156,6 +160,11 @@ class _Reader:
                 text += char
                 self.at += 1
         raise NotPlain("has an open quote")
+
+    def _refuse_joint(self) -> None:
+        """Refuse a line that goes on within a word: the shell joins the two before it reads what they make."""
+        if self.text.startswith("\\\n", self.at):
+            raise NotPlain("has a word on two lines")
 
     def _until(self, end: str) -> str:
         start = self.at + 1
@@ -171,7 +180,7 @@ class _Reader:
             self.at = variable.end()
             return UNKNOWN
         after = self.text[self.at + 1 : self.at + 2]
-        if self.text[self.at] == "`" or after in ("{", "'", '"') or self.text.startswith("$((", self.at):
+        if self.text[self.at] == "`" or after in ("{", "'", '"', "[") or self.text.startswith("$((", self.at):
             raise NotPlain(f"has a {self.text[self.at : self.at + 2]!r}")
         self.at += 1
         if after != "(":

@@ -38,6 +38,14 @@ bin/rspec
 ./ls
 : > app.py
 cat <<< x | sh
+(cat) < .env
+while cat; do exit; done < .env
+cat .e*
+head .e[n]v
+o=-v; y='a[$(rm x)]'; test $o "$y"
+y='a[$(rm x)]'; echo $[y]
+o=$(echo -v); test $o "$y"
+echo x >&²
 cat app.py | tee out.py
 (cd sub); pytest ../x
 cd - && pytest
@@ -95,12 +103,22 @@ grep -rn '^/api/v1' src
 [ -f app.py ] && [ "$(wc -l < app.py)" -ge 1 ]
 if test -e app.py; then echo yes; else exit 1; fi
 for file in src/*.py; do test -e $file || exit 1; done
-n=$(grep -c x app.py); test $n -gt 0 # enough
+n=$(grep -c x app.py); test -e app.py # enough
 set -euo pipefail; cd sub && ls -la
 find . -name '*.py' -not -path './.venv/*' | xargs grep -l TODO
 cut -d, -f1 data.csv | sort | uniq -c | head -3
 ./good.sh && sh good.sh && bash -c 'cd src && pytest -q'
 """
+
+
+JOINED = (
+    "sh <<EOF\nrm x\nEOF",
+    "r\\\nm x",
+    'echo "$\\\n(rm x)"',
+    "echo $\\\n(rm x)",
+    "cat <\\\n<ls\n$(rm x)\nls",
+)
+"""Commands of several lines, which the shell joins before it reads them."""
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +130,7 @@ def folder(tmp_path_factory):
     for name, text in (("bad.sh", "#!/bin/sh\nrm -rf x\n"), ("good.sh", "#!/bin/sh\ntest -e app.py\n")):
         (folder / name).write_text(text)
     (folder / "app.py").write_text("x = 1\n")
+    (folder / ".env").write_text("TOKEN=1\n")
     (folder / "ls").write_text("#!/usr/bin/env python3\n")
     for name in ("link-to-rm", "bin/rspec", ".venv/bin/jest"):
         (folder / name).symlink_to("/bin/rm")
@@ -121,7 +140,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("command", [*ASKED.strip().splitlines(), "sh <<EOF\nrm x\nEOF", "r\\\nm x"])
+@pytest.mark.parametrize("command", [*ASKED.strip().splitlines(), *JOINED])
 def test_what_is_not_known_to_be_harmless_is_asked_however_it_is_written(folder, command):
     (question,) = questions(TaskPlan("Check it", verify=command), folder)
     assert question.startswith(f"its command is not known to be harmless: {command}")
@@ -154,3 +173,15 @@ def test_what_is_read_is_what_stands_there_now(folder):
     before = questions(plan, folder)
     (folder / "later.sh").write_text("make deploy\nrm -rf .\n")
     assert before != questions(plan, folder) != ()
+
+
+def test_a_yes_to_a_script_is_to_what_it_runs_now(tmp_path):
+    (tmp_path / "check.sh").write_text("echo start > out.txt\n")
+    before = questions(TaskPlan("Check.", verify="sh check.sh"), tmp_path)
+    assert questions(TaskPlan("Check.", verify="sh check.sh"), tmp_path) == before != ()
+    (tmp_path / "check.sh").write_text("echo start > out.txt; rm -f precious\n")
+    after = questions(TaskPlan("Check.", verify="sh check.sh"), tmp_path)
+    (tmp_path / "check.sh").write_text("#" * 5_000 + "\nrm -f precious\n")
+    longer = questions(TaskPlan("Check.", verify="sh check.sh"), tmp_path)
+    (tmp_path / "check.sh").write_text("#" * 5_000 + "\nrm -f other\n")
+    assert len({before, after, longer, questions(TaskPlan("Check.", verify="sh check.sh"), tmp_path)}) == 4
