@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from pgvector.psycopg import register_vector
 from tests.storage.making import NOW
 
-from priming import FixedClock, HashedEmbedder, Memory
+from priming import FixedClock, HashedEmbedder, Memory, profiles
 from priming.config.words import sign_of_name
 from priming.maintenance.generations import change_embedder
+from priming_server.postgres.schema import migrations
+from priming_server.postgres.store import PostgresStore
 
-from .server import clear
+from .server import clear, empty
 
 pytestmark = pytest.mark.slow
 EMBEDDER = HashedEmbedder(64)
@@ -339,3 +341,28 @@ def test_the_search_reads_an_index_of_the_vectors_of_its_namespace(memory, sql):
     assert [name for name, _ in result] == [
         hit.memory.id for hit in memory.recall("disk of worker-3", limit=10).hits
     ]
+
+
+def test_a_store_of_the_release_before_gets_the_links_that_it_has(postgres):
+    before = tuple(step for step in migrations() if step.number < 14)
+    empty(postgres, "before")
+    try:
+        with Memory(
+            PostgresStore(f"{postgres}", schema="before", steps=before),
+            "default",
+            EMBEDDER,
+            FixedClock(NOW),
+            profiles.get("ethos"),
+            profiles.ALL,
+        ) as memory:
+            first, second = (memory.remember(text) for text in ("The disk is full.", "The export failed."))
+            memory.link(first, second, "causes", 0.6)
+        for _ in range(2):
+            with Memory.open(f"{postgres}&schema=before", embedder=EMBEDDER) as memory:
+                assert [link.weight for link in memory.links(first) if link.relation == "causes"] == [0.6]
+        with psycopg.connect(postgres) as connection:
+            connection.execute("SET search_path = before, public; SET priming.namespace = 'default'")
+            rows = connection.execute("SELECT from_id, to_id, weight FROM memory_graph_links").fetchall()
+            assert (first.id, second.id, 0.6) in rows
+    finally:
+        empty(postgres, "before")

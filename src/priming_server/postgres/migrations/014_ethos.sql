@@ -84,8 +84,6 @@ BEGIN
     RAISE EXCEPTION 'links are not changed here'
         USING HINT = 'insert into memory_graph_links; priming undo takes back the operation that made a link';
 END $$;
-CREATE TRIGGER refused BEFORE INSERT OR UPDATE OR DELETE ON graph_links
-    FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_graph_link();
 
 CREATE FUNCTION add_graph_link() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -181,7 +179,8 @@ LANGUAGE sql STABLE AS $$
         LEFT JOIN relations r ON r.namespace = current_setting('priming.namespace', true) AND r.relation = t.relation
     ), strongest AS (
         SELECT t.*, s.takes FROM touching t JOIN signs s USING (relation)
-        ORDER BY t.weight DESC, least(t.source, t.target), greatest(t.source, t.target), t.relation LIMIT most
+        ORDER BY t.weight DESC, least(t.source, t.target), greatest(t.source, t.target), t.relation, t.source
+            LIMIT most
     )
     SELECT s.source, s.target, s.weight, s.takes, true, NOT s.takes OR s.relation = ANY (@suppressing@) FROM strongest s
     UNION ALL
@@ -296,3 +295,7 @@ END $$;
 INSERT INTO graph_links SELECT g.* FROM batch b
     JOIN links l ON (l.namespace, l.source, l.relation, l.target) = (b.namespace, b.source, b.relation, b.target)
     CROSS JOIN graph_link(l) g ON CONFLICT DO NOTHING;
+
+-- step: short
+CREATE TRIGGER refused BEFORE INSERT OR UPDATE OR DELETE ON graph_links
+    FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_graph_link();
