@@ -101,15 +101,15 @@ def test_a_list_as_long_as_its_limit_says_that_there_may_be_more() -> None:
 @pytest.mark.parametrize("at_once", [1, 7])
 def test_the_log_goes_on_at_a_time_that_leaves_nothing_out(at_once: int) -> None:
     log = [{"at": f"T{900 - n // at_once}", "id": f"{n} {'x' * 150}"} for n in range(120)]
-    rest, told = log, list[str]()
+    rest, seen = log, list[str]()
     while True:
         text = readable(named("log"), rest)
-        told += re.findall(r'id "(\d+)', text)
+        seen += re.findall(r'id "(\d+)', text)
         until = re.search(r"call log with until = (\S+)$", text)
         if until is None:
             break
         rest = [each for each in rest if each["at"] < until[1]]
-    assert told == [str(n) for n in range(120)]
+    assert seen == [str(n) for n in range(120)]
     of_one_time = [{**each, "at": "T"} for each in log]
     assert readable(named("log"), of_one_time).endswith("call log with explain = true for all of it, as data")
 

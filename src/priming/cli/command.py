@@ -11,6 +11,7 @@ import inspect
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -344,22 +345,29 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return message
-    return f"{message}{_meant(error, message, context)} (see {context.command_path} --help)"
+    near = _meant(error, message, context)
+    if near:  # more than what is near by its letters
+        message = re.sub(r"(No such command '[^']+'\.) Did you mean .*", r"\1", message)
+    return f"{message}{near} (see {context.command_path} --help)"
 
 
 def _meant(error: Any, message: str, context: Any) -> str:
     """What another word for a command or an option may mean."""
-    from priming.verbs.op import SCOPES
+    from priming.verbs.op import OTHER_VERBS, SCOPES
     from priming.verbs.rows import find, meant
 
     option, op = getattr(error, "option_name", None), find((context.info_name or "").replace("-", "_"))
     name = option.lstrip("-").replace("-", "_") if option else ""
     own = "namespace" if name in SCOPES else op.other_names.get(name) if op else None
-    if own is not None:
+    options = [each for parameter in context.command.params for each in parameter.opts]
+    if own is not None and (f"--{own}" in options or own == "namespace"):
         return f": did you mean --{own.replace('_', '-')}?"
-    word = message.removeprefix("No such command '").removesuffix("'.")
-    near = meant(word.replace("-", "_")) if word != message and "'" not in word else None
-    return f" Did you mean '{near.replace('_', '-')}'?" if near else ""
+    word = re.match("No such command '([^']+)'", message)
+    verb = meant(word[1].replace("-", "_")) if word else None
+    commands = context.command.list_commands(context) if verb else ()
+    words = (verb, *OTHER_VERBS.get(verb, "").split()) if verb else ()
+    command = next((each for name in words if (each := name.replace("_", "-")) in commands), None)
+    return f" Did you mean '{command}'?" if command else ""
 
 
 def prepare_streams() -> None:

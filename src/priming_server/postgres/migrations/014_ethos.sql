@@ -222,6 +222,9 @@ BEGIN
             weight_structural, anchor_top_k_episodes, anchor_top_k_facts, most_links) > 0 THEN
         RAISE EXCEPTION 'every argument of ethos_search must be given, and query be the vector of the cue';
     END IF;
+    IF vector_norm(query) = 0 THEN
+        RAISE EXCEPTION 'query is 0 throughout: it must be the vector of a cue';
+    END IF;
     IF least(top, iterations, anchor_top_k_episodes, anchor_top_k_facts, most_links) < 0
             OR greatest(top, anchor_top_k_episodes, anchor_top_k_facts) > 10000 OR iterations > 10 THEN
         RAISE EXCEPTION 'top and the anchors must be from 0 to 10000, iterations from 0 to 10, most_links 0 or more';
