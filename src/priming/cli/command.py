@@ -11,7 +11,6 @@ import inspect
 import io
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -347,7 +346,7 @@ def _usage(error: Any) -> str:
         return message
     near = _meant(error, message, context)
     if near:  # more than what is near by its letters
-        message = re.sub(r"(No such command '[^']+'\.) Did you mean .*", r"\1", message)
+        message = message.partition(" Did you mean ")[0]
     return f"{message}{near} (see {context.command_path} --help)"
 
 
@@ -362,8 +361,9 @@ def _meant(error: Any, message: str, context: Any) -> str:
     options = [each for parameter in context.command.params for each in parameter.opts]
     if own is not None and (f"--{own}" in options or own == "namespace"):
         return f": did you mean --{own.replace('_', '-')}?"
-    word = re.match("No such command '([^']+)'", message)
-    verb = meant(word[1].replace("-", "_")) if word else None
+    before, _, rest = message.partition("'")
+    word = rest.partition("'")[0] if before == "No such command " else ""
+    verb = meant(word.replace("-", "_")) if word else None
     commands = context.command.list_commands(context) if verb else ()
     words = (verb, *OTHER_VERBS.get(verb, "").split()) if verb else ()
     command = next((each for name in words if (each := name.replace("_", "-")) in commands), None)
