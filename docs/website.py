@@ -33,7 +33,9 @@ _TREES = {
             f"docs/{name}"
             for name in ("verbs/README", "command-line", "importers", "filters", "files", "configuration")
         ],
-        "Agents": [f"docs/{name}" for name in ("hooks", "mcp", "plugin", "loop", "agents")],
+        "Agents": [
+            f"docs/{name}" for name in ("hooks", "mcp", "plugin", "loop", "agents", "chat", "tested-clients")
+        ],
         "Operate": [
             f"docs/{name}"
             for name in ("http", "socket", "security", "scaling", "postgresql", "moving", "fleet")

@@ -8,9 +8,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,13 @@ from work import Step
 from priming import FixedClock, Memory
 from priming.config import settings
 from priming.operations.service import LocalService
+from priming.recall.traces import PENDING
+from priming.recall.traces import record as record_trace
+from priming.storage.protocol import Trace
 from priming_agents.agents import Event
-from priming_agents.events import HookCall, handle
+from priming_agents.events import HookCall, handle, record
 from priming_agents.session import locked_session
+from priming_agents.stores import new_call
 
 NAMESPACE = "default"
 PROFILE = "floop"
@@ -48,6 +52,10 @@ class Desk:
     learning: bool
     answers: list[Mapping[str, Any]] = field(default_factory=list)
     """The answers of ``active`` to the present hook."""
+    call_id: str = ""
+    """The id of the present hook."""
+    pending: dict[str, Trace] = field(default_factory=dict)
+    """The recalls of the present hook, until it is recorded what it told of them."""
 
     @property
     def database(self) -> Path:
@@ -58,10 +66,22 @@ class Desk:
         """Carry out an operation for a hook."""
         if writes and operation in VERDICTS and not self.learning:
             return None
-        answer = self.service.call(NAMESPACE, operation, request)
+        waiting = PENDING.set(self.pending)
+        try:
+            answer = self.service.call(NAMESPACE, operation, request)
+        finally:
+            PENDING.reset(waiting)
         if operation == "active":
             self.answers.append(answer)
         return answer
+
+    def record_shown(self, recall_id: str, shown: Collection[str]) -> None:
+        """Record a recall with those of its hits that were told."""
+        trace = self.pending.pop(recall_id, None)
+        hits = () if trace is None else tuple(hit for hit in trace.hits if hit[0] in shown)
+        if trace is not None and hits:
+            with self.memory() as memory:
+                record_trace(memory, replace(trace, at=memory.now(), hits=hits))
 
     @contextmanager
     def memory(self) -> Iterator[Memory]:
@@ -84,7 +104,10 @@ class Desk:
         self.answers.clear()
         began = time.perf_counter()
         with locked_session(self.database, session) as state:
-            text = handle(name, HookCall(event, state, self.folder, self.folder, [self]))
+            self.call_id = new_call()
+            call = HookCall(event, "claude-code", state, self.folder, self.folder, [self])
+            text = handle(name, call)
+            record(call)
         return text, time.perf_counter() - began
 
 

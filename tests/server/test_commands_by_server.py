@@ -81,7 +81,7 @@ SCRIPT = [
 MASKS = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?", "TIME"),
-    (r'\d+(\.\d+)? ms:.*|"seconds": [\d.]+', "TIMINGS"),
+    (r'\d+(\.\d+)? ms:.*|"?seconds"?:? [\d.]+', "TIMINGS"),
     (r'"digest": "[0-9a-f]+"', "DIGEST"),  # of a lesson: it covers the id of its session
     (r'"timings": \{[^}]*\}', "TIMINGS"),
     (r'"bytes": \d+|\d[\d.,]* (bytes|[KMG]i?B)', "SIZE"),

@@ -243,6 +243,8 @@ OTHER_WORDS: Mapping[str, str] = {
 """Other words for an argument, wherever a verb has it and none of that name; the first line with a word counts."""
 SCOPES = ("user_id", "user", "agent_id", "app_id", "tenant")
 """Arguments of other memories that a namespace takes the place of."""
+LETTERS = 64
+"""Letters of a name that are compared with others: what is longer is no slip."""
 OTHER_VERBS: Mapping[str, str] = {
     "remember": "add store save insert create put",
     "remember_many": "add_many add_all",
@@ -333,7 +335,9 @@ class Op:
         names = [each for each in self.declared.arguments if each not in ("progress", "agent", "beside")]
         if name in SCOPES:
             return f"is not an argument: the memories of a user are a namespace, as in Memory.open(namespace={name})"
-        near = [own for own in (self.other_names.get(name),) if own] or get_close_matches(name, names, 1)
+        near = [own for own in (self.other_names.get(name),) if own] or get_close_matches(
+            name[:LETTERS], names, 1
+        )
         meant = f": did you mean {near[0]}?" if near else ":"
         return f"is not an argument{meant} {self.name} takes {', '.join(names) or 'none'}"
 

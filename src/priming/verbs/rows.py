@@ -15,7 +15,7 @@ from priming import extensions
 from priming.config.values import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
-from priming.verbs.op import OTHER_VERBS, Op
+from priming.verbs.op import LETTERS, OTHER_VERBS, Op
 
 CALLS = "priming.operations.wire_calls"
 _ENDS = {
@@ -268,4 +268,4 @@ def meant(name: str) -> str | None:
     from difflib import get_close_matches
 
     by_word = (own for own, words in OTHER_VERBS.items() if name in words.split())
-    return next(by_word, None) or next(iter(get_close_matches(name, [*_all()], 1, 0.75)), None)
+    return next(by_word, None) or next(iter(get_close_matches(name[:LETTERS], [*_all()], 1, 0.75)), None)
