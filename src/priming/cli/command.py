@@ -352,8 +352,8 @@ def _usage(error: Any) -> str:
 
 def _meant(error: Any, message: str, context: Any) -> str:
     """What another word for a command or an option may mean."""
-    from priming.verbs.op import OTHER_VERBS, SCOPES
-    from priming.verbs.rows import find, meant
+    from priming.verbs.op import SCOPES
+    from priming.verbs.rows import OTHER_VERBS, find, meant
 
     option, op = getattr(error, "option_name", None), find((context.info_name or "").replace("-", "_"))
     name = option.lstrip("-").replace("-", "_") if option else ""

@@ -245,17 +245,6 @@ SCOPES = ("user_id", "user", "agent_id", "app_id", "tenant")
 """Arguments of other memories that a namespace takes the place of."""
 LETTERS = 64
 """Letters of a name that are compared with others: what is longer is no slip."""
-OTHER_VERBS: Mapping[str, str] = {
-    "remember": "add store save insert create put",
-    "remember_many": "add_many add_all",
-    "recall": "search query retrieve ask find",
-    "get": "show read fetch",
-    "list": "get_all all",
-    "supersede": "update edit change",
-    "forget": "delete remove drop",
-    "learn": "correct",
-}
-"""Other words for a verb."""
 
 
 PROPERTIES = ("writes", "destructive", "admin", "idempotent", "asks")

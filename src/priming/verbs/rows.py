@@ -15,7 +15,7 @@ from priming import extensions
 from priming.config.values import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
-from priming.verbs.op import LETTERS, OTHER_VERBS, Op
+from priming.verbs.op import LETTERS, Op
 
 CALLS = "priming.operations.wire_calls"
 _ENDS = {
@@ -251,6 +251,19 @@ def served(name: str) -> Op:
     if op is None or op.local:
         raise ParamError("operation", name, f"is not served: {op.local}" if op else unknown(name))
     return op
+
+
+OTHER_VERBS: Mapping[str, str] = {
+    "remember": "add store save insert create put",
+    "remember_many": "add_many add_all",
+    "recall": "search query retrieve ask find",
+    "get": "show read fetch",
+    "list": "get_all all",
+    "supersede": "update edit change",
+    "forget": "delete remove drop",
+    "learn": "correct",
+}
+"""Other words for a verb."""
 
 
 def unknown(name: str) -> str:
