@@ -234,8 +234,8 @@ def test_mcp_answers_as_the_library(by_library, tmp_path):
         async with connected(service, groups="all") as client:
             for operation, request, _ in SCRIPT:
                 budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
-                whole = {} if replies.is_short(BY_NAME[operation]) else {"explain": True}
-                answers.append((operation, await client.call_tool(operation, {**request, **budget, **whole})))
+                sent = {**request, **budget, "explain": True}
+                answers.append((operation, await client.call_tool(operation, sent)))
         return [alike(operation, content(operation, result)) for operation, result in answers]
 
     with closing(LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())) as service:

@@ -242,41 +242,28 @@ class _Call:
             return {"content": [_content(text)], "isError": True}
 
     def _result(self, op: Op, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer of an operation; of an operation that writes, a short one with its id in the log."""
+        """Return the answer of an operation as text; for a program that asks with ``explain``, as data too."""
         from priming.config.ids import uuid7
-        from priming.mcp.tools import PACKED, is_object
+        from priming.mcp.tools import PACKED, TOKENS, is_object
         from priming.operations import replies
         from priming.text.quotation import visible, visible_value
 
-        if op.name in PACKED:
-            return self._packed(op, request)
         explain, request = _explaining(request)
-        if not replies.is_short(op):
-            answer = replies.without_rows(op, self._call(op.name, request))
-            reason, limit = self._reason(op, answer), replies.limit_of(op, request)
-            text = visible(reason) if reason else replies.shown(op, answer, limit)
-            whole = answer if is_object(op) else replies.wrapped(answer, reason)
-            return _tool_result(text, visible_value(whole) if explain else None)
-        operation_id = uuid7(datetime.now(UTC))
-        answer, logged = self._call(op.name, request, operation_id), None
-        if op.answers != "Operation":
-            with suppress(NotFound):  # a dry run wrote nothing
-                logged = self._call("operation", {"operation_id": operation_id})
-        fields, text = replies.short(op, answer, logged)
-        return _tool_result(visible(text), visible_value(fields))
-
-    def _packed(self, op: Op, request: dict[str, Any]) -> dict[str, Any]:
-        """Memories or rules: for programs no more than the text says, unless they ask for the evidence."""
-        from priming.mcp.tools import TOKENS
-        from priming.operations import replies
-        from priming.text.quotation import visible_value
-
-        explain, request = _explaining(request)
-        named = [name for name in request if op.other_names.get(name, name) == "tokens"]
-        tokens = request[named[0]] if named else TOKENS
-        answer = self._call(op.name, request if named else {**request, "tokens": tokens})
-        structured = visible_value(answer) if explain else replies.packed(answer, tokens)
-        return _tool_result(replies.shown(op, answer), structured)
+        if replies.is_short(op):
+            operation_id = uuid7(datetime.now(UTC))
+            answer, logged = self._call(op.name, request, operation_id), None
+            if op.answers != "Operation":
+                with suppress(NotFound):  # a dry run wrote nothing
+                    logged = self._call("operation", {"operation_id": operation_id})
+            fields, text = replies.short(op, answer, logged)
+            return _tool_result(visible(text), visible_value(fields) if explain else None)
+        if op.name in PACKED and not any(op.other_names.get(name, name) == "tokens" for name in request):
+            request["tokens"] = TOKENS
+        answer = replies.without_rows(op, self._call(op.name, request))
+        reason, limit = self._reason(op, answer), replies.limit_of(op, request)
+        text = visible(reason) if reason else replies.shown(op, answer, limit)
+        whole = answer if is_object(op) else replies.wrapped(answer, reason)
+        return _tool_result(text, visible_value(whole) if explain else None)
 
     def resource(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The text of a resource."""

@@ -18,10 +18,9 @@ from priming.verbs.rows import group_names, tools
 
 FILE = Path(__file__).with_name("tools.json")
 
-TOKENS = 2000
-"""The budget of a recall whose caller names none, as that of ``active``."""
-PACKED = ("recall", "active")
-"""The tools whose structured content is what their text says, unless ``explain`` asks for the evidence."""
+PACKED, TOKENS = ("recall", "active"), 1400
+"""Tools that pack memories, and their tokens where the caller names none: with what is told beside them, the budget
+of any answer."""
 _CONTEXT = "context: file, language, task, environment, project"
 CORE: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "remember": (
@@ -119,8 +118,6 @@ def text() -> str:
 @cache
 def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
     """A tool as the list of tools has it; with ``own`` for a process of the user."""
-    from priming.operations.replies import is_short
-
     hints = {
         "readOnlyHint": not op.writes,
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
@@ -136,7 +133,6 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
         "title": op.name.replace("_", " "),
         "description": "\n\n".join([op.declared.summary, *op.declared.paragraphs[1:]]).replace("``", ""),
         "inputSchema": _input(op, own=own),
-        **({"outputSchema": _output(op)} if is_short(op) else {}),
         "annotations": hints,
     }
 
@@ -164,17 +160,6 @@ def _input(op: Op, *, own: bool) -> dict[str, Any]:
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
-
-
-@cache
-def _output(op: Op) -> dict[str, Any]:
-    """The schema of a short reply. It is shallow: a model reads the list of tools before any work begins."""
-    from priming.operations import replies
-    from priming.operations.schema import answer_schema
-
-    schema = answer_schema(op.name)
-    fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
-    return replies.short_schema(op, fields)
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from priming.config.words import CONFLICTS
 from priming.operations.readable import BUDGET, readable
-from priming.text.quotation import bracketed, json_text, label, quote_text, read_line, visible
+from priming.text.quotation import json_text, label, quote_text, visible
 from priming.verbs.op import Op
 
 Fields = Mapping[str, Any]
@@ -49,15 +49,6 @@ def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any]
     while sum(map(len, lines)) + len(lines) > BUDGET - _LONGEST:
         lines[-2:] = ["and more"]
     return fields, "\n".join(line for line in (*(lines or ["nothing moved"]), own_id) if line)
-
-
-def short_schema(op: Op, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a short reply, from that of the whole answer; ``schema`` has its fields."""
-    fields = {name: schema[name] for name in _FIELDS[op.answers]}
-    if op.answers != "Operation":
-        fields["operation"] = {"type": "string"}
-    required = [name for name in fields if name != "operation"]
-    return {"type": "object", "properties": fields, "required": required}
 
 
 def without_rows(op: Op, answer: Any) -> Any:
@@ -223,16 +214,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 """The fields of an answer that a short reply has."""
 
 
-def shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a schema by its type alone, and that of its members."""
-    if "$ref" in part:
-        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
-    if "anyOf" in part:
-        return {"anyOf": [shallow(option, schema) for option in part["anyOf"]]}
-    shape = {name: part[name] for name in ("type", "format") if name in part}
-    return {**shape, "items": shallow(part["items"], schema)} if "items" in part else shape
-
-
 def lean(schema: Any) -> Any:
     """A request's schema without parts that models do not need: repeated titles, nulls, other forms of lists."""
     if isinstance(schema, list):
@@ -276,43 +257,6 @@ def limit_of(op: Op, request: Fields) -> int | None:
     limit = next((request[name] for name in names), None)
     value = argument.default if argument is not None and limit is None else limit
     return value if isinstance(value, int) else None
-
-
-def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
-    """A recall for programs: what its text says of each memory, quoted as there, within the same budget.
-
-    Clients hand this to the model instead of the text.
-    """
-    lines = answer["text"].splitlines()
-    first = next((place for place, line in enumerate(lines) if line.startswith("- [")), len(lines))
-    about = {"about": "\n".join(lines[:first]), "reason": answer["reason"], "degraded": answer["degraded"]}
-    about["notice"] = answer["notice"] if answer["notice"] not in (None, *lines[:1]) else None
-    reply = {name: value for name, value in about.items() if value}
-    if answer["hits"] and answer["recorded"]:
-        reply["recall_id"] = answer["recall_id"]
-    reply["hits"] = hits = list[dict[str, Any]]()
-    for line, hit in _shown_lines(lines[first:], answer["hits"]):
-        key = hit["memory"]["key"]
-        text = line.removeprefix(f"- {bracketed(key)}").lstrip()
-        relevance = (
-            hit["score"] if hit["relevance"] is None else hit["relevance"]
-        )  # rules, and profiles without it
-        hits.append({"key": visible(key), "text": text, "relevance": round(relevance, 3)})
-        if isinstance(tokens, int) and len(json_text(reply).encode()) > 4 * tokens:
-            hits.pop()
-            break
-    return reply
-
-
-def _shown_lines(lines: Iterable[str], hits: Iterable[Fields]) -> Iterator[tuple[str, Fields]]:
-    """The lines of a packed text, each with its memory: both are in one order."""
-    remaining = iter(hits)
-    for line in lines:
-        shown = read_line(line)
-        for hit in remaining:
-            if shown is not None and shown.key == hit["memory"]["key"]:
-                yield line, hit
-                break
 
 
 def _night_lines(night: Fields) -> Iterator[str]:
