@@ -7,13 +7,13 @@ The pages are not in the repository. ``docs/website.py`` builds them into the si
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import inspect
 import io
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -205,4 +205,6 @@ def _type(about: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where the pages go")
+    write(parser.parse_args().folder)
