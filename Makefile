@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents retest-agents check house bench docs reference site clean
+.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents retest-agents check house bench page docs reference site clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -56,6 +56,9 @@ house: $(VENV)/.base          ## measure the house: sizes, circles, names, and w
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)
 
+page:                        ## build the page from web into build/page, with Node.js and npm; strict types
+	cd web && npm ci --ignore-scripts && npx tsc --noEmit && npx vite build
+
 docs: $(VENV)/.all           ## run what the docs show, and paste the output
 	$(BIN)/python docs/generate.py
 
@@ -66,7 +69,7 @@ site: $(VENV)/.docs          ## build the docs and the reference as a site with 
 	$(BIN)/python docs/website.py
 
 clean:                       ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-* build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build web/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

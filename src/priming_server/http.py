@@ -35,10 +35,12 @@ from priming.verbs.op import Op
 from priming.verbs.rows import BY_NAME, SERVED
 from priming_server import openapi, telemetry
 from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming_server.access.sessions import BrowserSessions
 from priming_server.access.tokens import Tokens
 from priming_server.health import MadeOnce, Readiness
 from priming_server.jobs import Job, Jobs, ProgressStream, events
 from priming_server.limits import WorkerPool, json_body
+from priming_server.page.routes import WebPage
 from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
 
@@ -109,10 +111,12 @@ def create_app(
     _route_operations(app, server)
     _route_jobs(app, server)
     _route_server(app, server)
+    WebPage(service, tokens, server.workers, server.authenticator, server.sessions).add_to(app)
     app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
     app.add_middleware(
         RequestMiddleware,
         authenticator=server.authenticator,
+        sessions=server.sessions,
         params=params,
         metrics=server.metrics,
         names_only=names_only,
@@ -147,6 +151,7 @@ class ServerState:
     ) -> None:
         self.service, self.tokens, self.params = service, tokens, params
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
+        self.sessions = BrowserSessions()
         self.ending = Event()
         self.draining = False
         self.readiness = Readiness(tokens.is_writable, params.ready_seconds)

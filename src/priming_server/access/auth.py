@@ -28,6 +28,7 @@ from priming.config.values import dataclass
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token
 from priming_server import telemetry
+from priming_server.access.sessions import SAFE, BrowserSessions, check_own_page
 from priming_server.access.tokens import Tokens
 from priming_server.limits import Bodies, RateLimiter, limited, too_large
 from priming_server.responses import Refused, refusal
@@ -36,7 +37,8 @@ from priming_server.telemetry import Metrics
 ALIVE = ("/health", "/ready", "/healthz", "/readyz")
 """Paths that a supervisor polls: they do not count against a rate."""
 
-OPEN = (*ALIVE, "/docs", "/openapi.json")
+OPEN = (*ALIVE, "/docs", "/openapi.json", "/", "/session")
+OPEN_BELOW = "/page/assets/"
 """Paths that need no token: they reveal nothing about memories."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -56,6 +58,8 @@ class RequestContext:
     client: str
     limits: ServerParams
     secret: str | None = None
+    by_page: bool = False
+    """Whether the secret is that of a session of the page, which a browser adds to whatever asks for it."""
     token: Token | None = None
     operation: str = "other"
     namespace: str | None = None
@@ -135,13 +139,14 @@ class RequestMiddleware:
         app: ASGIApp,
         *,
         authenticator: Authenticator,
+        sessions: BrowserSessions,
         params: ServerParams,
         metrics: Metrics,
         names_only: bool,
         tracers: TracerProvider | None = None,
     ) -> None:
         self.app, self._authenticator, self._params, self._metrics = app, authenticator, params, metrics
-        self._names_only = names_only
+        self._names_only, self._sessions = names_only, sessions
         self._rates, self._bodies = RateLimiter(params), Bodies(params)
         self._tracer = trace.get_tracer("priming", VERSION, tracer_provider=tracers)
 
@@ -173,12 +178,15 @@ class RequestMiddleware:
         scope.setdefault("state", {})
         own_id = headers.get("x-request-id", "")
         scheme, _, secret = headers.get("authorization", "").partition(" ")
+        sent = secret.strip() if scheme.lower() == "bearer" else None
+        of_page = self._sessions.token(headers) if sent is None else None
         client = scope.get("client")
         return RequestContext(
             own_id if _REQUEST_ID.fullmatch(own_id) else uuid4().hex,
             client=client[0] if client else "local",
             limits=self._params,
-            secret=secret.strip() if scheme.lower() == "bearer" else None,
+            secret=of_page if sent is None else sent,
+            by_page=of_page is not None,
         )
 
     async def _answer(
@@ -221,7 +229,9 @@ class RequestMiddleware:
         self._rates.take(context.holder)
         if not needed and self._names_only:
             _refuse_other_sites(headers, scope["scheme"])
-        if needed and context.token is None and scope["path"] not in OPEN:
+        if needed and context.by_page and scope["method"] not in SAFE:
+            check_own_page(headers)
+        if needed and context.token is None and not _is_open(scope["path"]):
             raise Refused(
                 401,
                 "unauthorised",
@@ -244,6 +254,10 @@ class RequestMiddleware:
             code=context.code,
             ms=round(seconds * 1000, 2),
         )
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN or path.startswith(OPEN_BELOW)
 
 
 def _with_headers(send: Send, context: RequestContext) -> Send:

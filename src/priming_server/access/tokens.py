@@ -137,6 +137,11 @@ class Tokens:
         with self._lock:
             return tuple(row.namespace for row in self._store.rows(None, ReadOnlyRow))
 
+    def namespaces(self) -> tuple[str, ...]:
+        """All namespaces of the store, sorted."""
+        with self._lock:
+            return tuple(self._store.namespaces())
+
     def needed(self) -> bool:
         """Whether requests need a token: once one was created, even if it is revoked by now."""
         with self._lock:

@@ -1,0 +1,33 @@
+/** Keys: those of the page and those of the view that is shown, with what each does, for the `?` dialog. */
+import { useEffect } from "preact/hooks";
+import { signal } from "@preact/signals";
+
+export interface Key {
+  key: string;
+  /** What it does, in a few words. */
+  does: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+export const bound = signal<readonly Key[][]>([]);
+
+/** Bind keys while a component is shown. Typing in a field is left alone. */
+export function useKeys(keys: Key[]): void {
+  useEffect(() => {
+    bound.value = [...bound.value, keys];
+    return () => (bound.value = bound.value.filter((other) => other !== keys));
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=range]), textarea, select"));
+}
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
+  const hit = bound.value.flat().findLast(({ key }) => key === event.key);
+  if (!hit) return;
+  event.preventDefault();
+  hit.run(event);
+});
