@@ -106,7 +106,16 @@ def run(
                 address = str(path) if path else _address(listener)
                 _raise_file_limit()
                 announce = partial(ready or _ignore, address)
-                UvicornServer(app, params, announce, local, own_file=path is not None).run([listener])
+                server = UvicornServer(app, params, announce, local, own_file=path is not None)
+                if server.local is not None and path is None:
+                    server.local.address = address
+                server.run([listener])
+
+
+def free_port(port: int) -> int:
+    """Return the port if nothing on this machine listens at it, else 0."""
+    with socket.socket() as probe:
+        return 0 if probe.connect_ex(("127.0.0.1", port)) == 0 else port
 
 
 def _address(listener: socket.socket) -> str:

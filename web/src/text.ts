@@ -14,8 +14,8 @@ export function brief(text: string, letters: number): string {
   return line.length <= letters && text.length <= letters * 4 ? line : `${line.slice(0, letters - 1).trimEnd()}…`;
 }
 
-/** The name of an entity as texts have it, and any other key as it is. */
-export const named = (key: string): string => visible(key.startsWith("entity:") ? key.slice("entity:".length) : key);
+/** The name of an entity or a file without the word for its kind, and any other key as it is. */
+export const named = (key: string): string => visible(/^(entity|file):/.test(key) ? key.slice(key.indexOf(":") + 1) : key);
 
 const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const minutes = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
@@ -24,7 +24,7 @@ export const moment = (at: string | number | null): string => (at === null ? "" 
 
 export const percent = (share: number): string => {
   const value = share * 100;
-  return `${value > 0 && value < 0.95 ? value.toFixed(1) : value.toFixed(0)} %`;
+  return `${value > 0 && value < 0.95 ? value.toFixed(1) : value.toFixed(0)}\u202f%`;
 };
 export const signed = (value: number, digits = 2): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
 export const count = (n: number, singular: string, plural = `${singular}s`): string => `${n.toLocaleString("en")} ${n === 1 ? singular : plural}`;

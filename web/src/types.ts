@@ -15,6 +15,9 @@ export interface Session {
   /** The namespace that is shown first. */
   namespace: string;
   version: string;
+  profiles: string[];
+  /** The terms that recall can leave out. */
+  terms: string[];
 }
 
 export interface Use {

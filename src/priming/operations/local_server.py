@@ -86,6 +86,8 @@ class LocalServer:
         self._wake, self._waker = socket.socketpair()
         self._settling = Thread()
         self._added: dict[str, Callable[[Mapping[str, Any]], Any]] = {}
+        self.address: str | None = None
+        """Where the same process also serves HTTP, if it does."""
         self.is_of_session = idle is not None
         """Whether a session left it behind, and it ends by itself."""
 
@@ -132,6 +134,7 @@ class LocalServer:
             "seconds": now - self._began,
             "idle": now - self._called,
             "ends_after": self._idle,
+            "address": self.address,
             "calls": self._calls,
         }
 

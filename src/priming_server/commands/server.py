@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
 
 from typer import Argument, Option
 
@@ -84,7 +87,9 @@ def serve(
     settings = store.settings(servers=True)
 
     def ready(address: str) -> None:
-        text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it" * (not local), DIM))
+        text = line(
+            f"listening at {address}", ("  a browser shows its page; Ctrl-C ends it" * (not local), DIM)
+        )
         respond(store, Answer({"listening": address}, [text]))
 
     if local:
@@ -111,6 +116,58 @@ def serve(
         ready=ready,
     )
     return Answer({"listening": None}, [line(("ended", DIM))])
+
+
+@command(app, "open")
+def open_page(
+    store: StoreOptions,
+    port: Annotated[
+        int | None,
+        Option("--port", metavar="N", min=0, max=65535, help="Port; by default 7777, or any that is free"),
+    ] = None,
+    browser: Annotated[
+        bool, Option("--browser/--no-browser", help="Open a browser, or only print the address")
+    ] = True,
+) -> Answer:
+    """Show the store's page in a browser: of the server that runs, else of one on this machine until Ctrl-C."""
+    settings = store.settings(servers=True)
+    name = settings["store.namespace"]
+    view = f"/#/recall?{urlencode({'ns': name})}"
+
+    def show(address: str, note: str = "") -> Answer:
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address + view,), daemon=True).start()
+        return Answer({"page": address + view}, [line(f"the page is at {address}{view}", (note, DIM))])
+
+    running = _running(store)
+    if running is not None:
+        return show(running)
+    try:
+        from priming_server import process
+    except ImportError as error:
+        raise MissingExtra("server", "priming open") from error
+
+    process.run(
+        url=settings.store_url,
+        profile=settings["store.profile"],
+        settings=settings,
+        port=process.free_port(settings["server.port"]) if port is None else port,
+        tools=settings["mcp.tools"],
+        params=settings.server,
+        ready=lambda address: respond(store, show(address, "  Ctrl-C ends it")),
+    )
+    return Answer({"page": None}, [line(("ended", DIM))])
+
+
+def _running(store: StoreOptions) -> str | None:
+    """The address of a server of the store that runs on this machine."""
+    from priming.config.params.limits import SOCKET
+    from priming.operations import local_socket
+    from priming.operations.connection import about
+
+    path = local_socket.of_store(store.location()) if local_socket.available() else None
+    state = None if path is None else about(path, SOCKET.look)
+    return None if state is None else state.get("address")
 
 
 def _check_local(local: bool, idle: str | None, elsewhere: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from priming.config import profiles
 from priming.config.caller import calling
 from priming.config.environment import VERSION
 from priming.errors import NotFound, ParamError, StoreError
@@ -17,6 +18,7 @@ from priming.operations import schema
 from priming.operations.connection import JSON
 from priming.operations.local_http import json_bytes
 from priming.operations.service import LocalService
+from priming.recall.terms import TERMS
 from priming.types import EVERYWHERE, Token
 from priming_server.access.auth import Authenticator, RequestContext, context_of
 from priming_server.access.sessions import BrowserSessions, check_own_page, cookie
@@ -120,6 +122,8 @@ class WebPage:
             "namespaces": names,
             "namespace": first if first in names or not names else names[0],
             "version": VERSION,
+            "profiles": [*profiles.ALL],
+            "terms": [*TERMS],
         }
 
     def _namespaces(self, first: str) -> list[str]:

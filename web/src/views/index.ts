@@ -13,4 +13,6 @@ export interface View {
 
 export const views: readonly View[] = [
   { id: "recall", title: "Recall", load: () => import("./recall") },
+  { id: "time", title: "Time", load: () => import("./time") },
+  { id: "memory", title: "Memory", load: () => import("./memory"), hidden: true },
 ];

@@ -1,0 +1,180 @@
+/** A graph on a canvas: sigma draws what a `Picture` holds, in the colours of the page. */
+import Graph from "graphology";
+import Sigma from "sigma";
+import { graph as words } from "../strings";
+import { brief, named } from "../text";
+import { calm } from "../theme";
+import { CUE, type Picture } from "./model";
+
+/** How active each node is, from 0 to 1. */
+export type Heat = ReadonlyMap<string, number>;
+
+/** What is lit: the nodes and links of a path. Others step back. */
+export interface Lit {
+  nodes: ReadonlySet<string>;
+  edges: ReadonlySet<string>;
+}
+
+export const edgeName = (source: string, relation: string, target: string): string => JSON.stringify([source, relation, target]);
+
+interface Palette {
+  paper: string;
+  ink: string;
+  soft: string;
+  line: string;
+  strong: string;
+  accent: string;
+}
+
+const SMALL = 3.5;
+
+export class Canvas {
+  readonly graph = new Graph({ multi: true, type: "directed" });
+  readonly sigma: Sigma;
+  private heat: Heat | null = null;
+  private lit: Lit | null = null;
+  private hovered: string | null = null;
+  private palette = colours();
+
+  constructor(container: HTMLElement, events: { choose?: (key: string) => void; hover?: (key: string | null) => void } = {}) {
+    this.sigma = new Sigma(this.graph, container, {
+      allowInvalidContainer: true,
+      minCameraRatio: 0.02,
+      maxCameraRatio: 4,
+      hideEdgesOnMove: false,
+      labelFont: getComputedStyle(document.body).fontFamily,
+      labelSize: 12.5,
+      labelDensity: 1,
+      labelGridCellSize: 90,
+      labelRenderedSizeThreshold: 3,
+      zIndex: true,
+      stagePadding: 46,
+      labelColor: { attribute: "labelColor" },
+      defaultDrawNodeHover: () => undefined,
+      nodeReducer: (key, data) => this.node(key, data),
+      edgeReducer: (_, data) => this.edge(data),
+    });
+    this.sigma.on("clickNode", ({ node }) => node !== CUE && events.choose?.(node));
+    this.sigma.on("enterNode", ({ node }) => this.hover(node, events.hover));
+    this.sigma.on("leaveNode", () => this.hover(null, events.hover));
+  }
+
+  /** Show a picture; the camera stays where it is unless everything is new. */
+  show(picture: Picture, label: (key: string) => string = (key) => brief(named(key), 28)): void {
+    this.graph.clear();
+    for (const { key, kind, x, y } of picture.nodes) this.graph.mergeNode(key, { kind, x, y: -y, label: key === CUE ? "" : label(key) });
+    const many = Math.min(1, Math.sqrt(400 / Math.max(1, picture.edges.length)));
+    for (const { source, target, relation, weight, sign } of picture.edges)
+      if (source !== target) this.graph.addEdge(source, target, { from: source, to: target, name: edgeName(source, relation, target), weight, sign, thin: many });
+    this.sigma.setSetting("hideEdgesOnMove", picture.edges.length > 20_000);
+    this.repaint();
+  }
+
+  /** Show how active each node is; null: nothing is. */
+  warm(heat: Heat | null): void {
+    this.heat = heat;
+    this.refresh();
+  }
+
+  /** Light a path, and let all else step back; null: as before. */
+  light(lit: Lit | null): void {
+    this.lit = lit;
+    this.refresh();
+  }
+
+  /** Take the colours of the theme anew. */
+  repaint(): void {
+    this.palette = colours();
+    this.sigma.refresh();
+  }
+
+  /** Bring everything into view. */
+  fit(): void {
+    void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, { duration: calm.matches ? 0 : 300 });
+  }
+
+  zoom(factor: number): void {
+    const camera = this.sigma.getCamera();
+    void camera.animate({ ratio: camera.getBoundedRatio(camera.ratio * factor) }, { duration: calm.matches ? 0 : 150 });
+  }
+
+  /** Move the middle to a node. */
+  centre(key: string): void {
+    const data = this.sigma.getNodeDisplayData(key);
+    if (data) void this.sigma.getCamera().animate({ x: data.x, y: data.y }, { duration: calm.matches ? 0 : 300 });
+  }
+
+  end(): void {
+    this.sigma.kill();
+  }
+
+  private hover(key: string | null, tell?: (key: string | null) => void): void {
+    this.hovered = key === CUE ? null : key;
+    this.sigma.getContainer().classList.toggle("pointing", this.hovered !== null);
+    tell?.(this.hovered);
+    this.refresh();
+  }
+
+  private refresh(): void {
+    this.sigma.refresh({ skipIndexation: true, schedule: true });
+  }
+
+  private node(key: string, data: Record<string, unknown>): Record<string, unknown> {
+    const { palette, heat, lit } = this;
+    if (key === CUE) return { ...data, size: 6, color: palette.ink, label: words.cue, labelColor: palette.ink, forceLabel: true, zIndex: 2 };
+    const warmth = heat?.get(key) ?? 0;
+    const isName = data.kind === "entity" || data.kind === "file";
+    const base = heat === null ? (isName ? palette.strong : palette.accent) : isName ? palette.line : palette.strong;
+    const isFaint = lit !== null && !lit.nodes.has(key);
+    const big = heat === null ? SMALL + Math.min(9, Math.sqrt(this.graph.degree(key))) : SMALL + 13 * warmth;
+    return {
+      ...data,
+      size: isName ? big * 0.8 : big,
+      color: isFaint ? palette.line : mix(base, palette.accent, lit?.nodes.has(key) ? Math.max(warmth, 0.75) : warmth),
+      labelColor: isFaint ? palette.strong : warmth > 0.25 || lit?.nodes.has(key) ? palette.ink : palette.soft,
+      forceLabel: key === this.hovered || lit?.nodes.has(key) === true || warmth > 0.3,
+      label: isFaint ? "" : data.label,
+      zIndex: key === this.hovered ? 3 : warmth > 0 || lit?.nodes.has(key) ? 2 : 1,
+    };
+  }
+
+  private edge(data: Record<string, unknown>): Record<string, unknown> {
+    const { palette, heat, lit } = this;
+    const { name, from: source, to: target } = data as { name: string; from: string; to: string };
+    if (lit !== null) {
+      const isLit = lit.edges.has(name);
+      return { ...data, color: isLit ? palette.accent : mix(palette.paper, palette.line, 0.6), size: isLit ? 3 : 0.6, zIndex: isLit ? 2 : 0 };
+    }
+    const ends = Math.min(source === CUE ? 1 : (heat?.get(source) ?? 0), heat?.get(target) ?? 0);
+    const flow = heat === null ? 0 : ends;
+    const near = this.hovered !== null && (source === this.hovered || target === this.hovered);
+    const thin = data.thin as number;
+    return {
+      ...data,
+      color: near ? palette.ink : mix(mix(palette.line, palette.strong, 0.45), (data.sign as number) < 0 ? palette.ink : palette.accent, flow),
+      size: (near ? 1.6 : 0.7 + 1.1 * (data.weight as number) * thin) * (heat === null ? thin : 1) + 2.2 * flow,
+      zIndex: flow > 0.1 || near ? 1 : 0,
+    };
+  }
+}
+
+function colours(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return { paper: read("paper"), ink: read("ink"), soft: read("soft"), line: read("line"), strong: read("strong"), accent: read("accent") };
+}
+
+const mixed = new Map<string, string>();
+
+/** The colour between two of six digits, a share of the way; remembered, since frames ask for the same again. */
+function mix(from: string, to: string, share: number): string {
+  const part = Math.round(Math.max(0, Math.min(1, share)) * 32) / 32;
+  const name = `${from}${to}${part}`;
+  const before = mixed.get(name);
+  if (before !== undefined) return before;
+  const parts = (colour: string): number[] => [1, 3, 5].map((at) => parseInt(colour.length === 4 ? colour[(at + 1) / 2]!.repeat(2) : colour.slice(at, at + 2), 16));
+  const end = parts(to);
+  const colour = `#${parts(from).map((value, i) => Math.round(value + (end[i]! - value) * part).toString(16).padStart(2, "0")).join("")}`;
+  mixed.set(name, colour);
+  return colour;
+}
