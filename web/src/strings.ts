@@ -130,6 +130,7 @@ export const recall = {
     about: (nodes: number, links: number): string => `${nodes.toLocaleString("en")} memories and names, ${links.toLocaleString("en")} links`,
     more: (n: number): string => `${n.toLocaleString("en")} more, with fewer links, are not drawn.`,
     ask: "Ask something, and watch what it brings up.",
+    strongest: "The strongest links are drawn.",
     again: "Something was changed: draw it again",
     hint: "/ leads to the question, ? shows all keys.",
     chosen: "Chosen",

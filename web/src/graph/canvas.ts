@@ -1,6 +1,7 @@
 /** A graph on a canvas: sigma draws what a `Picture` holds, in the colours of the page. */
 import Graph from "graphology";
 import Sigma from "sigma";
+import { EdgeLineProgram, NodePointProgram } from "sigma/rendering";
 import { graph as words } from "../strings";
 import { brief, named } from "../text";
 import { calm } from "../theme";
@@ -27,6 +28,8 @@ interface Palette {
 }
 
 const SMALL = 3.5;
+/** Links beyond which they are hairlines, and hidden while the picture moves: software would draw too few frames. */
+const MANY = 3000;
 
 export class Canvas {
   readonly graph = new Graph({ multi: true, type: "directed" });
@@ -41,7 +44,8 @@ export class Canvas {
       allowInvalidContainer: true,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
-      hideEdgesOnMove: false,
+      edgeProgramClasses: { thin: EdgeLineProgram },
+      nodeProgramClasses: { point: NodePointProgram },
       labelFont: getComputedStyle(document.body).fontFamily,
       labelSize: 12.5,
       labelDensity: 1,
@@ -62,12 +66,20 @@ export class Canvas {
   /** Show a picture; the camera stays where it is unless everything is new. */
   show(picture: Picture, label: (key: string) => string = (key) => brief(named(key), 28)): void {
     this.graph.clear();
-    for (const { key, kind, x, y } of picture.nodes) this.graph.mergeNode(key, { kind, x, y: -y, label: key === CUE ? "" : label(key) });
+    const small = Math.max(0.2, Math.min(1, Math.sqrt(250 / Math.max(1, picture.nodes.length))));
+    const shape = picture.nodes.length > MANY ? { type: "point" } : {};
+    for (const { key, kind, x, y } of picture.nodes) this.graph.mergeNode(key, { kind, x, y: -y, small, label: key === CUE ? "" : label(key), ...shape });
     const many = Math.min(1, Math.sqrt(400 / Math.max(1, picture.edges.length)));
+    const type = picture.edges.length > MANY ? { type: "thin" } : {};
     for (const { source, target, relation, weight, sign } of picture.edges)
-      if (source !== target) this.graph.addEdge(source, target, { from: source, to: target, name: edgeName(source, relation, target), weight, sign, thin: many });
-    this.sigma.setSetting("hideEdgesOnMove", picture.edges.length > 20_000);
+      if (source !== target) this.graph.addEdge(source, target, { from: source, to: target, name: edgeName(source, relation, target), weight, sign, thin: many, ...type });
+    this.sigma.setSettings({ hideEdgesOnMove: picture.edges.length > MANY, hideLabelsOnMove: picture.edges.length > MANY });
     this.repaint();
+  }
+
+  /** Move the nodes of the picture. */
+  place(places: ReadonlyMap<string, { x: number; y: number }>): void {
+    this.graph.updateEachNodeAttributes((key, data) => Object.assign(data, { x: places.get(key)!.x, y: -places.get(key)!.y }), { attributes: ["x", "y"] });
   }
 
   /** Show how active each node is; null: nothing is. */
@@ -109,10 +121,14 @@ export class Canvas {
   }
 
   private hover(key: string | null, tell?: (key: string | null) => void): void {
+    if (this.sigma.getMouseCaptor().isMoving) return;
+    const before = this.hovered;
     this.hovered = key === CUE ? null : key;
     this.sigma.getContainer().classList.toggle("pointing", this.hovered !== null);
     tell?.(this.hovered);
-    this.refresh();
+    // Only what changed: a large graph takes long to be drawn anew.
+    const nodes = [before, this.hovered].filter((node): node is string => node !== null && this.graph.hasNode(node));
+    this.sigma.refresh({ partialGraph: { nodes, edges: nodes.flatMap((node) => this.graph.edges(node)) }, skipIndexation: true, schedule: true });
   }
 
   private refresh(): void {
@@ -126,7 +142,7 @@ export class Canvas {
     const isName = data.kind === "entity" || data.kind === "file";
     const base = heat === null ? (isName ? palette.strong : palette.accent) : isName ? palette.line : palette.strong;
     const isFaint = lit !== null && !lit.nodes.has(key);
-    const big = heat === null ? SMALL + Math.min(9, Math.sqrt(this.graph.degree(key))) : SMALL + 13 * warmth;
+    const big = heat === null ? (SMALL + Math.min(9, Math.sqrt(this.graph.degree(key)))) * (data.small as number) : SMALL + 13 * warmth;
     return {
       ...data,
       size: isName ? big * 0.8 : big,

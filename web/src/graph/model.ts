@@ -37,6 +37,13 @@ export function drawing(args: { keys?: string[]; limit?: number; known_at?: stri
   return request<Drawing>("POST", `/page/drawing/${encodeURIComponent(namespace())}`, args, signal);
 }
 
+/** The strongest links of a drawing, a few for each node: more would hide one another. */
+export function thinned(all: Drawing): Drawing {
+  const most = Math.max(MOST_LINKS, EACH * all.nodes.length);
+  if (all.links.length <= most) return all;
+  return { ...all, links: [...all.links].sort((a, b) => b[3] - a[3]).slice(0, most) };
+}
+
 export function edgesOf({ nodes, links, relations }: Drawing): Edge[] {
   return links.map(([source, target, relation, weight]) => ({
     source: nodes[source]![0],
@@ -47,6 +54,8 @@ export function edgesOf({ nodes, links, relations }: Drawing): Edge[] {
   }));
 }
 
+const MOST_LINKS = 4000;
+const EACH = 2.5;
 const MOST = 70;
 /** The widest sector of a branch, in radians: its leaves stay together. */
 const WIDEST = 2.4;

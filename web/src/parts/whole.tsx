@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../api";
 import { Canvas } from "../graph/canvas";
-import { drawing, edgesOf } from "../graph/model";
+import { drawing, edgesOf, thinned } from "../graph/model";
 import { route, to } from "../router";
 import { changes } from "../store";
 import { recall as s } from "../strings";
@@ -24,21 +24,22 @@ export function Whole(): JSX.Element {
   useEffect(() => {
     if (!value || !box.current) return;
     const drawn = (canvas.current ??= new Canvas(box.current, { choose }));
-    const edges = edgesOf(value);
+    const { nodes, links } = thinned(value);
+    const edges = edgesOf(thinned(value));
     const worker = new Worker(new URL("../graph/layout.worker.ts", import.meta.url), { type: "module" });
     let isFirst = true;
     setPlacing(true);
     worker.onmessage = ({ data }: MessageEvent<{ places: Float32Array; isLast: boolean }>): void => {
       const place = (i: number): { x: number; y: number } => ({ x: data.places[i * 2]!, y: data.places[i * 2 + 1]! });
-      if (isFirst) drawn.show({ nodes: value.nodes.map(([key, kind], i) => ({ key, kind, ...place(i) })), edges });
-      else value.nodes.forEach(([key], i) => drawn.graph.mergeNodeAttributes(key, { x: place(i).x, y: -place(i).y }));
+      if (isFirst) drawn.show({ nodes: nodes.map(([key, kind], i) => ({ key, kind, ...place(i) })), edges });
+      else drawn.place(new Map(nodes.map(([key], i) => [key, place(i)])));
       isFirst = false;
       if (data.isLast) {
         setPlacing(false);
         worker.terminate();
       }
     };
-    worker.postMessage({ nodes: value.nodes.length, links: value.links.map(([source, target, , weight]) => [source, target, weight]), live: !calm.matches });
+    worker.postMessage({ nodes: nodes.length, links: links.map(([source, target, , weight]) => [source, target, weight]), live: !calm.matches });
     return () => worker.terminate();
   }, [value]);
   useEffect(() => () => canvas.current?.end(), []);
@@ -56,6 +57,7 @@ export function Whole(): JSX.Element {
         {value ? (
           <p class="faint">
             {s.whole.about(value.nodes.length, value.links.length)}
+            {thinned(value) !== value && ` ${s.whole.strongest}`}
             {value.left_out > 0 && ` ${s.whole.more(value.left_out)}`} {placing && s.whole.placing}
           </p>
         ) : (
