@@ -49,7 +49,7 @@ function Answered(): JSX.Element {
           </button>
         </p>
       )}
-      <Shown key={value.recall.recall_id} answer={value.recall} around={value.around} since={ends?.[0]?.at ?? value.recall.hits.map(({ memory }) => memory.recorded_at).sort()[0] ?? ""} />
+      <Shown answer={value.recall} around={value.around} since={ends?.[0]?.at ?? value.recall.hits.map(({ memory }) => memory.recorded_at).sort()[0] ?? ""} />
     </div>
   );
 }
@@ -99,6 +99,8 @@ function Shown({ answer, around, since }: { answer: Recall; around: Drawing; sin
     { key: "Enter", does: s.keys.open, run: onHit((key) => go("memory", {}, key)) },
   ]);
   useEffect(() => {
+    setJudged(new Map());
+    light(null);
     if (place < 0 && keys[0] !== undefined) choose(keys[0]);
   }, [answer]);
   return (
