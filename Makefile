@@ -34,7 +34,7 @@ check: $(VENV)/.all          ## format, lint, strict types, docs
 	$(BIN)/mypy
 	$(BIN)/python docs/generate.py --check
 
-test-all: $(VENV)/.all       ## run the rest: processes, kills, a browser, lives, and many examples of each property
+test-all: $(VENV)/.all page  ## run the rest: processes, kills, a browser, lives, and many examples of each property
 	$(BIN)/python tests/browser/finding.py
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
 
@@ -56,8 +56,8 @@ house: $(VENV)/.base          ## measure the house: sizes, circles, names, and w
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)
 
-page:                        ## build the page from web into build/page, with Node.js and npm; strict types
-	cd web && npm ci --ignore-scripts && npx tsc --noEmit && npx vite build
+page: web/node_modules/axe-core  ## build the page from web into build/page, with Node.js and npm; strict types
+	cd web && npx tsc --noEmit && npx vite build --logLevel=error
 
 docs: $(VENV)/.all           ## run what the docs show, and paste the output
 	$(BIN)/python docs/generate.py
@@ -70,6 +70,10 @@ site: $(VENV)/.docs          ## build the docs and the reference as a site with 
 
 clean:                       ## remove the virtual environment and caches
 	rm -rf $(VENV) .venv-* build web/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+web/node_modules/axe-core: web/package-lock.json
+	cd web && npm ci --ignore-scripts
+	touch $@
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

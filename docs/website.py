@@ -31,7 +31,7 @@ _TREES = {
         "Start": ["docs/start/users", "docs/start/agents", "docs/start/operators"],
         "Use": [
             f"docs/{name}"
-            for name in ("verbs/README", "command-line", "importers", "filters", "files", "configuration")
+            for name in ("page", "verbs/README", "command-line", "importers", "filters", "files", "configuration")
         ],
         "Agents": [
             f"docs/{name}" for name in ("hooks", "mcp", "plugin", "loop", "agents", "chat", "tested-clients")
