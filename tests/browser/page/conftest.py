@@ -108,7 +108,7 @@ def story(tmp_path_factory):
 
 
 @pytest.fixture
-def told(empty):
+def fresh(empty):
     """A server on the example, for one test."""
     empty.tell_story()
     return empty
@@ -125,10 +125,10 @@ def visit(chromium):
         )
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        page.faults, page.asked = [], []
+        page.faults, page.requested = [], []
         page.on("pageerror", lambda error: page.faults.append(str(error)))
         page.on("console", lambda message: message.type == "error" and page.faults.append(message.text))
-        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("request", lambda request: page.requested.append(request.url))
         visits.append((context, page, server, calm))
         page.goto(f"{server.at}/{route}")
         return page
@@ -136,7 +136,7 @@ def visit(chromium):
     yield begun
     for context, page, server, calm in visits:
         context.close()
-        assert [url for url in page.asked if not url.startswith((server.at, "data:"))] == []
+        assert [url for url in page.requested if not url.startswith((server.at, "data:"))] == []
         assert not calm or page.faults == []
 
 
@@ -152,7 +152,7 @@ def axe(page):
     """What axe finds wrong with what is shown, in a few words each."""
     page.evaluate(AXE.read_text("utf-8"))
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [(found["id"], node["html"][:160]) for found in result["violations"] for node in found["nodes"]]
+    return [(rule["id"], node["html"][:160]) for rule in result["violations"] for node in rule["nodes"]]
 
 
 def keep(page, name):

@@ -57,33 +57,35 @@ def test_a_megabyte_is_shown_in_part_until_it_is_asked_for(hostile, visit):
     assert len(page.locator(".prose.large p").text_content()) == len(HOSTILE["great"])
 
 
-def test_what_another_process_writes_is_told_and_shown_when_asked_for(told, visit):
-    page = visit(told)
+def test_what_another_process_writes_is_told_and_shown_when_asked_for(fresh, visit):
+    page = visit(fresh)
     page.wait_for_selector(".spread")
     ask(page, "Who repairs the coffee machine?")
-    told.done("remember", content="Yusuf repairs the coffee machine.", key="coffee")
+    fresh.done("remember", content="Yusuf repairs the coffee machine.", key="coffee")
     page.click("text=Ask again")
     page.wait_for_selector(".hit:has-text('coffee')")
 
 
-def test_two_tabs_judge_and_take_back_without_losing_anything(told, visit):
-    first, second = (visit(told, "#/recall?q=Why%20did%20the%20nightly%20export%20fail%3F") for _ in range(2))
+def test_two_tabs_judge_and_take_back_without_losing_anything(fresh, visit):
+    first, second = (
+        visit(fresh, "#/recall?q=Why%20did%20the%20nightly%20export%20fail%3F") for _ in range(2)
+    )
     for page in (first, second):
         page.wait_for_selector(".hit")
         page.click("button[aria-label='Used: export-failed']")
         page.wait_for_selector(".moved")
     first.click(".moved >> text=Undo")
     first.wait_for_selector(".moved, .toast", state="attached")
-    assert len(told.done("why", key="export-failed")["verdicts"]) in (1, 2)
+    assert len(fresh.done("why", key="export-failed")["verdicts"]) in (1, 2)
     second.reload()
     second.wait_for_selector(".hit")
 
 
-def test_a_server_that_goes_and_comes_again_is_noticed(told, visit):
-    page = visit(told, "#/recall?q=printer", calm=False)
+def test_a_server_that_goes_and_comes_again_is_noticed(fresh, visit):
+    page = visit(fresh, "#/recall?q=printer", calm=False)
     page.wait_for_selector(".hit")
-    told.stop()
+    fresh.stop()
     page.wait_for_selector(".lost")
-    told.start()
+    fresh.start()
     page.wait_for_selector(".lost", state="detached")
     ask(page, "Who is on call?")

@@ -101,14 +101,14 @@ def name(key):
     return key.removeprefix("entity:")
 
 
-def test_a_verdict_shows_what_it_moved_and_is_taken_back(told, visit):
-    page = visit(told, ROUTE)
+def test_a_verdict_shows_what_it_moved_and_is_taken_back(fresh, visit):
+    page = visit(fresh, ROUTE)
     page.wait_for_selector(".hit")
-    before = {(link["source"], link["target"]): link["weight"] for link in told.done("links")}
+    before = {(link["source"], link["target"]): link["weight"] for link in fresh.done("links")}
     page.click("button[aria-label='Used: bluefin-hour']")
     page.wait_for_selector(".moved")
     keep(page, "judged")
-    after = {(link["source"], link["target"]): link["weight"] for link in told.done("links")}
+    after = {(link["source"], link["target"]): link["weight"] for link in fresh.done("links")}
     moved = {ends for ends, weight in after.items() if weight != before[ends]}
     assert len(moved) == 2
     for ends in moved:
@@ -118,29 +118,29 @@ def test_a_verdict_shows_what_it_moved_and_is_taken_back(told, visit):
         assert row.locator(".number").inner_text() == f"{before[ends]:.3f} → {after[ends]:.3f}"
     page.click(".moved >> text=Undo")
     page.wait_for_selector(".moved", state="detached")
-    assert {(link["source"], link["target"]): link["weight"] for link in told.done("links")} == before
+    assert {(link["source"], link["target"]): link["weight"] for link in fresh.done("links")} == before
 
 
-def test_another_verdict_takes_the_place_of_the_first(told, visit):
-    page = visit(told, ROUTE)
+def test_another_verdict_takes_the_place_of_the_first(fresh, visit):
+    page = visit(fresh, ROUTE)
     page.wait_for_selector(".hit")
     page.keyboard.press("n")
     page.wait_for_selector(".judge [aria-pressed=true]:has-text('Not useful')")
     page.keyboard.press("u")
     page.wait_for_selector(".judge [aria-pressed=true]:has-text('Used')")
     assert page.locator(".judge [aria-pressed=true]").count() == 1
-    verdicts = told.done("why", key="cards-refused")["verdicts"]
+    verdicts = fresh.done("why", key="cards-refused")["verdicts"]
     assert [verdict["verdict"] for verdict in verdicts] == ["used"]
     page.keyboard.press("z")
     page.wait_for_selector(".moved", state="detached")
-    assert told.done("why", key="cards-refused")["verdicts"] == []
+    assert fresh.done("why", key="cards-refused")["verdicts"] == []
 
 
-def test_the_slider_shows_what_was_known_then(told, visit):
-    told.done("remember", content="The card terminal of pier 4 was replaced.", key="terminal")
-    page = visit(told, "#/recall?q=What%20about%20the%20card%20terminal%3F")
+def test_the_slider_shows_what_was_known_then(fresh, visit):
+    fresh.done("remember", content="The card terminal of pier 4 was replaced.", key="terminal")
+    page = visit(fresh, "#/recall?q=What%20about%20the%20card%20terminal%3F")
     page.wait_for_selector(".hit:has-text('terminal')")
-    before = told.done("log", limit=2)[1]["at"]
+    before = fresh.done("log", limit=2)[1]["at"]
     page.goto(page.url + "&" + f"known={before.replace('+', '%2B')}")
     page.wait_for_selector("text=cannot be judged")
     assert page.locator(".hit:has-text('terminal of pier')").count() == 0
@@ -183,8 +183,8 @@ def test_ten_thousand_nodes_are_drawn_and_moved(empty, visit):
     assert canvas(page) != before
 
 
-def test_asking_again_after_a_verdict_shows_what_it_changed(told, visit):
-    page = visit(told)
+def test_asking_again_after_a_verdict_shows_what_it_changed(fresh, visit):
+    page = visit(fresh)
     page.wait_for_selector(".spread")
     ask(page, QUESTION)
     first = page.locator(".hit .head .share").first.inner_text()

@@ -103,15 +103,15 @@ def test_a_script_of_a_memory_or_a_stranger_does_not_run(story, visit):
     })"""
     assert page.evaluate(image) == "error"
     assert page.evaluate("window.ran") is None
-    page.asked.clear()
+    page.requested.clear()
 
 
-def test_a_token_lets_in_and_its_end_shows_the_form_again(told, visit):
+def test_a_token_lets_in_and_its_end_shows_the_form_again(fresh, visit):
     from priming_server.access.tokens import Tokens
 
-    with Tokens(told.url) as tokens:
+    with Tokens(fresh.url) as tokens:
         new = tokens.new("default", "a browser")
-        page = visit(told, VIEWS["recall"], calm=False)
+        page = visit(fresh, VIEWS["recall"], calm=False)
         page.wait_for_selector("input[name=token]")
         assert axe(page) == []
         keep(page, "sign-in")
@@ -127,12 +127,12 @@ def test_a_token_lets_in_and_its_end_shows_the_form_again(told, visit):
         page.wait_for_selector("input[name=token]")
 
 
-def test_a_browser_that_signs_out_is_out(told, visit):
+def test_a_browser_that_signs_out_is_out(fresh, visit):
     from priming_server.access.tokens import Tokens
 
-    with Tokens(told.url) as tokens:
+    with Tokens(fresh.url) as tokens:
         secret = tokens.new("*", kind="read").secret
-    page = visit(told, VIEWS["recall"], calm=False)
+    page = visit(fresh, VIEWS["recall"], calm=False)
     page.fill("input[name=token]", secret)
     page.keyboard.press("Enter")
     page.wait_for_selector(".hit")

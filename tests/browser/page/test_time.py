@@ -9,13 +9,13 @@ LATER = "Bluefin closes its books on Saturdays at ten in the evening and answers
 
 
 @pytest.fixture
-def lived(told):
+def lived(fresh):
     """A store in which a text was replaced and a link swung."""
-    told.done("supersede", key="bluefin-hour", content=LATER, valid_from="2026-04-01T00:00:00Z")
+    fresh.done("supersede", key="bluefin-hour", content=LATER, valid_from="2026-04-01T00:00:00Z")
     ends = {"source": "bluefin-hour", "target": "entity:bluefin", "relation": "mentions"}
     for weight in (0.7, 0.3, 0.8, 0.4):
-        told.done("set_strength", **ends, weight=weight)
-    return told
+        fresh.done("set_strength", **ends, weight=weight)
+    return fresh
 
 
 def test_a_memory_has_its_versions_with_what_changed_in_their_words(lived, visit):
