@@ -158,7 +158,7 @@ def test_a_drawing_as_of_a_time_has_the_links_and_texts_of_then(memory, clock):
 
 def test_drawing_changes_nothing(chain):
     before = chain.stats()
-    for form in ("dot", "json", "html"):
+    for form in ("dot", "json"):
         chain.graph(form)
     assert chain.stats() == before
 
@@ -178,7 +178,7 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
 @pytest.mark.parametrize(
     ("arguments", "rule"),
     [
-        ({"format": "svg"}, "format = 'svg': must be one of dot, json, html"),
+        ({"format": "svg"}, "format = 'svg': must be one of dot, json"),
         ({"depth": -1}, "depth = -1: must be a whole number in"),
         ({"limit": 0}, "limit = 0: must be a whole number in"),
         ({"kinds": "fact"}, "kinds = 'fact': must be a list of kinds"),

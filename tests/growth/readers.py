@@ -591,7 +591,6 @@ OF_OUR_OWN = {
     "priming.embedding.endpoint": "answers of the model that its user chose",
     "priming.embedding.wordllama": "its weights",
     "priming.errors": "its own violations, each anchored at the end",
-    "priming.graph.export": "its own page",
     "priming_agents.client": "input of the agent, limited in bytes",
     "priming_agents.session": "state of its own",
     "priming_agents.setup.clients": "versions that programs print",

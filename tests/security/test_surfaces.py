@@ -3,7 +3,6 @@
 import re
 from contextlib import closing
 from functools import cache, partial
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import anyio
@@ -300,28 +299,6 @@ def test_replies_of_mcp_to_what_was_written_quote_it(tmp_path, scene):
             for row in reply.content[0].text.splitlines():
                 if not reply.is_error and not row.startswith("{"):
                     assert "ZORK" not in taken_apart(row)[0], (tool, row)
-
-
-class Scripts(HTMLParser):
-    """The elements of a page."""
-
-    def __init__(self):
-        super().__init__()
-        self.elements = []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, {name for name, _ in attrs if name.startswith("on")}))
-
-
-def test_a_page_of_the_graph_runs_and_fetches_only_its_own(scene):
-    with scene.open() as memory:
-        page = memory.graph("html", limit=500)
-    reader = Scripts()
-    reader.feed(page)
-    assert [tag for tag, _ in reader.elements].count("script") == 2
-    assert not any(handlers for _, handlers in reader.elements)
-    assert {tag for tag, _ in reader.elements}.isdisjoint({"img", "iframe", "link", "object"})
-    assert not unseen(page)
 
 
 @pytest.mark.parametrize("form", ["dot", "json"])

@@ -60,7 +60,7 @@ NIGHT = "sleep:"
 """The first part of the source of a night's operations: ``sleep:`` and the id of its proposal."""
 SLEEP_SOURCE = "sleep"
 """The source of entities that sleep makes."""
-FORMATS = ("dot", "json", "html")
+FORMATS = ("dot", "json")
 """The formats of a drawn graph."""
 ASSESSMENTS = ("simple", "moderate", "complex", "unclear", "impasse")
 """The assessments of an objective by reasoning."""

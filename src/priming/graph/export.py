@@ -1,24 +1,15 @@
-"""A drawing of the graph as text: Graphviz's dot, JSON, or one self-contained HTML page, and its map.
-
-The page is one file without a library, whose own policy forbids network access; all texts in it are data.
-"""
+"""A drawing of the graph as text, Graphviz's dot or JSON, and places for the nodes of a picture."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
-import re
 from datetime import datetime
-from html import escape
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from priming.config.values import dataclass
-from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
 from priming.text.quotation import visible, without_hidden
 from priming.types import Link
@@ -91,19 +82,9 @@ def _repulsion(at: Floats, mass: Floats) -> Floats:
     return _REPULSION * push
 
 
-TEMPLATE = "templates/graph.html"
-
-_LABEL_LETTERS, _PAGE_LABEL_LETTERS = 60, 28
+_LABEL_LETTERS = 60
 _WIDEST, _THINNEST, _STIFFEST = 4.0, 0.5, 10
-_SMALLEST, _GROWTH, _BELOW = 5.0, 1.5, 11.0
-"""The radius of a memory without links, its growth with links, and the distance from the circle to the name."""
-_MANY_LINKS = 150
-"""A page with more links draws them thinner, so that the memories remain visible."""
-_UNIT, _MARGIN = 34.0, 0.08
-"""A unit of the layout in units of the page, and the margin of the map as a share of its size."""
 _SHAPES = {"entity": "ellipse"}
-_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
-_BLOCK = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +125,7 @@ def as_dot(drawing: GraphDrawing) -> str:
     """A directed graph in Graphviz's language; nodes are named by their keys."""
     lines = ["digraph priming {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
     lines += [
-        f"  {_quoted(node.key)} [label={_quoted(_label(node, _LABEL_LETTERS))}, class={_quoted(node.kind)}"
+        f"  {_quoted(node.key)} [label={_quoted(_label(node))}, class={_quoted(node.kind)}"
         f", shape={_SHAPES.get(node.kind, 'box')}, tooltip={_quoted(node.gist)}];"
         for node in drawing.nodes
     ]
@@ -165,15 +146,14 @@ def _quoted(text: str) -> str:
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def _width(weight: float, links: int = 0) -> str:
-    thin = min(1.0, np.sqrt(_MANY_LINKS / max(links, 1)))
-    return f"{thin * (_THINNEST + (_WIDEST - _THINNEST) * weight):.2f}"
+def _width(weight: float) -> str:
+    return f"{_THINNEST + (_WIDEST - _THINNEST) * weight:.2f}"
 
 
-def _label(node: DrawnNode, letters: int) -> str:
+def _label(node: DrawnNode) -> str:
     """The label of a node in a drawing: its heading, else the beginning of its gist."""
     name = " ".join((node.heading or node.gist).split())
-    return name if len(name) <= letters else name[: letters - 1].rstrip() + "…"
+    return name if len(name) <= _LABEL_LETTERS else name[: _LABEL_LETTERS - 1].rstrip() + "…"
 
 
 def json_text(drawing: GraphDrawing) -> str:
@@ -225,112 +205,3 @@ def _link(link: Link) -> dict[str, Any]:
 
 def _time(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
-
-
-def as_html(drawing: GraphDrawing) -> str:
-    """One HTML page with the map, which makes no network requests and shows without scripting too."""
-    page = files("priming.graph").joinpath(TEMPLATE).read_text("utf-8")
-    view, shapes = _svg(drawing)
-    fill = {
-        "policy": _policy(page),
-        "title": _escaped(_title(drawing)),
-        "summary": _escaped(_summary(drawing)),
-        "legend": _legend(drawing),
-        "view": view,
-        "shapes": shapes,
-        "data": _in_script(as_json(drawing)),
-    }
-    return _PLACEHOLDER.sub(lambda match: fill[match[1]], page)
-
-
-def _policy(page: str) -> str:
-    """The content security policy: only the template's own style and script run, and nothing is fetched."""
-    own = {name: _digest(text) for name, text in _BLOCK.findall(page)}
-    return (
-        f"default-src 'none'; style-src {own['style']}; script-src {own['script']}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _in_script(value: Any) -> str:
-    """JSON for a script element, with the characters escaped that could end the element."""
-    text = visible(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
-
-
-def _escaped(text: str) -> str:
-    """A text as HTML shows it."""
-    return escape(without_hidden(text))
-
-
-def _title(drawing: GraphDrawing) -> str:
-    return f"{drawing.around or drawing.namespace} · Priming"
-
-
-def _summary(drawing: GraphDrawing) -> str:
-    memories, links = len(drawing.nodes), len(drawing.links)
-    parts = [
-        f"{memories:,} {'memory' if memories == 1 else 'memories'}, {links:,} {'link' if links == 1 else 'links'}"
-    ]
-    if drawing.around is not None:
-        parts.append(f"around {drawing.around}")
-    if drawing.known_at is not None:
-        parts.append(f"as of {drawing.known_at:%Y-%m-%d %H:%M} UTC")
-    if drawing.left_out:
-        parts.append(f"{drawing.left_out:,} more are not shown")
-    return "; ".join(parts)
-
-
-def _legend(drawing: GraphDrawing) -> str:
-    present = {node.kind for node in drawing.nodes}
-    return "".join(
-        f'<li><svg width="12" height="12" aria-hidden="true"><circle class="dot {kind}" cx="6" cy="6" r="5"/></svg>'
-        f"{kind}</li>"
-        for kind in KINDS
-        if kind in present
-    )
-
-
-def _svg(drawing: GraphDrawing) -> tuple[str, str]:
-    """The map's view box, and the elements of its links, nodes and names."""
-    row = {node.key: i for i, node in enumerate(drawing.nodes)}
-    source = np.array([row[link.source] for link in drawing.links], np.int64)
-    target = np.array([row[link.target] for link in drawing.links], np.int64)
-    weight = np.array([link.weight for link in drawing.links], np.float64)
-    at = positions(len(row), source, target, weight) * _UNIT
-    low, high = (at.min(axis=0), at.max(axis=0)) if len(at) else (np.zeros(2), np.zeros(2))
-    edge = _UNIT + _MARGIN * (high - low).max()
-    wide, tall = high - low + 2 * edge
-    lines = [
-        f'<line class="{"made" if link.given else "found"}" x1="{at[s][0]:.1f}" y1="{at[s][1]:.1f}"'
-        f' x2="{at[t][0]:.1f}" y2="{at[t][1]:.1f}" stroke-width="{_width(link.weight, len(drawing.links))}"/>'
-        for link, s, t in zip(drawing.links, source, target, strict=True)
-    ]
-    dots = [_dot(node, x, y) for node, (x, y) in zip(drawing.nodes, at, strict=True)]
-    names = [
-        f'<text x="{x:.1f}" y="{y + _radius(node) + _BELOW:.1f}">{_escaped(_label(node, _PAGE_LABEL_LETTERS))}</text>'
-        for node, (x, y) in zip(drawing.nodes, at, strict=True)
-    ]
-    shapes = [f'<g id="links">{"".join(lines)}</g>', f'<g id="nodes">{"".join(dots)}</g>']
-    view = f"{low[0] - edge:.0f} {low[1] - edge:.0f} {wide:.0f} {tall:.0f}"
-    return view, "\n".join([*shapes, f'<g id="names">{"".join(names)}</g>'])
-
-
-def _dot(node: DrawnNode, x: float, y: float) -> str:
-    faded = "" if node.status == "active" else " resting"
-    name, gist = _escaped(f"{node.kind} {node.key}"), _escaped(node.gist)
-    return (
-        f'<circle class="dot {node.kind}{faded}" cx="{x:.1f}" cy="{y:.1f}" r="{_radius(node):.1f}" tabindex="0"'
-        f' role="button" aria-label="{name}"><title>{gist}</title></circle>'
-    )
-
-
-def _radius(node: DrawnNode) -> float:
-    """A circle whose area grows with the number of links."""
-    return float(_SMALLEST + _GROWTH * np.sqrt(node.links))

@@ -22,7 +22,6 @@ ENTITY = "entity"
 WRITERS: Mapping[str, Callable[[GraphDrawing], str]] = {
     "dot": export.as_dot,
     "json": export.json_text,
-    "html": export.as_html,
 }
 
 
@@ -36,7 +35,7 @@ def graph(
     kinds: Sequence[str] | None = None,
     known_at: datetime | None = None,
 ) -> str:
-    """Draw active memories and the links between them, as ``dot`` for Graphviz, ``json``, or an ``html`` page.
+    """Draw active memories and the links between them, as ``dot`` for Graphviz or ``json``.
 
     The drawing holds the ``limit`` memories with the most links, or those within ``depth`` links of ``key``, the
     nearest first. ``kinds`` restricts it to these kinds; ``known_at`` draws links and texts as they were at that

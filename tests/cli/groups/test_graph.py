@@ -54,13 +54,12 @@ def test_another_format_is_a_text_in_the_document(two):
 
 
 def test_a_file_is_written(two):
-    done = two.run("graph", "--format", "html", "--output", "graph.html")
-    assert done.stdout == "drawn  html to graph.html\n"
-    page = (two.folder / "graph.html").read_text("utf-8")
-    assert page.startswith("<!doctype html>")
-    assert "Clear the cache." in page
-    answer = two.ask("graph", "--format", "html", "--output", "graph.html")
-    assert answer == {"format": "html", "path": "graph.html", "bytes": len(page.encode())}
+    done = two.run("graph", "--output", "graph.dot")
+    assert done.stdout == "drawn  dot to graph.dot\n"
+    text = (two.folder / "graph.dot").read_text("utf-8")
+    assert "Clear the cache." in text
+    answer = two.ask("graph", "--output", "graph.dot")
+    assert answer == {"format": "dot", "path": "graph.dot", "bytes": len(text.encode())}
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(two):
@@ -79,7 +78,7 @@ def test_the_options_choose_what_is_drawn(two):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "svg"], "format = 'svg': must be one of dot, json, html"),
+        (["--format", "svg"], "format = 'svg': must be one of dot, json"),
         (["--limit", "0"], "limit = 0: must be a whole number"),
         (["--key", "nothing"], "there is no memory 'nothing'"),
         (["--known-at", "then"], "known_at = 'then': must be a date or time"),
