@@ -80,7 +80,7 @@ class AssetsHook(BuildHookInterface):  # type: ignore[type-arg]
         root, is_editable, is_source = Path(self.root), version == "editable", self.target_name == "sdist"
         self._add_weights(root, build_data, is_editable)
         site = page(root, fetch_node=not is_editable)
-        if site is not None and not is_editable:
+        if site is not None and not is_editable and not (is_source and (site / "missing.txt").is_file()):
             build_data.setdefault("force_include", {})[str(site)] = "page" if is_source else PAGE
 
     def _add_weights(self, root: Path, build_data: dict[str, Any], is_editable: bool) -> None:

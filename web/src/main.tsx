@@ -3,10 +3,9 @@ import { render } from "preact";
 import "./styles/base.css";
 import "./styles/shell.css";
 import { App } from "./app";
-import { loadSession } from "./session";
 import { applyTheme } from "./theme";
 import { watchStore } from "./store";
 
 applyTheme();
 render(<App />, document.body);
-void loadSession().then(watchStore);
+watchStore();

@@ -1,6 +1,7 @@
 /** What happens in the store, by this page and by others: views read again when `changes` grows. */
 import { signal } from "@preact/signals";
 import { call, namespace, reachable, session } from "./api";
+import { loadSession } from "./session";
 import type { Status } from "./types";
 
 const EVERY = 4000;
@@ -21,6 +22,7 @@ export async function look(): Promise<void> {
 /** Look again and again, while the page is seen and a namespace may be read. */
 export function watchStore(): void {
   const again = async (): Promise<void> => {
+    if (session.value === null) await loadSession();
     const may = session.value !== null && (!session.value.needed || session.value.token !== null);
     if (may && (!document.hidden || !reachable.value)) await look();
     setTimeout(again, EVERY);

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 """WebGL without a graphics card."""
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE = 60_000
+PATIENCE = 600_000
 """Milliseconds until something that does not come about is given up."""
 STORY = ROOT / "demo" / "story" / "documents.jsonl"
 SHOTS = ROOT / "build" / "shots"

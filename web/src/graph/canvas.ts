@@ -58,6 +58,12 @@ export class Canvas {
       nodeReducer: (key, data) => this.node(key, data),
       edgeReducer: (_, data) => this.edge(data),
     });
+    // What the pointer is over is read from the picture, which waits for each frame: while it is dragged, nothing is.
+    const sigma = this.sigma as unknown as { getNodeAtPosition: (at: unknown) => string | null };
+    const under = sigma.getNodeAtPosition.bind(this.sigma);
+    sigma.getNodeAtPosition = (at) => (this.sigma.getMouseCaptor().isMouseDown ? null : under(at));
+    const drag = (is: boolean) => () => this.sigma.getContainer().classList.toggle("dragged", is && this.sigma.getSetting("hideEdgesOnMove"));
+    this.sigma.getMouseCaptor().on("mousedown", drag(true)).on("mouseup", drag(false));
     this.sigma.on("clickNode", ({ node }) => node !== CUE && events.choose?.(node));
     this.sigma.on("enterNode", ({ node }) => this.hover(node, events.hover));
     this.sigma.on("leaveNode", () => this.hover(null, events.hover));
@@ -73,7 +79,8 @@ export class Canvas {
     const type = picture.edges.length > MANY ? { type: "thin" } : {};
     for (const { source, target, relation, weight, sign } of picture.edges)
       if (source !== target) this.graph.addEdge(source, target, { from: source, to: target, name: edgeName(source, relation, target), weight, sign, thin: many, ...type });
-    this.sigma.setSettings({ hideEdgesOnMove: picture.edges.length > MANY, hideLabelsOnMove: picture.edges.length > MANY });
+    const isMany = picture.edges.length > MANY;
+    this.sigma.setSettings({ hideEdgesOnMove: isMany, hideLabelsOnMove: isMany, dragTimeout: isMany ? 400 : 100 });
     this.repaint();
   }
 
@@ -121,7 +128,6 @@ export class Canvas {
   }
 
   private hover(key: string | null, tell?: (key: string | null) => void): void {
-    if (this.sigma.getMouseCaptor().isMoving) return;
     const before = this.hovered;
     this.hovered = key === CUE ? null : key;
     this.sigma.getContainer().classList.toggle("pointing", this.hovered !== null);
