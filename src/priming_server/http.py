@@ -111,7 +111,7 @@ def create_app(
     _route_operations(app, server)
     _route_jobs(app, server)
     _route_server(app, server)
-    WebPage(service, tokens, server.workers, server.authenticator, server.sessions).add_to(app)
+    WebPage(service, tokens, server.workers, server.authenticator, server.sessions, server.jobs).add_to(app)
     app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
     app.add_middleware(
         RequestMiddleware,

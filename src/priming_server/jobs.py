@@ -104,6 +104,11 @@ class Jobs:
         self._threads.submit(namespace, work)
         return job
 
+    def of(self, namespace: str) -> list[Job]:
+        """The jobs of a namespace, the latest first."""
+        self._drop_old()
+        return [job for job in reversed(self._jobs.values()) if job.namespace == namespace]
+
     def find(self, namespace: str, job_id: str) -> Job:
         """A job of this namespace; ``NotFound`` for a job of another."""
         self._drop_old()

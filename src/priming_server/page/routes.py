@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -13,21 +15,29 @@ from starlette.responses import Response
 from priming.config import profiles
 from priming.config.caller import calling
 from priming.config.environment import VERSION
+from priming.core.arguments.checks import check_count
 from priming.errors import NotFound, ParamError, StoreError
 from priming.operations import schema
 from priming.operations.connection import JSON
 from priming.operations.local_http import json_bytes
 from priming.operations.service import LocalService
 from priming.recall.terms import TERMS
+from priming.serialization import encode
 from priming.types import EVERYWHERE, Token
+from priming.verbs.op import Op
 from priming_server.access.auth import Authenticator, RequestContext, context_of
 from priming_server.access.sessions import BrowserSessions, check_own_page, cookie
 from priming_server.access.tokens import Tokens
 from priming_server.health import MadeOnce
+from priming_server.jobs import Jobs
 from priming_server.limits import WorkerPool, json_body
 from priming_server.page import site
 from priming_server.page.drawing import DRAWING, drawing
+from priming_server.page.listing import ENTRIES, LISTING, entries, listing
 from priming_server.responses import Refused, parse_body, respond
+
+_TOKEN, _MOST_DAYS = ("namespace", "name", "kind", "days"), 36_500
+"""What a token is made of, and the longest time for which it can be."""
 
 
 class WebPage:
@@ -40,9 +50,10 @@ class WebPage:
         workers: WorkerPool,
         authenticator: Authenticator,
         sessions: BrowserSessions,
+        jobs: Jobs,
     ) -> None:
         self._service, self._tokens, self._workers = service, tokens, workers
-        self._authenticator, self._sessions = authenticator, sessions
+        self._authenticator, self._sessions, self._jobs = authenticator, sessions, jobs
         self._files = MadeOnce(partial(workers.run, lambda: site.read(site.folder())))
 
     def add_to(self, app: FastAPI) -> None:
@@ -50,10 +61,15 @@ class WebPage:
         add = partial(app.add_api_route, include_in_schema=False)
         add("/", self.show)
         add(f"/page/{site.ASSETS}{{name}}", self.show)
-        add("/page/drawing/{namespace}", self.draw, methods=["POST"])
+        for op, verb in ((DRAWING, drawing), (LISTING, listing), (ENTRIES, entries)):
+            add(f"/page/{op.name}/{{namespace}}", partial(self.read, op, verb), methods=["POST"])
+        add("/page/jobs/{namespace}", self.list_jobs)
         add("/session", self.about_session)
         add("/session", self.begin_session, methods=["POST"])
         add("/session", self.end_session, methods=["DELETE"])
+        add("/page/tokens", self.list_tokens)
+        add("/page/tokens", self.new_token, methods=["POST"])
+        add("/page/tokens/{id}", self.revoke_token, methods=["DELETE"])
 
     async def show(self, request: Request) -> Response:
         """Answer with a file of the page."""
@@ -65,17 +81,48 @@ class WebPage:
             raise NotFound("the page has no such file: load the page again")
         return response
 
-    async def draw(self, request: Request) -> Response:
-        """Answer with the nodes and links of a namespace."""
+    async def read(self, op: Op, verb: Callable[..., Any], request: Request) -> Response:
+        """Answer with what only the page reads of a namespace."""
         context, namespace = context_of(request), request.path_params["namespace"]
-        context.enter(namespace, DRAWING.name)
-        answer = partial(self._drawing, namespace, await json_body(request), context)
+        context.enter(namespace, op.name)
+        answer = partial(self._read, op, verb, namespace, await json_body(request), context)
         return Response(await self._workers.run(answer, namespace), media_type=JSON)
 
-    def _drawing(self, namespace: str, body: bytes, context: RequestContext) -> bytes:
-        values = schema.arguments(DRAWING, parse_body(body, context.limits.depth, context.limits.values))
+    def _read(
+        self, op: Op, verb: Callable[..., Any], namespace: str, body: bytes, context: RequestContext
+    ) -> bytes:
+        values = schema.arguments(op, parse_body(body, context.limits.depth, context.limits.values))
         with calling(context.caller("page")), self._service.memory(namespace) as memory:
-            return json_bytes(drawing(memory, **values))
+            return json_bytes(verb(memory, **values))
+
+    async def list_jobs(self, request: Request) -> Response:
+        """Answer with the jobs of a namespace, the latest first, without what came of them."""
+        namespace = request.path_params["namespace"]
+        context_of(request).enter(namespace, "jobs")
+        return respond([{**job.as_dict(), "result": None} for job in self._jobs.of(namespace)])
+
+    async def list_tokens(self, request: Request) -> Response:
+        """Answer with the tokens of the store, for who may do everything."""
+        _enter_tokens(request)
+        return respond({"tokens": encode(await self._workers.run(self._tokens.list))})
+
+    async def new_token(self, request: Request) -> Response:
+        """Make a token; its secret is in this answer and nowhere else."""
+        context = _enter_tokens(request)
+        body = parse_body(await json_body(request), context.limits.depth, context.limits.values)
+        if not isinstance(body, dict) or body.keys() - {*_TOKEN}:
+            raise ParamError("body", "…", f"must be an object with {', '.join(_TOKEN)}")
+        values: dict[str, Any] = {**dict.fromkeys(_TOKEN), **body}
+        days = values.pop("days")
+        lasts = None if days is None else timedelta(days=check_count("days", days, 1, _MOST_DAYS))
+        created = await self._workers.run(partial(self._tokens.new, **values, lasts=lasts))
+        return respond({"token": encode(created.token), "secret": created.secret}, 201)
+
+    async def revoke_token(self, request: Request) -> Response:
+        """Revoke a token."""
+        _enter_tokens(request)
+        revoke = partial(self._tokens.revoke, request.path_params["id"])
+        return respond(encode(await self._workers.run(revoke)))
 
     async def about_session(self, request: Request) -> Response:
         """Say who uses the page."""
@@ -132,3 +179,16 @@ class WebPage:
         with suppress(StoreError):
             names.update(self._tokens.namespaces())
         return sorted(names)
+
+
+def _enter_tokens(request: Request) -> RequestContext:
+    """The context of a request of the page, from who may do everything: without tokens, from this machine."""
+    context = context_of(request)
+    context.operation = "tokens"
+    check_own_page(request.headers)
+    if not context.everywhere or not context.may("admin"):
+        rule = (
+            "tokens are for who may do everything: sign in with one of 'priming token new '*' --kind admin'"
+        )
+        raise Refused(403, "forbidden", rule)
+    return context
