@@ -7,6 +7,8 @@ export interface Key {
   /** What it does, in a few words. */
   does: string;
   run: (event: KeyboardEvent) => void;
+  /** Whether it does that now; otherwise the key is left to what has the focus. */
+  when?: () => boolean;
 }
 
 export const bound = signal<readonly Key[][]>([]);
@@ -26,7 +28,7 @@ function isTyping(target: EventTarget | null): boolean {
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (document.querySelector("dialog[open]")) return;
-  const hit = bound.value.flat().findLast(({ key }) => key === event.key);
+  const hit = bound.value.flat().findLast(({ key, when }) => key === event.key && (when?.() ?? true));
   if (!hit) return;
   event.preventDefault();
   hit.run(event);

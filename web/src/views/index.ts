@@ -13,6 +13,9 @@ export interface View {
 
 export const views: readonly View[] = [
   { id: "recall", title: "Recall", load: () => import("./recall") },
+  { id: "browse", title: "Browse", load: () => import("./browse") },
   { id: "time", title: "Time", load: () => import("./time") },
+  { id: "care", title: "Care", load: () => import("./care") },
+  { id: "operate", title: "Operate", load: () => import("./operate") },
   { id: "memory", title: "Memory", load: () => import("./memory"), hidden: true },
 ];
