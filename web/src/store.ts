@@ -1,5 +1,6 @@
 /** What happens in the store, by this page and by others: views read again when `changes` grows. */
 import { signal } from "@preact/signals";
+import { entries } from "./answers";
 import { call, namespace, reachable, session } from "./api";
 import { loadSession } from "./session";
 import type { Status } from "./types";
@@ -10,11 +11,21 @@ const EVERY = 4000;
 export const changes = signal(0);
 export const status = signal<Status | null>(null);
 
-/** Read the state of the namespace; called after each change by the page itself, too. */
+/** The namespace and its latest operation when its state was read: to count what a great store holds takes seconds. */
+let newest = "";
+
+/** Read the state of the namespace, if anything was done there; called after each change by the page itself, too. */
 export async function look(): Promise<void> {
+  const latest = await entries({ limit: 1 }).catch(() => null);
+  const now = `${namespace()} ${latest?.operations[0]?.id ?? ""}`;
+  if (latest === null || now === newest) return;
+  newest = now;
   const before = status.value;
   const after = await call<Status>("status").catch(() => null);
-  if (after === null || after.namespace !== namespace()) return;
+  if (after === null || after.namespace !== namespace()) {
+    newest = "";
+    return;
+  }
   status.value = after;
   if (before?.namespace === after.namespace && before.operations !== after.operations) changes.value += 1;
 }
