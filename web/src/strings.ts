@@ -127,7 +127,7 @@ export const recall = {
   },
   whole: {
     title: "Everything",
-    about: (nodes: number, links: number): string => `${nodes.toLocaleString("en")} memories and names, ${links.toLocaleString("en")} links`,
+    about: (nodes: number, links: number): string => `${nodes.toLocaleString("en")} memories and names, ${links.toLocaleString("en")} links.`,
     more: (n: number): string => `${n.toLocaleString("en")} more, with fewer links, are not drawn.`,
     ask: "Ask something, and watch what it brings up.",
     strongest: "The strongest links are drawn.",
