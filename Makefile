@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+ADAPTERS := .venv-adapters
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life loop-life stress test test-all portability explore test-agents retest-agents check house bench page docs reference site clean
+.PHONY: demo year rules-life loop-life stress test test-all test-adapters portability explore test-agents retest-agents check house bench page docs reference site clean
 
 demo: $(VENV)/.base          ## play five scenes on this repository's history and on the notes of a small team
 	$(BIN)/python demo/demo.py
@@ -34,9 +35,12 @@ check: $(VENV)/.all          ## format, lint, strict types, docs
 	$(BIN)/mypy
 	$(BIN)/python docs/generate.py --check
 
-test-all: $(VENV)/.all page  ## run the rest: processes, kills, a browser, lives, and many examples of each property
+test-all: $(VENV)/.all page test-adapters ## run the rest: processes, kills, a browser, lives, and many examples of each property
 	$(BIN)/python tests/browser/finding.py
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
+
+test-adapters: $(ADAPTERS)/.all ## test the shapes of other libraries against these, in an environment of their own
+	$(ADAPTERS)/bin/python -m pytest --numprocesses=auto --dist=worksteal -m adapters tests/adapters $(FLAGS)
 
 portability: $(VENV)/.all    ## run the tests by every CPython there is, compare what Priming does by each, and say what is lacking
 	$(BIN)/python tests/portability.py $(FLAGS)
@@ -90,6 +94,11 @@ $(VENV)/.sleep: pyproject.toml hatch_build.py | $(BIN)/python
 $(VENV)/.all: pyproject.toml hatch_build.py | $(BIN)/python
 	$(PIP) install --editable '.[test,check,docs]'
 	touch $@ $(VENV)/.base $(VENV)/.sleep
+
+$(ADAPTERS)/.all: pyproject.toml hatch_build.py
+	$(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[test-adapters]'
+	touch $@
 
 $(VENV)/.bench: pyproject.toml hatch_build.py | $(BIN)/python
 	$(PIP) install --editable '.[bench]'

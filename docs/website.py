@@ -34,7 +34,8 @@ _TREES = {
             for name in ("page", "verbs/README", "command-line", "importers", "filters", "files", "configuration")
         ],
         "Agents": [
-            f"docs/{name}" for name in ("hooks", "mcp", "plugin", "loop", "agents", "chat", "tested-clients")
+            f"docs/{name}"
+            for name in ("hooks", "mcp", "plugin", "loop", "agents", "chat", "adapters", "tested-clients")
         ],
         "Operate": [
             f"docs/{name}"

@@ -30,9 +30,30 @@ PARTS = {
     "priming/transfer/watching.py": "watch",
     "priming/graph/plot.py": "plot",
     "priming_lab/plots.py": "lab",
+    "priming_adapters/langgraph.py": "langgraph",
+    "priming_adapters/langchain.py": "langchain",
+    "priming_adapters/anthropic_memory.py": "anthropic",
+    "priming_adapters/openai_agents.py": "openai-agents",
+    "priming_adapters/llama_index.py": "llama-index",
+    "priming_adapters/crewai.py": "crewai",
+    "priming_adapters/autogen.py": "autogen",
+    "priming_adapters/adk.py": "adk",
+    "priming_adapters/pydantic_ai.py": "pydantic-ai",
 }
 """The files and folders that may import what an extra declares; all others keep to the base."""
-EMPTY, NOT_IMPORTED = {"semantic", "onnx"}, {"all", "docs", "test", "check", "bench"}
+EMPTY, NOT_IMPORTED = (
+    {"semantic", "onnx"},
+    {"all", "adapters", "docs", "test", "test-adapters", "check", "bench"},
+)
+SHAPES = {extra for part, extra in PARTS.items() if part.startswith("priming_adapters/")}
+ABSENT = {
+    "langgraph": "langgraph-checkpoint",
+    "agents": "openai-agents",
+    "llama_index": "llama-index-core",
+    "google": "google-adk",
+    "pydantic_ai": "pydantic-ai-slim",
+}
+"""The distributions of packages that are installed for the tests of the adapters alone."""
 INSTALLED = packages_distributions()
 DISPENSABLE = {"watch"}
 """Extras without which another way is taken."""
@@ -68,7 +89,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def distribution(top: str) -> set[str]:
-    return {normal(name) for name in INSTALLED.get(top, [top])}
+    return {normal(name) for name in INSTALLED.get(top, [ABSENT.get(top, top)])}
 
 
 @pytest.mark.parametrize("package", sorted(OWN))
@@ -109,7 +130,9 @@ def test_the_extras_are_those_of_the_parts_and_one_for_all() -> None:
     assert set(extras) == {*PARTS.values(), *EMPTY, *NOT_IMPORTED}
     assert all(extras[name] == [] for name in EMPTY)
     (whole,) = extras["all"]
-    assert set(whole.partition("[")[2].rstrip("]").split(",")) == {*PARTS.values(), "docs"}
+    assert set(whole.partition("[")[2].rstrip("]").split(",")) == {*PARTS.values(), "docs"} - SHAPES
+    (shapes,) = extras["adapters"]
+    assert set(shapes.partition("[")[2].rstrip("]").split(",")) == SHAPES - {"crewai"}
 
 
 def test_an_absent_package_is_requested_by_an_extra_that_exists() -> None:

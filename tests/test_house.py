@@ -54,6 +54,7 @@ IMPURE = {
     "time",
 }
 BESIDE = {
+    "adapters": "priming_adapters",
     "formats": "priming_formats",
     "hooks": "priming_agents",
     "lab": "priming_lab",

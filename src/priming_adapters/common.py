@@ -1,0 +1,128 @@
+"""What the adapters share: a memory for each user, texts under keys, and messages as memories."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from threading import Lock
+from typing import Any, Self, TypeAlias
+
+from priming import Memory, MemoryRecord, NotFound, Remembered
+from priming.config.words import TEXT_KINDS
+from priming.namespace import DEFAULT_NAMESPACE
+
+Source: TypeAlias = Memory | str | os.PathLike[str] | None
+"""What an adapter works on: an open memory, or the URL or path of a store, which the adapter opens and closes."""
+MOST_OPEN, PAGE = 64, 500
+"""The most memories of users that stay open, and the memories that are read at once."""
+
+
+class Users:
+    """The memories of a program's users: each is a namespace of one store."""
+
+    def __init__(self, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        self._owns = not isinstance(source, Memory)
+        self.memory = source if isinstance(source, Memory) else Memory.open(source, namespace=namespace)
+        self._others: OrderedDict[str, Memory] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, user: object = None) -> Memory:
+        """Return the memory of a user, by the user's id; None: the memory that was opened."""
+        name, first = str(user), self.memory
+        if user is None or name == first.namespace:
+            return first
+        with self._lock:
+            if name not in self._others:
+                parts = first.store, name, first.embedder, first.clock, first.profile, first.profiles
+                self._others[name] = Memory(*parts)
+            self._others.move_to_end(name)
+            while len(self._others) > MOST_OPEN:
+                self._others.popitem(last=False)
+            return self._others[name]
+
+    def close(self) -> None:
+        """Close what was opened here; a memory that the caller opened stays open."""
+        if self._owns:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def at_key(memory: Memory, key: str) -> MemoryRecord | None:
+    """Return the memory of a key or id, with any status; None if there is none."""
+    try:
+        return memory.get(key)
+    except NotFound:
+        return None
+
+
+def put(memory: Memory, key: str, content: str, **fields: Any) -> MemoryRecord:
+    """Store a text under a key: a new memory, or a new version of the one that has the key, forgotten or not.
+
+    ``fields`` are arguments of ``remember``; an older memory keeps its kind.
+    """
+    with memory.lock:
+        old = at_key(memory, key)
+        if old is None:
+            memory.remember(content, key=key, echo_guard=False, **fields)
+            return memory.get(key)
+        if old.status != "active":
+            memory.restore(old.id)
+        return memory.supersede(old.id, content, **{k: v for k, v in fields.items() if k != "kind"})
+
+
+def forget(memory: Memory, key: str, reason: str | None = None) -> bool:
+    """Forget a memory, which undo restores; False if none was active under the key."""
+    with memory.lock:
+        old = at_key(memory, key)
+        if old is None or old.status != "active":
+            return False
+        memory.forget(old.id, reason=reason)
+        return True
+
+
+def every(memory: Memory, *, status: str | None = "active") -> Iterator[MemoryRecord]:
+    """Yield all memories in the order in which they were remembered, but entities."""
+    after = None
+    while page := memory.list(kinds=TEXT_KINDS, status=status, limit=PAGE, after=after):
+        yield from page
+        after = page[-1].id
+
+
+def remember(
+    memory: Memory,
+    text: str,
+    *,
+    role: str = "user",
+    name: str | None = None,
+    session: str | None = None,
+    at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Remembered | None:
+    """Remember a message with its speaker, session and time; None if it has no text.
+
+    A user's words are trusted as the user's, all others as an agent's.
+    """
+    if not text.strip():
+        return None
+    trust = "user" if role in ("user", "human") else "agent"
+    fields = {"trust": trust, "speaker": name or role, "session": session, "occurred_at": at, **fields}
+    return memory.remember(text, metadata=metadata, **fields)
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message's content: a text, or a list of parts of which some are texts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, Mapping):
+        return str(content.get("text") or "")
+    if isinstance(content, (list, tuple)):
+        return "\n".join(filter(None, map(text_of, content)))
+    return str(getattr(content, "text", None) or "")

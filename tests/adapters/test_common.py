@@ -1,0 +1,82 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from priming import Memory
+from priming_adapters.common import MOST_OPEN, Users, every, forget, put, remember, text_of
+
+
+def test_a_user_is_a_namespace_of_the_store_of_the_memory(memory):
+    users = Users(memory)
+    remember(users.of("ada"), "Ada lives in Porto.")
+    assert users.of() is users.of("default") is memory
+    assert [record.content for record in users.of("ada").list()] == ["Ada lives in Porto."]
+    assert not memory.list()
+    assert not users.of("grace").recall("Where does Ada live?").hits
+    users.close()
+    assert not memory.list()
+
+
+def test_an_adapter_closes_the_store_that_it_opened(url):
+    with Users(url, namespace="ada") as users:
+        remember(users.of("grace"), "Grace lives in Braga.")
+    with pytest.raises(Exception, match="closed"):
+        users.of().list()
+    with Memory.open(url, namespace="grace") as memory:
+        assert [record.content for record in memory.list()] == ["Grace lives in Braga."]
+
+
+def test_the_memories_of_many_users_stay_open_only_for_the_latest(memory):
+    users = Users(memory)
+    first = users.of("user-0")
+    for number in range(1, MOST_OPEN + 1):
+        users.of(f"user-{number}")
+    assert users.of(f"user-{MOST_OPEN}") is users.of(f"user-{MOST_OPEN}")
+    assert users.of("user-0") is not first
+
+
+def test_a_text_under_a_key_gets_versions_also_once_it_was_forgotten(memory):
+    put(memory, "home", "Ada lives in Porto.", kind="fact", metadata={"n": 1})
+    assert forget(memory, "home")
+    assert not forget(memory, "home")
+    assert not forget(memory, "nowhere")
+    record = put(memory, "home", "Ada lives in Braga.", kind="fact", metadata={"n": 2})
+    assert (record.version, record.status, dict(record.metadata)) == (2, "active", {"n": 2})
+    assert [version.content for version in memory.history("home")] == [
+        "Ada lives in Porto.",
+        "Ada lives in Braga.",
+    ]
+
+
+def test_every_memory_is_listed_over_pages(memory, monkeypatch):
+    monkeypatch.setattr("priming_adapters.common.PAGE", 2)
+    for number in range(5):
+        put(memory, f"k{number}", f"Text {number} of five")
+    forget(memory, "k3")
+    assert [record.key for record in every(memory)] == ["k0", "k1", "k2", "k4"]
+    assert len([*every(memory, status=None)]) == 5
+
+
+def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory):
+    at = datetime(2024, 5, 1, tzinfo=UTC)
+    remember(memory, "I moved to Braga.", session="monday", at=at, metadata={"id": "m1"})
+    remember(memory, "Noted: Braga.", role="assistant", session="monday", at=at)
+    remember(memory, "I agree.", name="Ada")
+    first, second, third = memory.list()
+    assert (first.speaker, first.session, first.occurred_at, first.trust) == ("user", "monday", at, "user")
+    assert (second.speaker, second.trust, third.speaker) == ("assistant", "agent", "Ada")
+    assert remember(memory, " \n") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("plain", "plain"),
+        (None, ""),
+        ([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {}}, "b"], "a\nb"),
+        ([], ""),
+        (7, ""),
+    ],
+)
+def test_the_text_of_a_message_is_that_of_its_parts(content, text):
+    assert text_of(content) == text
