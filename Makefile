@@ -40,7 +40,7 @@ test-all: $(VENV)/.all page test-adapters ## run the rest: processes, kills, a b
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
 
 test-adapters: $(ADAPTERS)/.all ## test the shapes of other libraries against these, in an environment of their own
-	$(ADAPTERS)/bin/python -m pytest --numprocesses=auto --dist=worksteal -m adapters tests/adapters $(FLAGS)
+	$(ADAPTERS)/bin/python -m pytest --numprocesses=auto --dist=worksteal -p no:asyncio -p no:benchmark -m adapters tests/adapters $(FLAGS)
 
 portability: $(VENV)/.all    ## run the tests by every CPython there is, compare what Priming does by each, and say what is lacking
 	$(BIN)/python tests/portability.py $(FLAGS)
@@ -97,7 +97,7 @@ $(VENV)/.all: pyproject.toml hatch_build.py | $(BIN)/python
 
 $(ADAPTERS)/.all: pyproject.toml hatch_build.py
 	$(PYTHON) -m venv $(ADAPTERS)
-	$(ADAPTERS)/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[test-adapters]'
+	$(ADAPTERS)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --editable '.[test-adapters]'
 	touch $@
 
 $(VENV)/.bench: pyproject.toml hatch_build.py | $(BIN)/python

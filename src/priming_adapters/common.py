@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from hashlib import sha256
 from threading import Lock
 from typing import Any, Self, TypeAlias
+from unicodedata import normalize
 
 from priming import Memory, MemoryRecord, NotFound, Remembered
 from priming.config.words import TEXT_KINDS
+from priming.core.arguments.checks import check_name
 from priming.namespace import DEFAULT_NAMESPACE
+from priming.transfer.reading import LABEL_LETTERS
 
 Source: TypeAlias = Memory | str | os.PathLike[str] | None
 """What an adapter works on: an open memory, or the URL or path of a store, which the adapter opens and closes."""
@@ -25,22 +27,21 @@ class Users:
     def __init__(self, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._owns = not isinstance(source, Memory)
         self.memory = source if isinstance(source, Memory) else Memory.open(source, namespace=namespace)
-        self._others: OrderedDict[str, Memory] = OrderedDict()
+        self._others: dict[str, Memory] = {}
         self._lock = Lock()
 
-    def of(self, user: object = None) -> Memory:
+    def of(self, user: str | None = None) -> Memory:
         """Return the memory of a user, by the user's id; None: the memory that was opened."""
-        name, first = str(user), self.memory
-        if user is None or name == first.namespace:
+        first = self.memory
+        name = first.namespace if user is None else str(check_name("namespace", user))
+        if name == first.namespace:
             return first
         with self._lock:
-            if name not in self._others:
-                parts = first.store, name, first.embedder, first.clock, first.profile, first.profiles
-                self._others[name] = Memory(*parts)
-            self._others.move_to_end(name)
-            while len(self._others) > MOST_OPEN:
-                self._others.popitem(last=False)
-            return self._others[name]
+            parts = first.store, name, first.embedder, first.clock, first.profile, first.profiles
+            self._others[name] = memory = self._others.pop(name, None) or Memory(*parts)
+            if len(self._others) > MOST_OPEN:
+                del self._others[next(iter(self._others))]
+            return memory
 
     def close(self) -> None:
         """Close what was opened here; a memory that the caller opened stays open."""
@@ -55,11 +56,21 @@ class Users:
 
 
 def at_key(memory: Memory, key: str) -> MemoryRecord | None:
-    """Return the memory of a key or id, with any status; None if there is none."""
+    """Return the memory of a key or id, with any status; None if there is none. An entity is no memory of a user."""
     try:
-        return memory.get(key)
+        record = memory.get(key)
     except NotFound:
         return None
+    return record if record.kind in TEXT_KINDS else None
+
+
+def key_of(name: str) -> str:
+    """Return a name as a key: itself if it can be one, else its printable beginning with a digest of the whole."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    if plain == name and name.strip() and len(name) <= LABEL_LETTERS and name == normalize("NFC", name):
+        return name
+    mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{normalize('NFC', plain)[: LABEL_LETTERS - len(mark) - 1]}~{mark}"
 
 
 def put(memory: Memory, key: str, content: str, **fields: Any) -> MemoryRecord:
@@ -95,34 +106,21 @@ def every(memory: Memory, *, status: str | None = "active") -> Iterator[MemoryRe
         after = page[-1].id
 
 
-def remember(
-    memory: Memory,
-    text: str,
-    *,
-    role: str = "user",
-    name: str | None = None,
-    session: str | None = None,
-    at: datetime | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    **fields: Any,
-) -> Remembered | None:
-    """Remember a message with its speaker, session and time; None if it has no text.
+def remember(memory: Memory, text: str, *, role: str = "user", **fields: Any) -> Remembered | None:
+    """Remember a message of a role, its speaker if ``fields`` name none; None if it has no text.
 
-    A user's words are trusted as the user's, all others as an agent's.
+    A user's words are trusted as the user's, all others as an agent's. ``fields`` are arguments of ``remember``, such
+    as ``session`` and ``occurred_at``.
     """
-    if not text.strip():
-        return None
     trust = "user" if role in ("user", "human") else "agent"
-    fields = {"trust": trust, "speaker": name or role, "session": session, "occurred_at": at, **fields}
-    return memory.remember(text, metadata=metadata, **fields)
+    return memory.remember(text, **{"trust": trust, "speaker": role, **fields}) if text.strip() else None
 
 
 def text_of(content: Any) -> str:
     """Return the text of a message's content: a text, or a list of parts of which some are texts."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, Mapping):
-        return str(content.get("text") or "")
+    if isinstance(content, str):
+        return content
     if isinstance(content, (list, tuple)):
         return "\n".join(filter(None, map(text_of, content)))
-    return str(getattr(content, "text", None) or "")
+    text = content.get("text") if isinstance(content, Mapping) else getattr(content, "text", None)
+    return text if isinstance(text, str) else ""

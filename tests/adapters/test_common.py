@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from priming import Memory
-from priming_adapters.common import MOST_OPEN, Users, every, forget, put, remember, text_of
+from priming import Conflict, Memory, ParamError
+from priming_adapters.common import MOST_OPEN, Users, at_key, every, forget, key_of, put, remember, text_of
 
 
 def test_a_user_is_a_namespace_of_the_store_of_the_memory(memory):
@@ -15,6 +15,9 @@ def test_a_user_is_a_namespace_of_the_store_of_the_memory(memory):
     assert not users.of("grace").recall("Where does Ada live?").hits
     users.close()
     assert not memory.list()
+    for wrong in ("", "a\nb", 7, "x" * 600):
+        with pytest.raises(ParamError, match="namespace"):
+            users.of(wrong)
 
 
 def test_an_adapter_closes_the_store_that_it_opened(url):
@@ -59,9 +62,9 @@ def test_every_memory_is_listed_over_pages(memory, monkeypatch):
 
 def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory):
     at = datetime(2024, 5, 1, tzinfo=UTC)
-    remember(memory, "I moved to Braga.", session="monday", at=at, metadata={"id": "m1"})
-    remember(memory, "Noted: Braga.", role="assistant", session="monday", at=at)
-    remember(memory, "I agree.", name="Ada")
+    remember(memory, "I moved to Braga.", session="monday", occurred_at=at, metadata={"id": "m1"})
+    remember(memory, "Noted: Braga.", role="assistant", session="monday", occurred_at=at)
+    remember(memory, "I agree.", speaker="Ada")
     first, second, third = memory.list()
     assert (first.speaker, first.session, first.occurred_at, first.trust) == ("user", "monday", at, "user")
     assert (second.speaker, second.trust, third.speaker) == ("assistant", "agent", "Ada")
@@ -80,3 +83,20 @@ def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory)
 )
 def test_the_text_of_a_message_is_that_of_its_parts(content, text):
     assert text_of(content) == text
+
+
+def test_a_name_is_a_key_and_one_that_cannot_be_has_a_digest():
+    assert key_of("prefs/2024 α") == "prefs/2024 α"
+    odd = ["e\u0301", "\u00e9", "a\nb", "a?b", " ", "x" * 600, "x" * 601, "\ud800", ""]
+    keys = [key_of(name) for name in odd]
+    assert len({*keys}) == len(odd)
+    assert all(len(key) <= 512 and key.isprintable() and key.strip() for key in keys)
+
+
+def test_an_entity_is_no_memory_of_a_user(memory):
+    memory.remember("Checkout was down because Falcon ran out of connections.")
+    assert memory.get("entity:falcon").kind == "entity"
+    assert at_key(memory, "entity:falcon") is None
+    assert not forget(memory, "entity:falcon")
+    with pytest.raises(Conflict, match="taken"):
+        put(memory, "entity:falcon", "Falcon is a database.")
