@@ -40,7 +40,7 @@ test-all: $(VENV)/.all page test-adapters ## run the rest: processes, kills, a b
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
 
 test-adapters: $(ADAPTERS)/.all ## test the shapes of other libraries against these, in an environment of their own
-	$(ADAPTERS)/bin/python -m pytest --numprocesses=auto --dist=worksteal -p no:asyncio -p no:benchmark -m adapters tests/adapters $(FLAGS)
+	$(ADAPTERS)/bin/python -m pytest --numprocesses=auto --dist=worksteal -p no:benchmark -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function -m adapters tests/adapters $(FLAGS)
 
 portability: $(VENV)/.all    ## run the tests by every CPython there is, compare what Priming does by each, and say what is lacking
 	$(BIN)/python tests/portability.py $(FLAGS)

@@ -127,9 +127,9 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _files(self, folder: str = _ROOT) -> Iterator[tuple[str, MemoryRecord]]:
-        for record in every(self.memory):
-            path = record.metadata.get("path")
-            if isinstance(path, str) and path.startswith(f"{folder}/"):
+        for record in every(self.memory, {"metadata.path": {"exists": True}}):
+            path = str(record.metadata["path"])
+            if path.startswith(f"{folder}/"):
                 yield path, record
 
     def _file(self, path: str) -> MemoryRecord | None:

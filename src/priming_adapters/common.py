@@ -13,10 +13,12 @@ from priming import Memory, MemoryRecord, NotFound, Remembered
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_name
 from priming.namespace import DEFAULT_NAMESPACE
+from priming.storage.filters import parse
 from priming.transfer.reading import LABEL_LETTERS
 
 Source: TypeAlias = Memory | str | os.PathLike[str] | None
 """What an adapter works on: an open memory, or the URL or path of a store, which the adapter opens and closes."""
+_TRUST = {"user": "user", "human": "user", "tool": "tool"}
 MOST_OPEN, PAGE = 64, 500
 """The most memories of users that stay open, and the memories that are read at once."""
 
@@ -98,21 +100,25 @@ def forget(memory: Memory, key: str, reason: str | None = None) -> bool:
         return True
 
 
-def every(memory: Memory, *, status: str | None = "active") -> Iterator[MemoryRecord]:
-    """Yield all memories in the order in which they were remembered, but entities."""
-    after = None
-    while page := memory.list(kinds=TEXT_KINDS, status=status, limit=PAGE, after=after):
-        yield from page
-        after = page[-1].id
+def every(memory: Memory, filters: Mapping[str, Any] | None = None) -> Iterator[MemoryRecord]:
+    """Yield the active memories, those that ``filters`` let through, in the order in which they were remembered."""
+    condition = parse({"kind": {"in": [*TEXT_KINDS]}, **(filters or {})})
+    with memory.lock:
+        now = memory.now()
+        ids = [*memory.store.names(memory.namespace, condition=condition, at=now)]
+    for start in range(0, len(ids), PAGE):
+        with memory.lock:
+            page = memory.store.records(memory.namespace, now, ids=ids[start : start + PAGE])
+        yield from page.values()
 
 
 def remember(memory: Memory, text: str, *, role: str = "user", **fields: Any) -> Remembered | None:
     """Remember a message of a role, its speaker if ``fields`` name none; None if it has no text.
 
-    A user's words are trusted as the user's, all others as an agent's. ``fields`` are arguments of ``remember``, such
-    as ``session`` and ``occurred_at``.
+    A user's words are trusted as the user's, a tool's as a tool's, others as an agent's. ``fields`` are arguments of
+    ``remember``, such as ``session`` and ``occurred_at``.
     """
-    trust = "user" if role in ("user", "human") else "agent"
+    trust = _TRUST.get(role, "agent")
     return memory.remember(text, **{"trust": trust, "speaker": role, **fields}) if text.strip() else None
 
 

@@ -54,10 +54,10 @@ def test_a_text_under_a_key_gets_versions_also_once_it_was_forgotten(memory):
 def test_every_memory_is_listed_over_pages(memory, monkeypatch):
     monkeypatch.setattr("priming_adapters.common.PAGE", 2)
     for number in range(5):
-        put(memory, f"k{number}", f"Text {number} of five")
+        put(memory, f"k{number}", f"Text {number} of five", metadata={"n": number})
     forget(memory, "k3")
     assert [record.key for record in every(memory)] == ["k0", "k1", "k2", "k4"]
-    assert len([*every(memory, status=None)]) == 5
+    assert [record.key for record in every(memory, {"metadata.n": {"gte": 2}})] == ["k2", "k4"]
 
 
 def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory):
@@ -65,9 +65,11 @@ def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory)
     remember(memory, "I moved to Braga.", session="monday", occurred_at=at, metadata={"id": "m1"})
     remember(memory, "Noted: Braga.", role="assistant", session="monday", occurred_at=at)
     remember(memory, "I agree.", speaker="Ada")
-    first, second, third = memory.list()
+    remember(memory, "Braga: 12 °C", role="tool")
+    first, second, third, fourth = memory.list()
     assert (first.speaker, first.session, first.occurred_at, first.trust) == ("user", "monday", at, "user")
     assert (second.speaker, second.trust, third.speaker) == ("assistant", "agent", "Ada")
+    assert fourth.trust == "tool"
     assert remember(memory, " \n") is None
 
 
