@@ -19,6 +19,9 @@ CHECKS = "priming.checks"
 LOCAL = "priming.local"
 """What a server answers below ``/local`` at its store's socket: each is called with the ``LocalServer``, and makes a
 function from a request to an answer, both as JSON."""
+CONVERSATIONS = "priming.mcp"
+"""What ``priming mcp --compat`` answers a client by: each is called with the ``McpClient``, and has ``answer`` as
+``McpConversation`` has it."""
 IMPORTERS = "priming.importers"
 """Functions that read a format."""
 

@@ -38,10 +38,10 @@ def test_a_document_tells_how_relevant_its_memory_is_and_can_be_judged(memory):
     memory.remember("Ada lives in Porto.", key="home", speaker="Ada", session="monday", metadata={"page": 3})
     (document,) = PrimingRetriever(source=memory).invoke("Where does Ada live?")
     assert (document.page_content, document.id) == ("Ada lives in Porto.", memory.get("home").id)
-    told = document.metadata
-    assert (told["key"], told["page"], told["speaker"], told["session"]) == ("home", 3, "Ada", "monday")
-    assert 0 < told["score"] < 1
-    assert memory.feedback(told["recall_id"], used=[told["key"]]).kind == "feedback"
+    about = document.metadata
+    assert (about["key"], about["page"], about["speaker"], about["session"]) == ("home", 3, "Ada", "monday")
+    assert 0 < about["score"] < 1
+    assert memory.feedback(about["recall_id"], used=[about["key"]]).kind == "feedback"
 
 
 def test_a_retriever_takes_the_arguments_of_recall_and_a_user(memory):

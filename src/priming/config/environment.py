@@ -26,6 +26,7 @@ else:
 - ``CLAUDECODE``, ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say that it runs a server or a
   hook, and of which installation
 - ``LC_ALL``, ``LC_TIME``, ``LANG``: the locale, which tells whether 5/7/2023 is in May or in July
+- ``MEMORY_FILE_PATH``: the file that ``priming mcp --compat server-memory`` shares with the original
 - ``NOTIFY_SOCKET``: set by systemd, where a server reports that it is ready and that it stops
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
@@ -272,6 +273,11 @@ def folder_named(variable: str) -> Path | None:
     """The folder named by another program's variable, such as ``CODEX_HOME``, or None."""
     folder = os.environ.get(variable)
     return Path(folder) if folder else None
+
+
+def memory_file() -> Path | None:
+    """The file that the reference memory server of MCP is told to use, or None."""
+    return None if (path := folder_named("MEMORY_FILE_PATH")) is None else path.absolute()
 
 
 def hooks_folder(database: Path) -> Path:

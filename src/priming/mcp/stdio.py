@@ -73,6 +73,7 @@ def run(
     groups: str = "core",
     agent: Callable[[], Any] = lambda: None,
     url: str | None = None,
+    conversation: Callable[[McpClient], Any] = McpConversation,
 ) -> None:
     """Speak on stdin and stdout until the client closes them. ``agent`` opens the agent that the loop asks.
 
@@ -83,7 +84,7 @@ def run(
         signal.signal(signal.SIGINT, lambda *_: _end(lines))
         threading.Thread(target=_read, args=(_claimed_input(), lines), daemon=True).start()
         opened = _Opened(service)
-        exchange = StdioExchange(McpConversation(McpClient(opened, namespace, groups, agent)), write)
+        exchange = StdioExchange(conversation(McpClient(opened, namespace, groups, agent)), write)
         try:
             while (line := lines.get()) is not None:
                 if offers:
@@ -110,7 +111,7 @@ class RequestCancelled(Exception):
 class StdioExchange:
     """Requests and their answers: several at once, each line written whole."""
 
-    def __init__(self, conversation: McpConversation, write: Callable[[bytes], None]) -> None:
+    def __init__(self, conversation: Any, write: Callable[[bytes], None]) -> None:
         self._conversation, self._write = conversation, write
         self._turn = Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="priming-mcp")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from priming import extensions
 from priming.cli import parse, records
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
@@ -269,8 +270,14 @@ def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:
     yield Table(("profile", "from", "score"), rows)
 
 
+Compat = Annotated[
+    str | None,
+    Option("--compat", metavar="NAME", help="Answer as another memory server does, such as server-memory"),
+]
+
+
 @command(server_app)
-def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
+def mcp(store: StoreOptions, tools: Tools = None, compat: Compat = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
     from priming.mcp import stdio
 
@@ -280,6 +287,10 @@ def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
         )
     settings = store.settings()
     groups, namespace = chosen_tools(tools, settings), str(settings["store.namespace"])
+    if compat is not None:
+        other = conversation(compat)
+        stdio.run(service=store.service, namespace=namespace, conversation=other)
+        return Answer(None, ())
     stdio.run(
         service=store.service,
         namespace=namespace,
@@ -288,6 +299,14 @@ def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
         url=store.location(),
     )
     return Answer(None, ())
+
+
+def conversation(name: str) -> Any:
+    """Return what answers as another server does, by the server's name."""
+    for answering in extensions.load(extensions.CONVERSATIONS, name):
+        return answering
+    names = ", ".join(extensions.names(extensions.CONVERSATIONS))
+    raise ParamError("--compat", name, f"must be one of {names}" if names else "no other server is installed")
 
 
 def chosen_tools(tools: str | None, settings: Settings) -> str:
