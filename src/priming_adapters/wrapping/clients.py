@@ -17,24 +17,14 @@ from typing import Any, NamedTuple, TypeVar
 from priming import Memory, PrimingError, Recall
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.text.tokens import terms
-from priming_adapters.common import Source, Users, remember, text_of
+from priming_adapters.common import Source, Users, remember
+from priming_adapters.wrapping.shapes import CHAT, MESSAGES, RESPONSES, Body, Shape, content_of, field_of
 
 LOG = logging.getLogger(__name__)
 Client = TypeVar("Client", bound=Any)
-Body = dict[str, Any]
 _TOKENS = 800
 _LATEST = 50
 """The latest messages of a request that are not recalled as well."""
-
-
-class Shape(NamedTuple):
-    """How a kind of request has its messages, its system text and its user, and an answer its text."""
-
-    messages: str
-    with_system: Callable[[Body, str], Body]
-    user: Callable[[Body], Any]
-    answer: Callable[[Any], str]
-    delta: Callable[[Any], Any]
 
 
 class Turn(NamedTuple):
@@ -58,12 +48,12 @@ def wrap_openai(client: Client, source: Source = None, **options: Any) -> Client
             ``namespace``, for requests without a user.
 
     """
-    return _wrapped(client, {"/chat/completions": _CHAT, "/responses": _RESPONSES}, source, **options)
+    return _wrapped(client, {"/chat/completions": CHAT, "/responses": RESPONSES}, source, **options)
 
 
 def wrap_anthropic(client: Client, source: Source = None, **options: Any) -> Client:
     """Give a client of Anthropic a memory for messages, as ``wrap_openai`` does; the user is ``metadata.user_id``."""
-    return _wrapped(client, {"/v1/messages": _MESSAGES}, source, **options)
+    return _wrapped(client, {"/v1/messages": MESSAGES}, source, **options)
 
 
 class _Wrapping:
@@ -79,10 +69,10 @@ class _Wrapping:
             messages = [{"role": "user", "content": messages}]
         if not isinstance(messages, (list, tuple)):
             return body, None
-        asking = [each for each in messages if _field(each, "role") == "user" and _content(each).strip()]
+        asking = [each for each in messages if field_of(each, "role") == "user" and content_of(each).strip()]
         if not asking:
             return body, None
-        texts, prompt = [*map(_content, messages)], _content(asking[-1])
+        texts, prompt = [*map(content_of, messages)], content_of(asking[-1])
         try:
             memory = self._users.of(shape.user(body) or None)
             recalled = memory.recall(
@@ -94,7 +84,7 @@ class _Wrapping:
         except PrimingError as error:
             LOG.warning("nothing is recalled: %s", error)
             return body, None
-        turn = Turn(memory, texts, prompt, _field(asking[-1], "name") or "user", recalled)
+        turn = Turn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
         return (shape.with_system(body, recalled.text) if recalled else body), turn
 
     def after(self, turn: Turn | None, answer: str) -> None:
@@ -176,57 +166,3 @@ async def _watched_later(
         parts.append(shape.delta(event) or "")
         yield event
     await asyncio.to_thread(after, "".join(parts))
-
-
-def _field(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-
-
-def _content(message: Any) -> str:
-    return text_of(_field(message, "content"))
-
-
-def _joined(content: Any, text: str) -> Any:
-    """A system text, or its parts, with another text behind it."""
-    if isinstance(content, (list, tuple)):
-        return [*content, {"type": "text", "text": text}]
-    return f"{content}\n\n{text}" if isinstance(content, str) and content else text
-
-
-def _chat_with(body: Body, text: str) -> Body:
-    first, *rest = messages = [*body["messages"]]
-    if isinstance(first, dict) and first.get("role") in ("system", "developer"):
-        return {**body, "messages": [{**first, "content": _joined(first.get("content"), text)}, *rest]}
-    return {**body, "messages": [{"role": "system", "content": text}, *messages]}
-
-
-def _first_choice(result: Any, name: str) -> Any:
-    choices = getattr(result, "choices", None)
-    return getattr(getattr(choices[0], name, None), "content", None) if choices else None
-
-
-def _event_text(event: Any) -> Any:
-    return event.delta if getattr(event, "type", None) == "response.output_text.delta" else None
-
-
-_CHAT = Shape(
-    "messages",
-    _chat_with,
-    lambda body: body.get("safety_identifier") or body.get("user"),
-    lambda result: text_of(_first_choice(result, "message")),
-    lambda event: _first_choice(event, "delta"),
-)
-_RESPONSES = Shape(
-    "input",
-    lambda body, text: {**body, "instructions": _joined(body.get("instructions"), text)},
-    _CHAT.user,
-    lambda result: getattr(result, "output_text", None) or "",
-    _event_text,
-)
-_MESSAGES = Shape(
-    "messages",
-    lambda body, text: {**body, "system": _joined(body.get("system"), text)},
-    lambda body: _field(body.get("metadata"), "user_id"),
-    lambda result: text_of(getattr(result, "content", None)),
-    lambda event: _field(getattr(event, "delta", None), "text"),
-)

@@ -11,11 +11,18 @@ import asyncio
 import posixpath
 from collections.abc import Iterator
 from typing import Any
-from unicodedata import normalize
-from urllib.parse import unquote
 
 from priming import MemoryRecord, MissingExtra, PrimingError
 from priming.namespace import DEFAULT_NAMESPACE
+from priming_adapters.anthropic_memory.files import (
+    ROOT,
+    checked_path,
+    folder_rows,
+    lines_with,
+    numbered_lines,
+    path_below,
+    text_in,
+)
 from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put
 
 try:
@@ -23,8 +30,8 @@ try:
 except ImportError as error:
     raise MissingExtra("anthropic", "the memory tool of Claude") from error
 
-_ROOT = "/memories"
-_MOST_LINES, _WIDTH = 999_999, 6
+_MOST_LINES = 999_999
+_NUMBERED = "(with line numbers)"
 _MISSING = "The path {} does not exist. Please provide a valid path."
 
 
@@ -47,18 +54,18 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
 
     def view(self, command: Any) -> str:
         """Show a file with numbers of lines, or two levels of a folder."""
-        path = _checked(command.path)
+        path = checked_path(command.path)
         record = self._file(path)
         if record is None:
             return self._folder(path, command.path)
-        lines = _text(record).split("\n")
+        lines = text_in(record).split("\n")
         if len(lines) > _MOST_LINES:
             raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
         start, end = 0, len(lines)
         if command.view_range and len(command.view_range) == 2:
             first, last = command.view_range
             start, end = max(1, first) - 1, len(lines) if last == -1 else last
-        shown = "\n".join(_numbered(lines[start:end], start))
+        shown = "\n".join(numbered_lines(lines[start:end], start))
         return f"Here's the content of {command.path} with line numbers:\n{shown}"
 
     def create(self, command: Any) -> str:
@@ -75,17 +82,16 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
             rule = f"old_str `{old}` did not appear verbatim in {command.path}."
             raise ToolError(f"No replacement was performed, {rule}")
         if number > 1:
-            places = ", ".join(map(str, _lines_with(text, old)))
+            places = ", ".join(map(str, lines_with(text, old)))
             rule = f"Multiple occurrences of old_str `{old}` in lines: {places}. Please ensure it is unique"
             raise ToolError(f"No replacement was performed. {rule}")
         line = text.count("\n", 0, text.find(old))
         text = text.replace(old, command.new_str)
         self._write(path, text)
         start = max(0, line - 2)
-        snippet = "\n".join(_numbered(text.split("\n")[start : line + 3], start))
+        snippet = "\n".join(numbered_lines(text.split("\n")[start : line + 3], start))
         return (
-            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-            f"{snippet}"
+            f"The memory file has been edited. Here is the snippet showing the change {_NUMBERED}:\n{snippet}"
         )
 
     def insert(self, command: Any) -> str:
@@ -102,21 +108,21 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
 
     def delete(self, command: Any) -> str:
         """Forget a file, or all files of a folder."""
-        for _, record in self._tree(_below(command.path, "delete"), command.path):
+        for _, record in self._tree(path_below(command.path, "delete"), command.path):
             forget(self.memory, record.id)
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: Any) -> str:
         """Move a file or a folder."""
         for path in (command.old_path, command.new_path):
-            _checked(path)
-        old_path = _below(command.old_path, "rename")
+            checked_path(path)
+        old_path = path_below(command.old_path, "rename")
         new_path = self._free(command.new_path, f"The destination {command.new_path} already exists")
         files = self._tree(old_path, command.old_path)
         if new_path.startswith(f"{old_path}/"):
             raise ToolError(f"Cannot rename {command.old_path} to a path within itself")
         for path, record in files:
-            renamed = self._write(new_path + path.removeprefix(old_path), _text(record))
+            renamed = self._write(new_path + path.removeprefix(old_path), text_in(record))
             self.memory.deprecate(record.id, by=renamed.id, reason="renamed")
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
@@ -126,7 +132,7 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
             forget(self.memory, record.id)
         return "All memory cleared"
 
-    def _files(self, folder: str = _ROOT) -> Iterator[tuple[str, MemoryRecord]]:
+    def _files(self, folder: str = ROOT) -> Iterator[tuple[str, MemoryRecord]]:
         for record in every(self.memory, {"metadata.path": {"exists": True}}):
             path = str(record.metadata["path"])
             if path.startswith(f"{folder}/"):
@@ -137,12 +143,12 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         return record if record is not None and record.status == "active" else None
 
     def _read(self, shown: str) -> tuple[str, str]:
-        path = _checked(shown)
+        path = checked_path(shown)
         record = self._file(path)
         if record is None:
-            message = f"The path {shown} is not a file." if self._is_folder(path) else _MISSING.format(shown)
-            raise ToolError(message)
-        return path, _text(record)
+            is_folder = self._is_folder(path)
+            raise ToolError(f"The path {shown} is not a file." if is_folder else _MISSING.format(shown))
+        return path, text_in(record)
 
     def _write(self, path: str, text: str) -> MemoryRecord:
         metadata = {"path": path} if text.strip() else {"path": path, "text": text}
@@ -150,15 +156,15 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         return put(self.memory, key_of(path), content, kind="fact", trust="agent", metadata=metadata)
 
     def _is_folder(self, path: str) -> bool:
-        return path == _ROOT or any(self._files(path))
+        return path == ROOT or any(self._files(path))
 
     def _free(self, shown: str, taken: str) -> str:
         """The path of a new file or folder: nothing is there, and none of its parents is a file."""
-        path = _checked(shown)
+        path = checked_path(shown)
         if self._file(path) or self._is_folder(path):
             raise ToolError(taken)
         parent = posixpath.dirname(path)
-        while parent != _ROOT:
+        while parent != ROOT:
             if self._file(parent):
                 raise ToolError(f"The path {parent} is not a directory.")
             parent = posixpath.dirname(parent)
@@ -174,22 +180,9 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
     def _folder(self, path: str, shown: str) -> str:
         if not self._is_folder(path):
             raise ToolError(_MISSING.format(shown))
-        sizes: dict[tuple[str, ...], int] = {(): 0}
-        folders = set()
-        for name, record in self._files(path):
-            parts, size = tuple(name[len(path) + 1 :].split("/")), len(_text(record).encode())
-            for depth in range(min(2, len(parts)) + 1):
-                head = parts[:depth]
-                if head and head[-1].startswith("."):
-                    break
-                sizes[head] = sizes.get(head, 0) + size
-                folders |= {head} if depth < len(parts) else set()
-        names = {
-            head: "/".join((shown, *head, *([""] if head and head in folders else []))) for head in sizes
-        }
-        rows = (f"{_size(sizes[head])}\t{names[head]}" for head in sorted(sizes))
+        files = ((name[len(path) + 1 :], len(text_in(record).encode())) for name, record in self._files(path))
         header = f"Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:"
-        return "\n".join((header, *rows))
+        return "\n".join((header, *folder_rows(files, shown)))
 
 
 class AsyncPrimingMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -208,48 +201,3 @@ class AsyncPrimingMemoryTool(BetaAsyncAbstractMemoryTool):
         return await asyncio.to_thread(self.tool.clear_all_memory)
 
     view = create = str_replace = insert = delete = rename = execute
-
-
-def _checked(path: str) -> str:
-    """A path in one spelling, below the root."""
-    plain = path
-    while (decoded := unquote(plain)) != plain:
-        plain = decoded
-    whole, parts = normalize("NFC", posixpath.normpath(path)), plain.replace("\\", "/").split("/")
-    if not path.startswith(_ROOT):
-        raise ToolError(f"Path must start with {_ROOT}, got: {path}")
-    if not f"{whole}/".startswith(f"{_ROOT}/") or (".." in parts and (plain != path or "\\" in path)):
-        raise ToolError(f"Path {path} would escape {_ROOT} directory")
-    if not path.isprintable():
-        raise ToolError(f"Path {path!r} has control characters: use printable ones")
-    return whole
-
-
-def _below(path: str, verb: str) -> str:
-    """A path in one spelling that is not the root."""
-    if (plain := _checked(path)) == _ROOT:
-        raise ToolError(f"Cannot {verb} the {_ROOT} directory itself")
-    return plain
-
-
-def _text(record: MemoryRecord) -> str:
-    return str(record.metadata.get("text", record.content))
-
-
-def _numbered(lines: list[str], start: int) -> Iterator[str]:
-    return (f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, start + 1))
-
-
-def _lines_with(text: str, part: str) -> Iterator[int]:
-    """The line of each place where a part begins."""
-    line, before, place = 1, 0, text.find(part)
-    while place != -1:
-        line, before = line + text.count("\n", before, place), place
-        yield line
-        place = text.find(part, place + 1)
-
-
-def _size(number: int) -> str:
-    power = min(3, max(0, number.bit_length() - 1) // 10)
-    size = number / 1024**power
-    return f"{size:.0f}{'BKMG'[power]}" if size == int(size) else f"{size:.1f}{'BKMG'[power]}"

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from copy import deepcopy
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -20,6 +18,15 @@ from priming import Conflict, Memory, MemoryRecord, MissingExtra, ParamError
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_metadata, check_number
 from priming.recall.recall import MOST_HITS
 from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put
+from priming_adapters.langgraph.items import (
+    has_expired,
+    holds,
+    item_parts,
+    item_times,
+    item_value,
+    path_fits,
+    value_texts,
+)
 
 try:
     from langgraph.store import base
@@ -27,7 +34,6 @@ except ImportError as error:
     raise MissingExtra("langgraph", "a store of LangGraph") from error
 
 Row: TypeAlias = tuple[tuple[str, ...], Memory, MemoryRecord, float | None]
-_OPERATORS = {"$eq": "eq", "$ne": "ne", "$gt": "gt", "$gte": "ge", "$lt": "lt", "$lte": "le"}
 _REFRESHED = 0.01
 """The part of its time to live after which reading an item prolongs it: else each read would be a new version."""
 
@@ -70,7 +76,7 @@ class PrimingStore(Users, base.BaseStore):
         self._swept_at = self.memory.now()
         items = [(memory, record) for _, memory in self._spaces(()) for record in every(memory)]
         return sum(
-            forget(memory, record.id, "expired") for memory, record in items if _expired(memory, record)
+            forget(memory, record.id, "expired") for memory, record in items if has_expired(memory, record)
         )
 
     def _read(self, op: base.Op) -> base.Result:
@@ -80,7 +86,7 @@ class PrimingStore(Users, base.BaseStore):
             if record is None or record.status != "active" or not self._shows(memory, record):
                 return None
             self._prolong(memory, record, op.refresh_ttl)
-            return base.Item(**_parts(record, op.namespace))
+            return base.Item(**item_parts(record, op.namespace))
         if isinstance(op, base.SearchOp):
             start, limit = (
                 check_count(name, getattr(op, name), 0, PAGE_LIMIT) for name in ("offset", "limit")
@@ -88,10 +94,14 @@ class PrimingStore(Users, base.BaseStore):
             page = [*islice(self._searched(op), start, start + limit)]
             for _, memory, record, _ in page:
                 self._prolong(memory, record, op.refresh_ttl)
-            return [base.SearchItem(**_parts(record, path), score=score) for path, _, record, score in page]
+            return [
+                base.SearchItem(**item_parts(record, path), score=score) for path, _, record, score in page
+            ]
         if isinstance(op, base.ListNamespacesOp):
             conditions = op.match_conditions or ()
-            spaces = [pair for pair in self._spaces(()) if all(_fits(pair[0], each) for each in conditions)]
+            spaces = [
+                pair for pair in self._spaces(()) if all(path_fits(pair[0], *each) for each in conditions)
+            ]
             used = {
                 path for path, memory in spaces if any(self._shows(memory, item) for item in every(memory))
             }
@@ -109,7 +119,7 @@ class PrimingStore(Users, base.BaseStore):
         texts = self._texts(op)
         with memory.lock:
             now, old = memory.now(), at_key(memory, key)
-            created_at = _times(old)[0] if old is not None and old.status == "active" else now
+            created_at = item_times(old)[0] if old is not None and old.status == "active" else now
             metadata |= {"created_at": created_at.isoformat(), "updated_at": now.isoformat()}
             if not texts:
                 metadata["indexed"] = False
@@ -121,8 +131,7 @@ class PrimingStore(Users, base.BaseStore):
     def _texts(self, op: base.PutOp) -> list[str]:
         paths = self._fields if op.index is None else op.index or []
         if paths == ["$"]:
-            lines = [*_lines(op.value)]
-            return [lines[0].partition(": ")[2]] if len(lines) == 1 else lines
+            return value_texts(op.value)
         return [text for path in paths for text in base.get_text_at_path(op.value, path) if text.strip()]
 
     def _spaces(self, prefix: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Memory]]:
@@ -133,7 +142,7 @@ class PrimingStore(Users, base.BaseStore):
 
     def _searched(self, op: base.SearchOp) -> Iterator[Row]:
         for row in self._recalled(op) if op.query else self._listed(op):
-            if self._shows(*row[1:3]) and _holds(_value(row[2]), op.filter or {}):
+            if self._shows(*row[1:3]) and holds(item_value(row[2]), op.filter or {}):
                 yield row
 
     def _listed(self, op: base.SearchOp) -> Iterator[Row]:
@@ -151,7 +160,7 @@ class PrimingStore(Users, base.BaseStore):
         return sorted(hits, key=lambda row: -row[3])
 
     def _shows(self, memory: Memory, record: MemoryRecord) -> bool:
-        return not (self.ttl_config.get("omit_expired") and _expired(memory, record))
+        return not (self.ttl_config.get("omit_expired") and has_expired(memory, record))
 
     def _prolong(self, memory: Memory, record: MemoryRecord, refresh: bool) -> None:
         if refresh and "ttl" in record.metadata:
@@ -161,71 +170,3 @@ class PrimingStore(Users, base.BaseStore):
                 with suppress(Conflict):  # it was deleted since
                     metadata = {**record.metadata, "expires_at": until}
                     memory.supersede(record.id, record.content, metadata=metadata)
-
-
-def _parts(record: MemoryRecord, namespace: tuple[str, ...]) -> dict[str, Any]:
-    key, (created_at, updated_at) = record.metadata.get("key", record.key), _times(record)
-    value = deepcopy(_value(record))
-    times = {"created_at": created_at, "updated_at": updated_at}
-    return {"namespace": namespace, "key": key, "value": value, **times}
-
-
-def _value(record: MemoryRecord) -> dict[str, Any]:
-    """The value of an item; of a memory that was remembered otherwise, its text."""
-    value = record.metadata.get("value")
-    return value if isinstance(value, dict) else {"text": record.content}
-
-
-def _times(record: MemoryRecord) -> list[datetime]:
-    times = (record.metadata.get(name, record.recorded_at) for name in ("created_at", "updated_at"))
-    return [datetime.fromisoformat(str(time)) for time in times]
-
-
-def _expired(memory: Memory, record: MemoryRecord) -> bool:
-    return "ttl" in record.metadata and bool(record.metadata["expires_at"] <= memory.now().timestamp())
-
-
-def _lines(value: Any, name: str = "") -> Iterator[str]:
-    """The texts and figures in a value, each with the names that lead to it."""
-    if isinstance(value, Mapping):
-        for inner, item in value.items():
-            yield from _lines(item, f"{name} {inner}".strip())
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _lines(item, name)
-    elif value is not None and str(value).strip():
-        yield f"{name}: {value}"
-
-
-def _fits(path: tuple[str, ...], condition: base.MatchCondition) -> bool:
-    if condition.match_type not in ("prefix", "suffix"):
-        raise ParamError("match_type", condition.match_type, "must be prefix or suffix")
-    step = 1 if condition.match_type == "prefix" else -1
-    labels, patterns = path[::step], condition.path[::step]
-    pairs = zip(labels, patterns, strict=False)
-    return len(labels) >= len(patterns) and all(pattern in ("*", label) for label, pattern in pairs)
-
-
-def _holds(value: Any, condition: Any) -> bool:
-    """Whether a value fits a condition of a filter."""
-    if isinstance(condition, Mapping):
-        fits = isinstance(value, Mapping) or any(str(name)[:1] == "$" for name in condition)
-        return fits and all(_compares(value, str(name), each) for name, each in condition.items())
-    if isinstance(condition, (list, tuple)):
-        same = isinstance(value, (list, tuple)) and len(value) == len(condition)
-        return same and all(map(_holds, value, condition))
-    return bool(value == condition)
-
-
-def _compares(value: Any, name: str, other: Any) -> bool:
-    """Whether a field or an operator holds: an order is that of numbers, or of texts."""
-    if name[:1] != "$":
-        return isinstance(value, Mapping) and _holds(value.get(name), other)
-    if name not in _OPERATORS:
-        raise ParamError("filter", name, f"must be one of {', '.join(_OPERATORS)}")
-    if name not in ("$eq", "$ne") and not (isinstance(value, str) and isinstance(other, str)):
-        try:
-            value, other = float(value), float(other)
-        except (TypeError, ValueError):
-            return False
-    return bool(getattr(operator, _OPERATORS[name])(value, other))
