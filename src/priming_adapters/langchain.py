@@ -23,7 +23,6 @@ try:
         messages_from_dict,
     )
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import PrivateAttr
 except ImportError as error:
     raise MissingExtra("langchain", "a retriever or a history of LangChain") from error
 
@@ -36,7 +35,7 @@ class PrimingRetriever(BaseRetriever):
     source: Any = None
     namespace: str = DEFAULT_NAMESPACE
     k: int = 10
-    _users: Users = PrivateAttr()
+    _users: Any = None
 
     def model_post_init(self, context: Any) -> None:
         """Open the memory."""

@@ -4,6 +4,8 @@
 """
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -206,3 +208,31 @@ def test_a_graph_without_memories_makes_no_store(talk, tmp_path):
     assert talk.graph() == {"entities": [], "relations": []}
     talk.call("delete_entities", entityNames=["Ada"])
     assert not (tmp_path / "memory.db").exists()
+
+
+@pytest.mark.slow
+def test_the_command_answers_as_that_server_does_and_refuses_another_name(tmp_path):
+    start = [sys.executable, "-c", "from priming.cli.start import main; main()"]
+    command = [*start, "--url", f"sqlite:///{tmp_path}/memory.db", "mcp", "--compat"]
+    calls = [("create_entities", {"entities": [ADA]}), ("read_graph", {})]
+    requests = [
+        {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": arguments},
+        }
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    done = subprocess.run(
+        [*command, "server-memory"],
+        input="\n".join(map(json.dumps, requests)),
+        capture_output=True,
+        text=True,
+    )
+    answers = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+    assert answers[0]["structuredContent"] == {"entities": [ADA]}
+    assert done.returncode == 0
+    refused = subprocess.run([*command, "nothing"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "must be one of server-memory" in refused.stderr

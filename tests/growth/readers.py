@@ -50,6 +50,7 @@ from priming.text.name_forms import software
 from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
+from priming_adapters.server_memory import stored
 from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
@@ -489,6 +490,11 @@ READERS = (
     _reader("pieces of Markdown", lambda text: markdown.pieces(text.split("\n"), 1500), "transfer.markdown"),
     _reader("links of Markdown", lambda text: markdown.links(text), "transfer.markdown"),
     _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),
+    _reader(
+        "graph of server-memory",
+        lambda text: stored.parsed(text, "file"),
+        "priming_adapters.server_memory.stored",
+    ),
     _reader("JSON Lines", _file(jsonl.read), "transfer.jsonl", "transfer.reading"),
     _reader("chat", _file(chat.read, "x.json"), "transfer.chat"),
     _reader(

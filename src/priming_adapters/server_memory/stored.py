@@ -87,7 +87,7 @@ class StoredGraph:
             raise ParamError("MEMORY_FILE_PATH", str(self._path), f"cannot be read: {error}") from None
         if text is None or text == last:
             return last
-        graph, read = self.graph(), [*_parsed(text, str(self._path))]
+        graph, read = self.graph(), [*parsed(text, str(self._path))]
         for kind, plural in PLURALS.items():
             values = [value for own, value in read if own == kind]
             graph[plural] = _carried_over(graph[plural], values)
@@ -118,8 +118,8 @@ def _text(value: Value) -> str:
     return "\n".join((title, *value["observations"])).strip() or json.dumps(value)
 
 
-def _parsed(text: str, place: str) -> Iterator[tuple[str, Value]]:
-    """The entities and relations of a file, as the original reads it: other lines that are JSON do not count."""
+def parsed(text: str, place: str) -> Iterator[tuple[str, Value]]:
+    """Yield the entities and relations of a file, as the original reads it: other lines of JSON do not count."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -18,7 +18,7 @@ from priming import Memory, PrimingError, Recall
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.text.tokens import terms
 from priming_adapters.common import Source, Users, remember
-from priming_adapters.wrapping.shapes import CHAT, MESSAGES, RESPONSES, Body, Shape, content_of, field_of
+from priming_adapters.wrapping.shapes import CHAT, MESSAGES, RESPONSES, Body, ChatShape, content_of, field_of
 
 LOG = logging.getLogger(__name__)
 Client = TypeVar("Client", bound=Any)
@@ -27,7 +27,7 @@ _LATEST = 50
 """The latest messages of a request that are not recalled as well."""
 
 
-class Turn(NamedTuple):
+class ChatTurn(NamedTuple):
     """A request under way: whose it is, its texts, the last of its user, and what that recalled."""
 
     memory: Memory
@@ -62,7 +62,7 @@ class _Wrapping:
     def __init__(self, users: Users, session: str | None, tokens: int) -> None:
         self._users, self._session, self._tokens = users, session, tokens
 
-    def before(self, shape: Shape, body: Body) -> tuple[Body, Turn | None]:
+    def before(self, shape: ChatShape, body: Body) -> tuple[Body, ChatTurn | None]:
         """The request with what it recalls."""
         messages = body.get(shape.messages)
         if isinstance(messages, str):
@@ -84,10 +84,10 @@ class _Wrapping:
         except PrimingError as error:
             LOG.warning("nothing is recalled: %s", error)
             return body, None
-        turn = Turn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
+        turn = ChatTurn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
         return (shape.with_system(body, recalled.text) if recalled else body), turn
 
-    def after(self, turn: Turn | None, answer: str) -> None:
+    def after(self, turn: ChatTurn | None, answer: str) -> None:
         """Remember both sides, and judge what was recalled."""
         if turn is None:
             return
@@ -105,7 +105,7 @@ class _Wrapping:
 
 def _wrapped(
     client: Client,
-    shapes: dict[str, Shape],
+    shapes: dict[str, ChatShape],
     source: Source,
     *,
     namespace: str = DEFAULT_NAMESPACE,
@@ -115,7 +115,7 @@ def _wrapped(
     wrapping = _Wrapping(Users(source, namespace=namespace), session, tokens)
     post = getattr(client.post, "__wrapped__", client.post)
 
-    def shape_of(path: str, options: Body) -> Shape | None:
+    def shape_of(path: str, options: Body) -> ChatShape | None:
         return shapes.get(path.partition("?")[0]) if isinstance(options.get("body"), dict) else None
 
     @wraps(post)
@@ -149,7 +149,7 @@ def _wrapped(
     return client
 
 
-def _watched(events: Iterator[Any], shape: Shape, after: Callable[[str], None]) -> Iterator[Any]:
+def _watched(events: Iterator[Any], shape: ChatShape, after: Callable[[str], None]) -> Iterator[Any]:
     """The events of a stream; once it has ended, what it said is passed on."""
     parts = []
     for event in events:
@@ -159,7 +159,7 @@ def _watched(events: Iterator[Any], shape: Shape, after: Callable[[str], None]) 
 
 
 async def _watched_later(
-    events: AsyncIterator[Any], shape: Shape, after: Callable[[str], None]
+    events: AsyncIterator[Any], shape: ChatShape, after: Callable[[str], None]
 ) -> AsyncIterator[Any]:
     parts = []
     async for event in events:

@@ -10,7 +10,7 @@ from priming_adapters.common import text_of
 Body = dict[str, Any]
 
 
-class Shape(NamedTuple):
+class ChatShape(NamedTuple):
     """How a kind of request has its messages, its system text and its user, and an answer its text."""
 
     messages: str
@@ -53,21 +53,21 @@ def _event_text(event: Any) -> Any:
     return event.delta if getattr(event, "type", None) == "response.output_text.delta" else None
 
 
-CHAT = Shape(
+CHAT = ChatShape(
     "messages",
     _chat_with,
     lambda body: body.get("safety_identifier") or body.get("user"),
     lambda result: text_of(_first_choice(result, "message")),
     lambda event: _first_choice(event, "delta"),
 )
-RESPONSES = Shape(
+RESPONSES = ChatShape(
     "input",
     lambda body, text: {**body, "instructions": _joined(body.get("instructions"), text)},
     CHAT.user,
     lambda result: getattr(result, "output_text", None) or "",
     _event_text,
 )
-MESSAGES = Shape(
+MESSAGES = ChatShape(
     "messages",
     lambda body, text: {**body, "system": _joined(body.get("system"), text)},
     lambda body: field_of(body.get("metadata"), "user_id"),
