@@ -38,11 +38,9 @@ _MISSING = "The path {} does not exist. Please provide a valid path."
 class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
     """The memory tool over a memory, for ``client.beta.messages.tool_runner`` or by ``execute``."""
 
-    def __init__(
-        self, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE, cache_control: Any = None
-    ) -> None:
+    def __init__(self, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE, **options: Any) -> None:
         Users.__init__(self, source, namespace=namespace)
-        BetaAbstractMemoryTool.__init__(self, cache_control=cache_control)
+        BetaAbstractMemoryTool.__init__(self, **options)
 
     def execute(self, command: Any) -> str:
         """Carry out a command; raise a ``ToolError``, whose text is for the model, if it cannot be."""
@@ -133,7 +131,7 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _files(self, folder: str = ROOT) -> Iterator[tuple[str, MemoryRecord]]:
-        for record in every(self.memory, {"metadata.path": {"exists": True}}):
+        for record in every(self.memory, {"metadata.path": {"contains": f"{folder}/"}}):
             path = str(record.metadata["path"])
             if path.startswith(f"{folder}/"):
                 yield path, record
