@@ -90,6 +90,35 @@ def store(memory):
     return PrimingStore(memory)
 
 
+@pytest.fixture(scope="module")
+def stores():
+    """A store and its oracle, with items in some namespaces."""
+    with PrimingStore("sqlite://") as store:
+        oracle = InMemoryStore()
+        paths = [("users", "ada"), ("users", "v1"), ("docs", "users", "v1"), ("docs",), ("v1", "ada", "docs")]
+        for each in (store, oracle):
+            for path in paths:
+                each.put(path, "k", {"text": "x"})
+        yield store, oracle
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"prefix": ("users",)},
+        {"suffix": ("v1",)},
+        {"suffix": ("users", "v1")},
+        {"prefix": ("*", "ada")},
+        {"suffix": ("users", "*")},
+        {"prefix": ("docs",), "suffix": ("v1",), "max_depth": 2},
+        {"max_depth": 1, "offset": 1, "limit": 1},
+    ],
+)
+def test_namespaces_are_listed_by_their_beginnings_and_ends(stores, arguments):
+    store, oracle = stores
+    assert store.list_namespaces(**arguments) == oracle.list_namespaces(**arguments) != []
+
+
 def test_pages_of_a_listing_follow_each_other(store):
     for number in range(7):
         store.put(("users", f"u{number % 2}"), f"k{number}", {"n": number})

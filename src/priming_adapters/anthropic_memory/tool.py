@@ -31,7 +31,7 @@ except ImportError as error:
     raise MissingExtra("anthropic", "the memory tool of Claude") from error
 
 _MOST_LINES = 999_999
-_NUMBERED = "(with line numbers)"
+_EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers)"
 _MISSING = "The path {} does not exist. Please provide a valid path."
 
 
@@ -88,9 +88,7 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         self._write(path, text)
         start = max(0, line - 2)
         snippet = "\n".join(numbered_lines(text.split("\n")[start : line + 3], start))
-        return (
-            f"The memory file has been edited. Here is the snippet showing the change {_NUMBERED}:\n{snippet}"
-        )
+        return f"{_EDITED}:\n{snippet}"
 
     def insert(self, command: Any) -> str:
         """Insert a text after a line of a file."""
@@ -170,10 +168,9 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
 
     def _tree(self, path: str, shown: str) -> list[tuple[str, MemoryRecord]]:
         record = self._file(path)
-        files = [*self._files(path)] if record is None else [(path, record)]
-        if not files:
-            raise ToolError(f"The path {shown} does not exist")
-        return files
+        if files := [*self._files(path)] if record is None else [(path, record)]:
+            return files
+        raise ToolError(f"The path {shown} does not exist")
 
     def _folder(self, path: str, shown: str) -> str:
         if not self._is_folder(path):

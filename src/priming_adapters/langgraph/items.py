@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +18,7 @@ def item_parts(record: MemoryRecord, namespace: tuple[str, ...]) -> dict[str, An
     return {
         "namespace": namespace,
         "key": record.metadata.get("key", record.key),
-        "value": deepcopy(item_value(record)),
+        "value": item_value(record),
         "created_at": created_at,
         "updated_at": updated_at,
     }

@@ -36,7 +36,7 @@ class StoredGraph:
         for record in every(self._memory, {"source": self._source}):
             for kind, plural in PLURALS.items():
                 if kind in record.metadata:
-                    value = deepcopy(record.metadata[kind])
+                    value = record.metadata[kind]
                     graph[plural].append(value)
                     self._stored[id(value)] = record.id, deepcopy(value)
         return graph

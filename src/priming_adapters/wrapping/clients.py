@@ -82,7 +82,7 @@ class _Wrapping:
                 filters={"content": {"nin": texts[-_LATEST:]}},
             )
         except PrimingError as error:
-            LOG.warning("nothing is recalled: %s", error)
+            LOG.warning("nothing is recalled: %s", error.code)  # its message may hold what the user wrote
             return body, None
         turn = ChatTurn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
         return (shape.with_system(body, recalled.text) if recalled else body), turn
@@ -100,7 +100,7 @@ class _Wrapping:
             if used:
                 memory.feedback(recall_id=recalled, used=used, tier="automatic")
         except PrimingError as error:
-            LOG.warning("a turn is not remembered: %s", error)
+            LOG.warning("a turn is not remembered: %s", error.code)
 
 
 def _wrapped(
