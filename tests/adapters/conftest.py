@@ -15,7 +15,7 @@ MARK = "pytestmark = pytest.mark.adapters"
 
 collect_ignore = (
     []
-    if find_spec("langgraph")
+    if find_spec("langchain_tests")
     else [path.name for path in HERE.glob("test_*.py") if MARK in path.read_text("utf-8")]
 )
 
