@@ -206,8 +206,37 @@ def test_the_graph_is_a_resource_and_there_is_no_other(talk):
 
 def test_a_graph_without_memories_makes_no_store(talk, tmp_path):
     assert talk.graph() == {"entities": [], "relations": []}
-    talk.call("delete_entities", entityNames=["Ada"])
+    talk.call("search_nodes", query="Ada")
     assert not (tmp_path / "memory.db").exists()
+
+
+def test_a_call_that_fails_forgets_nothing_of_what_another_program_wrote(file, talk):
+    talk.call("create_entities", entities=[ADA])
+    file.write_text("\n".join(json.dumps({"type": "entity", **each}) for each in (ADA, KITE)))
+    assert talk.call("add_observations", observations=[{"entityName": "Nobody", "contents": ["x"]}])[
+        "isError"
+    ]
+    assert talk.graph()["entities"] == [ADA, KITE]
+
+
+@pytest.mark.slow
+def test_two_servers_of_a_file_lose_nothing_of_each_other(file, url):
+    talks = [Talk(url), Talk(url)]
+
+    def create(number):
+        for place in range(15):
+            entity = {**ADA, "name": f"n{number}-{place}"}
+            assert not talks[number].call("create_entities", entities=[entity]).get("isError")
+
+    threads = [threading.Thread(target=create, args=[number]) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(talks[0].graph()["entities"]) == len(file.read_text().splitlines()) == 30
+    assert talks[0].graph() == talks[1].graph()
+    for talk in talks:
+        talk.service.close()
 
 
 @pytest.mark.slow

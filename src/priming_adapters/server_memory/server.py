@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
@@ -100,16 +101,20 @@ class ServerMemory:
     def _carried_out(self, function: Callable[..., Value], arguments: Value) -> Value:
         values = [arguments[name] for name in TOOLS[function][0]["properties"]]
         caller = named_caller(self._name, function.__name__)
-        with self._turn, calling(caller), self._client.service().memory(self._client.namespace) as memory:
-            stored = StoredGraph(memory, self._path)
-            self._text = stored.follow_file(self._text)
-            graph = stored.graph()
-            result = function(graph, *values)
-            if function is search_nodes and not result["entities"]:
-                result = open_nodes(graph, stored.recalled(*values))
-            if function not in READING:
-                stored.save(graph)
-                self._text = stored.write_file(graph)
+        service, namespace = self._client.service(), self._client.namespace
+        with self._turn, calling(caller), service.memory(namespace) as memory:
+            changes = self._path is not None or function not in READING
+            with memory.writing() if changes else nullcontext():  # also while the file is read and written
+                stored = StoredGraph(memory, self._path)
+                text = stored.follow_file(self._text)
+                graph = stored.graph()
+                result = function(graph, *values)
+                if function is search_nodes and not result["entities"]:
+                    result = open_nodes(graph, stored.recalled(*values))
+                if function not in READING:
+                    stored.save(graph)
+                    text = stored.write_file(graph)
+            self._text = text
             return result
 
 

@@ -42,20 +42,17 @@ class StoredGraph:
         return graph
 
     def save(self, graph: Graph) -> None:
-        """Store what changed in a graph, which ``graph`` returned, as one transaction."""
+        """Store what changed in a graph, which ``graph`` returned."""
         ids: dict[str, str] = {}
         left = {id(value) for values in graph.values() for value in values}
-        if not left and not self._stored:
-            return
-        with self._memory.writing():
-            for number, (memory_id, _) in self._stored.items():
-                if number not in left:
-                    self._memory.forget(memory_id)
-            for kind, plural in PLURALS.items():
-                for value in graph[plural]:
-                    memory_id = self._save(kind, value, ids)
-                    if kind == "entity":
-                        ids.setdefault(value["name"], memory_id)
+        for number, (memory_id, _) in self._stored.items():
+            if number not in left:
+                self._memory.forget(memory_id)
+        for kind, plural in PLURALS.items():
+            for value in graph[plural]:
+                memory_id = self._save(kind, value, ids)
+                if kind == "entity":
+                    ids.setdefault(value["name"], memory_id)
 
     def _save(self, kind: str, value: Value, entities: dict[str, str]) -> str:
         memory_id, before = self._stored.get(id(value), (None, None))
