@@ -80,7 +80,7 @@ def put(memory: Memory, key: str, content: str, **fields: Any) -> MemoryRecord:
 
     ``fields`` are arguments of ``remember``; an older memory keeps its kind.
     """
-    with memory.lock:
+    with memory.writing():
         old = at_key(memory, key)
         if old is None:
             memory.remember(content, key=key, echo_guard=False, **fields)

@@ -9,7 +9,7 @@ from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMem
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming import HashedEmbedder, Memory
+from priming import HashedEmbedder, Memory, StoreError
 from priming_adapters.anthropic_memory import AsyncPrimingMemoryTool, PrimingMemoryTool
 
 pytestmark = pytest.mark.adapters
@@ -158,6 +158,26 @@ def test_a_file_that_was_renamed_leads_to_its_new_path(tool, memory):
     ]
     tool.call({"command": "create", "path": "/memories/a/ada.md", "file_text": "Another."})
     assert memory.get("/memories/a/ada.md").version == 2
+
+
+def test_a_folder_is_renamed_whole_or_not_at_all(tool, memory, monkeypatch):
+    for name in "abc":
+        tool.call({"command": "create", "path": f"/memories/old/{name}", "file_text": name})
+    deprecate = memory.deprecate
+
+    def fail(key, **options):
+        if memory.get(key).content == "c":
+            raise StoreError("the disk is full")
+        return deprecate(key, **options)
+
+    monkeypatch.setattr(memory, "deprecate", fail)
+    assert (
+        refusal(tool, command="rename", old_path="/memories/old", new_path="/memories/new")
+        == "the disk is full"
+    )
+    assert sorted(record.metadata["path"] for record in memory.list()) == [
+        f"/memories/old/{name}" for name in "abc"
+    ]
 
 
 def test_other_memories_are_no_files(tool, memory):

@@ -45,7 +45,8 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
     def execute(self, command: Any) -> str:
         """Carry out a command; raise a ``ToolError``, whose text is for the model, if it cannot be."""
         try:
-            with self.memory.lock:
+            several = command.command in ("delete", "rename")  # files, all of them or none
+            with self.memory.changing() if several else self.memory.lock:
                 return str(super().execute(command))
         except PrimingError as error:
             raise ToolError(str(error)) from error
