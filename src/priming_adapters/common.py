@@ -41,6 +41,7 @@ class Users:
         with self._lock:
             parts = first.store, name, first.embedder, first.clock, first.profile, first.profiles
             self._others[name] = memory = self._others.pop(name, None) or Memory(*parts)
+            memory.lock = first.lock  # a store is used by one thread at a time
             if len(self._others) > MOST_OPEN:
                 del self._others[next(iter(self._others))]
             return memory

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from threading import Thread
 
 import pytest
 
@@ -102,3 +103,24 @@ def test_an_entity_is_no_memory_of_a_user(memory):
     assert not forget(memory, "entity:falcon")
     with pytest.raises(Conflict, match="taken"):
         put(memory, "entity:falcon", "Falcon is a database.")
+
+
+def test_the_users_of_a_store_take_turns(memory):
+    users = Users(memory)
+    errors = []
+
+    def work(number):
+        try:
+            for _ in range(5):
+                remember(users.of(f"user-{number % 3}"), f"Person {number} lives in Porto.", echo_guard=False)
+                assert users.of(f"user-{number % 3}").recall("Who lives in Porto?").hits
+        except Exception as error:  # noqa: BLE001 - of a thread, whose errors nobody sees
+            errors.append(error)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert errors == []
+    assert users.of("user-1").lock is users.of("user-2").lock is memory.lock
