@@ -34,7 +34,6 @@ ENDINGS = (".md", ".markdown")
 REFERS = "refers-to"
 _PATH = " > "
 
-
 MOST_LETTERS = 1500
 """The maximum length of a memory; a code block is never split."""
 
@@ -136,7 +135,7 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
         "kind": "fact",
         "session": label(name),
         "tags": list(dict.fromkeys([*_names(front.pop("tags", ())), *aliases])),
-        "occurred_at": _day(front, path),
+        "occurred_at": written_at(front, path),
         "metadata": {**front, "file": name},
         "source": label(f"markdown:{path.absolute()}"),
         "trust": "tool",
@@ -162,7 +161,7 @@ def _names(value: str | Iterable[str]) -> list[str]:
     return [name for item in ([value] if isinstance(value, str) else value) if (name := title(item))]
 
 
-def _day(front: Mapping[str, str | list[str]], path: Path) -> datetime | None:
+def written_at(front: Mapping[str, str | list[str]], path: Path) -> datetime | None:
     """When a note was written: the ``date`` of its front matter, else the day that begins its name.
 
     A time without a zone is the machine's; a day is its noon in UTC, which is that day almost everywhere.
@@ -376,7 +375,7 @@ def _cut(block: str, limit: int) -> Iterator[str]:
 
 def links(text: str) -> Iterator[tuple[str, bool]]:
     """The targets of links to other notes, and whether each is a wiki link; code is skipped."""
-    plain = _CODE.sub(" ", "\n".join(row for row, inside in _marked(text) if not inside))
+    plain = _CODE.sub(" ", "\n".join(row for row, inside in marked(text) if not inside))
     for match in _WIKI.finditer(plain):
         yield match[1].strip(), True
     for match in _INLINE.finditer(plain):
@@ -385,7 +384,8 @@ def links(text: str) -> Iterator[tuple[str, bool]]:
             yield target, False
 
 
-def _marked(text: str) -> Iterator[tuple[str, bool]]:
+def marked(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of a text, and whether each is in a code block."""
     fence = ""
     for row in text.split("\n"):
         fence, inside = _fenced(row, fence)

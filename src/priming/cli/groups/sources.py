@@ -40,6 +40,14 @@ def import_(
     until: Annotated[
         str | None, Option("--until", metavar="REV", help="Of a git history: the last commit to read")
     ] = None,
+    only: Annotated[
+        str | None,
+        Option(
+            "--only",
+            metavar="NAME",
+            help="Of another memory's store: a user, project, collection or namespace",
+        ),
+    ] = None,
     prune: Annotated[
         bool, Option("--prune", help="Deprecate the memories of the path that are no longer in it")
     ] = False,
@@ -62,10 +70,10 @@ def import_(
     name, path = (source, path) if path is not None else (None, Path(source))
     name = name or importers.recognised(path)
     with store.open_file() as memory, progress("importing") as step:
-        options = {} if until is None else {"until": until}
+        options = {each: value for each, value in (("until", until), ("only", only)) if value is not None}
         if name == importers.OWN:
-            if options:
-                raise ParamError("until", until, "is no option of an export: leave it out")
+            for option, value in options.items():
+                raise ParamError(option, value, "is no option of an export: leave it out")
             report = importers.Report(stored=memory.import_(path, later=later, progress=step))
         else:
             report = run(memory, name, path, step, later=later, prune=prune, strict=strict, **options)

@@ -1,0 +1,1 @@
+"""Importers of the stores of other memories: a file for each."""

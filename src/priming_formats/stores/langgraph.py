@@ -1,0 +1,65 @@
+"""The store of LangGraph in SQLite: the table ``store``, a row for each item.
+
+``prefix`` is the namespace, its parts joined by dots, ``value`` an object in JSON, ``expires_at`` when the store may
+drop the item.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from priming.errors import ParamError
+from priming.transfer.importers import Entry, Format, Item
+from priming.transfer.reading import checked_entry, clean_text, label, skipping
+from priming_formats.stores.tables import Columns, has_tables, in_utc, json_fields, rows, state_of, texts
+
+_TABLES = ("store", "store_migrations")
+_TEXTS = ("text", "content", "memory", "data", "value")
+"""The fields that hold the text of an item, the first there is."""
+_ITEMS = "SELECT * FROM store WHERE expires_at IS NULL OR expires_at > CURRENT_TIMESTAMP ORDER BY prefix, key"
+
+
+def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
+    """Read the items that have not expired, each a fact: its text, or else its value as JSON.
+
+    Args:
+        path: the database.
+        only: the namespace, with what is below it, its parts joined by dots; None: all.
+
+    """
+    for row in rows(path, _ITEMS, *_TABLES):
+        if only is None or f"{row['prefix']}.".startswith(f"{only}."):
+            yield from skipping(map(partial(_entry, path), [row]))
+
+
+def _entry(path: Path, row: Columns) -> Entry:
+    where = f"{path}, {row['prefix']}/{row['key']}"
+    value = json_fields(row["value"], where)
+    if not value:
+        raise ParamError(where, row["value"], "must be an object with something in it")
+    name = next((name for name in _TEXTS if texts([value.get(name)])), None)
+    content = value[name] if name else json.dumps(value, ensure_ascii=False)
+    rest = {other: item for other, item in value.items() if name and other != name}
+    return checked_entry(
+        {
+            "content": clean_text(content),
+            "kind": "fact",
+            "key": label(f"langgraph:{row['prefix']}/{row['key']}"),
+            "occurred_at": in_utc(row["updated_at"], f"{where}: updated_at"),
+            "metadata": {**rest, "namespace": row["prefix"]},
+            "source": label(f"langgraph:{path.absolute()}"),
+            "trust": "agent",
+        },
+        where,
+    )
+
+
+FORMAT = Format(
+    read,
+    "the SQLite store of LangGraph",
+    lambda path: has_tables(path, *_TABLES),
+    lambda path, only="": only + state_of(path),
+)

@@ -1,0 +1,84 @@
+"""Reading the SQLite files of other programs: only reading, whether they are running or not."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from priming.errors import ParamError
+from priming.transfer.reading import digest_of, fields_of, parse_json, time_of, unreadable
+
+T = TypeVar("T")
+Columns = Mapping[str, Any]
+_HEADER = b"SQLite format 3\0"
+
+
+def has_tables(path: Path, *names: str) -> bool:
+    """Whether a file is a database of SQLite that has some tables."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_HEADER)) != _HEADER:
+                return False
+        with _opened(path) as database:
+            return _tables(database) >= {*names}
+    except (OSError, sqlite3.Error):
+        return False
+
+
+def rows(path: Path, query: str, *needed: str) -> Iterator[Columns]:
+    """The rows of a query, by column and read lazily; a time or a text that is no UTF-8 is a text all the same.
+
+    Raises:
+        ParamError: the file cannot be read, or lacks one of the tables that are needed.
+
+    """
+    try:
+        with _opened(path) as database:
+            if missing := {*needed} - _tables(database):
+                rule = f"must be a database with the table {min(missing)}"
+                raise ParamError.of([f"path = {str(path)!r}: {rule}"])
+            for row in database.execute(query):
+                yield dict(row)
+    except (OSError, sqlite3.Error) as error:
+        raise unreadable(path, error) from error
+
+
+def state_of(path: Path) -> str:
+    """A hash of a database, with what its program has not yet moved into the file."""
+    log = path.with_name(f"{path.name}-wal")
+    return digest_of(path) + (digest_of(log) if log.is_file() else "")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.row_factory = sqlite3.Row
+        database.text_factory = partial(str, encoding="utf-8", errors="replace")
+        yield database
+
+
+def _tables(database: sqlite3.Connection) -> set[str]:
+    """The names of the tables, not of views, which could be anything."""
+    return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def json_fields(text: Any, where: str) -> dict[str, Any]:
+    """The fields of an object in JSON, which may be stored as bytes; none if there is no text."""
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return fields_of(parse_json(text, where)) if isinstance(text, str) and text.strip() else {}
+
+
+def texts(values: Iterable[Any]) -> list[str]:
+    """Those of some values that are texts and not blank."""
+    return [value for value in values if isinstance(value, str) and value.strip()]
+
+
+def in_utc(value: Any, where: str) -> Any:
+    """A time of a database; one without a zone is UTC, as SQLite writes it."""
+    return time_of(value, where, lambda at: at.replace(tzinfo=UTC))
