@@ -22,6 +22,9 @@ function from a request to an answer, both as JSON."""
 CONVERSATIONS = "priming.mcp"
 """What ``priming mcp --compat`` answers a client by: each is called with the ``McpClient``, and has ``answer`` as
 ``McpConversation`` has it."""
+MOUNTS = "priming.mounts"
+"""ASGI applications that the server serves at their ``path``, behind the same middleware: the client of a request is
+in ``scope["state"]["context"]``, whose ``enter`` refuses a token of another namespace."""
 IMPORTERS = "priming.importers"
 """Functions that read a format."""
 

@@ -20,6 +20,7 @@ from types import FrameType
 from fastapi import FastAPI
 from uvicorn import Config, Server
 
+from priming import extensions
 from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
 from priming.operations import local_socket
@@ -30,7 +31,7 @@ from priming_server import telemetry
 from priming_server.access.tokens import Tokens
 from priming_server.either import http_or_messages
 from priming_server.ethos.socket import converse
-from priming_server.http import create_app
+from priming_server.http import Mount, create_app
 from priming_server.listeners import (
     beside_store,
     listening,
@@ -93,6 +94,7 @@ def run(
         with listening(host, port, path, params.read_seconds) as listener:
             telemetry.begin(level="info" if settings is None else settings["service.log_level"])
             create_store(service)
+            others = [Mount(app.path, app) for app in extensions.load(extensions.MOUNTS)]
             with beside_store(service) as local:
                 app = create_app(
                     service,
@@ -101,7 +103,7 @@ def run(
                     names_only=path is None and loopback(host),
                     greeting=None if local is None else local.greeting,
                     sleep_every=sleep_every,
-                    mounts=[mounted(service, params, tools)],
+                    mounts=[mounted(service, params, tools), *others],
                 )
                 address = str(path) if path else _address(listener)
                 _raise_file_limit()

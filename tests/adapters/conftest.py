@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-MARK = "pytestmark = pytest.mark.adapters"
+MARK = "pytest.mark.adapters"
 
 collect_ignore = (
     []

@@ -41,6 +41,9 @@ OPEN = (*ALIVE, "/docs", "/openapi.json", "/", "/session")
 OPEN_BELOW = "/page/assets/"
 """Paths that need no token: they reveal nothing about memories."""
 
+_SCHEMES = ("bearer", "token")
+"""How a token may be announced: mem0's client says Token."""
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TWO_LENGTHS = (
     "Content-Length and Transfer-Encoding must not be sent together, since a proxy may read another of them than the"
@@ -178,7 +181,7 @@ class RequestMiddleware:
         scope.setdefault("state", {})
         own_id = headers.get("x-request-id", "")
         scheme, _, secret = headers.get("authorization", "").partition(" ")
-        sent = secret.strip() if scheme.lower() == "bearer" else None
+        sent = secret.strip() if scheme.lower() in _SCHEMES else None
         of_page = self._sessions.token(headers) if sent is None else None
         client = scope.get("client")
         return RequestContext(
