@@ -30,12 +30,12 @@ PARTS = {
     "priming/transfer/watching.py": "watch",
     "priming/graph/plot.py": "plot",
     "priming_lab/plots.py": "lab",
+    "priming_adapters/mem0/rest.py": "server",
     "priming_adapters/langgraph/": "langgraph",
     "priming_adapters/langchain.py": "langchain",
     "priming_adapters/anthropic_memory/": "anthropic",
     "priming_adapters/openai_agents.py": "openai-agents",
     "priming_adapters/llama_index.py": "llama-index",
-    "priming_adapters/crewai.py": "crewai",
     "priming_adapters/autogen.py": "autogen",
     "priming_adapters/adk.py": "adk",
     "priming_adapters/pydantic_ai.py": "pydantic-ai",
@@ -45,7 +45,7 @@ EMPTY, NOT_IMPORTED = (
     {"semantic", "onnx"},
     {"all", "adapters", "docs", "test", "test-adapters", "check", "bench"},
 )
-SHAPES = {extra for part, extra in PARTS.items() if part.startswith("priming_adapters/")}
+SHAPES = {extra for part, extra in PARTS.items() if part.startswith("priming_adapters/")} - {"server"}
 ABSENT = {
     "langgraph": "langgraph-checkpoint",
     "agents": "openai-agents",
@@ -89,7 +89,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def distribution(top: str) -> set[str]:
-    return {normal(name) for name in INSTALLED.get(top, [ABSENT.get(top, top)])}
+    return {normal(name) for name in ([ABSENT[top]] if top in ABSENT else INSTALLED.get(top, [top]))}
 
 
 @pytest.mark.parametrize("package", sorted(OWN))
@@ -132,7 +132,7 @@ def test_the_extras_are_those_of_the_parts_and_one_for_all() -> None:
     (whole,) = extras["all"]
     assert set(whole.partition("[")[2].rstrip("]").split(",")) == {*PARTS.values(), "docs"} - SHAPES
     (shapes,) = extras["adapters"]
-    assert set(shapes.partition("[")[2].rstrip("]").split(",")) == SHAPES - {"crewai"}
+    assert set(shapes.partition("[")[2].rstrip("]").split(",")) == SHAPES
 
 
 def test_an_absent_package_is_requested_by_an_extra_that_exists() -> None:
