@@ -35,7 +35,17 @@ _TREES = {
         ],
         "Agents": [
             f"docs/{name}"
-            for name in ("hooks", "mcp", "plugin", "loop", "agents", "chat", "adapters", "tested-clients")
+            for name in (
+                "hooks",
+                "mcp",
+                "plugin",
+                "loop",
+                "agents",
+                "chat",
+                "adapters",
+                "coming-from",
+                "tested-clients",
+            )
         ],
         "Operate": [
             f"docs/{name}"
