@@ -322,6 +322,18 @@ def test_only_what_is_of_a_name_is_read(name, path, of_ada, tmp_path, memory):
     assert run(memory, name, store).stored >= 1
 
 
+def test_what_is_of_another_name_is_not_gone_and_what_is_of_this_one_is(tmp_path, memory):
+    of_ada, of_bo = ("ada", "a", "Of Ada.", {}), ("bo", "b", "Of Bo.", {})
+    store = chroma(tmp_path / "c", of_ada, of_bo)
+    for name in ("ada", "bo", "ada"):
+        assert run(memory, "chroma", store, only=name, prune=True).gone == 0
+    assert len(contents(memory)) == 2
+    (tmp_path / "c" / "chroma.sqlite3").unlink()
+    report = run(memory, "chroma", chroma(tmp_path / "c", of_bo), only="ada", prune=True)
+    assert (report.gone, report.retired) == (1, 1)
+    assert [*contents(memory)] == ["chroma:bo/b"]
+
+
 def test_a_note_of_basic_memory_has_its_facts_as_its_parts(tmp_path, memory):
     run(memory, "basic-memory", notes(tmp_path / "vault", coffee=NOTE))
     key = "basic-memory:drinks/coffee"

@@ -75,7 +75,8 @@ def run(
     can_be_read_twice = Path(path).is_file() or Path(path).is_dir()
     digest = partial(form.digest, Path(path), **options) if form.digest and can_be_read_twice else None
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
-        place = form.place(Path(path))
+        only = f"/{options['only']}" if "only" in options else ""
+        place = Path(f"{form.place(Path(path))}{only}")
         job = Following(memory, name, place, ties, progress, operation_id, own_keys=form.own_keys)
         try:
             job.follow(partial(_items, importer, Path(path), strict=strict), digest, prune=prune)

@@ -16,7 +16,7 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, skipping
-from priming_formats.stores.tables import Columns, has_tables, in_utc, rows, state_of, texts
+from priming_formats.stores.tables import Columns, has_tables, in_utc, rows, source_of, state_of, texts
 
 _TABLES = ("collections", "segments", "embeddings", "embedding_metadata")
 _TEXT = "chroma:document"
@@ -46,10 +46,10 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
     for _, group in groupby(rows(file, query, *_TABLES), itemgetter("row")):
         document = [*group]
         if only in (None, document[0]["collection"]):
-            yield from skipping(map(partial(_entry, file), [document]))
+            yield from skipping(map(partial(_entry, file, only), [document]))
 
 
-def _entry(file: Path, document: list[Columns]) -> Entry:
+def _entry(file: Path, only: str | None, document: list[Columns]) -> Entry:
     first = document[0]
     own, collection = str(first["embedding_id"]), str(first["collection"])
     where = f"{file}, {collection}/{own}"
@@ -64,7 +64,7 @@ def _entry(file: Path, document: list[Columns]) -> Entry:
             "key": label(f"chroma:{collection}/{own}"),
             "occurred_at": in_utc(first["created_at"], f"{where}: created_at"),
             "metadata": {**metadata, "collection": collection},
-            "source": label(f"chroma:{file.parent.absolute()}"),
+            "source": source_of("chroma", file.parent, only),
             "trust": "tool",
         },
         where,

@@ -14,7 +14,7 @@ from typing import Any
 
 from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, parse_json, skipping, time_of, title
-from priming_formats.stores.tables import Columns, has_tables, rows, state_of, texts
+from priming_formats.stores.tables import Columns, has_tables, rows, source_of, state_of, texts
 
 _TABLES = ("sdk_sessions", "observations", "session_summaries", "user_prompts")
 _QUESTIONS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
@@ -43,10 +43,12 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
     ):
         for row in rows(path, query, *_TABLES):
             if only is None or row.get("project") in (only, None):
-                yield from skipping(map(partial(_entry, arguments, name, path), [row]))
+                yield from skipping(map(partial(_entry, arguments, name, path, only), [row]))
 
 
-def _entry(arguments: Callable[[Columns, str], dict[str, Any]], name: str, path: Path, row: Columns) -> Entry:
+def _entry(
+    arguments: Callable[[Columns, str], dict[str, Any]], name: str, path: Path, only: str | None, row: Columns
+) -> Entry:
     where = f"{path}, {name} {row['id']}"
     session = row.get("memory_session_id")
     about = {"project": row.get("project"), "type": row.get("type"), "subtitle": row.get("subtitle")}
@@ -60,7 +62,7 @@ def _entry(arguments: Callable[[Columns, str], dict[str, Any]], name: str, path:
             "session": label(f"claude-mem:{session}") if session else None,
             "occurred_at": time_of(row.get("created_at_epoch"), f"{where}: created_at_epoch"),
             "metadata": {field: value for field, value in about.items() if value},
-            "source": label(f"claude-mem:{path.absolute()}"),
+            "source": source_of("claude-mem", path, only),
         },
         where,
     )

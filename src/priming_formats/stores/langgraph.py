@@ -14,7 +14,16 @@ from pathlib import Path
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, skipping
-from priming_formats.stores.tables import Columns, has_tables, in_utc, json_fields, rows, state_of, texts
+from priming_formats.stores.tables import (
+    Columns,
+    has_tables,
+    in_utc,
+    json_fields,
+    rows,
+    source_of,
+    state_of,
+    texts,
+)
 
 _TABLES = ("store", "store_migrations")
 _TEXTS = ("text", "content", "memory", "data", "value")
@@ -32,10 +41,10 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
     """
     for row in rows(path, _ITEMS, *_TABLES):
         if only is None or f"{row['prefix']}.".startswith(f"{only}."):
-            yield from skipping(map(partial(_entry, path), [row]))
+            yield from skipping(map(partial(_entry, path, only), [row]))
 
 
-def _entry(path: Path, row: Columns) -> Entry:
+def _entry(path: Path, only: str | None, row: Columns) -> Entry:
     where = f"{path}, {row['prefix']}/{row['key']}"
     value = json_fields(row["value"], where)
     if not value:
@@ -50,7 +59,7 @@ def _entry(path: Path, row: Columns) -> Entry:
             "key": label(f"langgraph:{row['prefix']}/{row['key']}"),
             "occurred_at": in_utc(row["updated_at"], f"{where}: updated_at"),
             "metadata": {**rest, "namespace": row["prefix"]},
-            "source": label(f"langgraph:{path.absolute()}"),
+            "source": source_of("langgraph", path, only),
             "trust": "agent",
         },
         where,

@@ -25,7 +25,7 @@ from priming.transfer.reading import (
     title,
 )
 from priming_formats.stores.pickled import model_fields
-from priming_formats.stores.tables import Columns, has_tables, rows, state_of
+from priming_formats.stores.tables import Columns, has_tables, rows, source_of, state_of
 
 _POINTS = "SELECT * FROM points ORDER BY rowid"
 _LATEST = """
@@ -84,7 +84,7 @@ def _items(
             "session": label(str(run)) if run else None,
             "occurred_at": time_of(at, f"{where}: updated_at"),
             "metadata": {name: value for name, value in payload.items() if name not in _OWN},
-            "source": label(f"mem0:{path.absolute()}"),
+            "source": source_of("mem0", path, only),
             "trust": "user" if role == "user" else "agent",
         },
         where,

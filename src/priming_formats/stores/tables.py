@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from priming.errors import ParamError
-from priming.transfer.reading import digest_of, fields_of, parse_json, time_of, unreadable
+from priming.transfer.reading import digest_of, fields_of, label, parse_json, time_of, unreadable
 
 T = TypeVar("T")
 Columns = Mapping[str, Any]
@@ -46,6 +46,11 @@ def rows(path: Path, query: str, *needed: str) -> Iterator[Columns]:
                 yield dict(row)
     except (OSError, sqlite3.Error) as error:
         raise unreadable(path, error) from error
+
+
+def source_of(name: str, place: Path, only: str | None) -> str:
+    """The source of the memories of a store, or of the part that alone is read: what is of others is not gone."""
+    return label(f"{name}:{place.absolute()}{f'/{only}' if only else ''}")
 
 
 def state_of(path: Path) -> str:
