@@ -31,7 +31,15 @@ _TREES = {
         "Start": ["docs/start/users", "docs/start/agents", "docs/start/operators"],
         "Use": [
             f"docs/{name}"
-            for name in ("page", "verbs/README", "command-line", "importers", "filters", "files", "configuration")
+            for name in (
+                "page",
+                "verbs/README",
+                "command-line",
+                "importers",
+                "filters",
+                "files",
+                "configuration",
+            )
         ],
         "Agents": [
             f"docs/{name}"
