@@ -54,6 +54,7 @@ def run(
     sleep_every: timedelta | None = None,
     tools: str = "core",
     params: ServerParams = SERVER,
+    level: str | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve a store until SIGTERM or SIGINT; ``ready`` is called with the address once it listens.
@@ -73,6 +74,7 @@ def run(
         sleep_every: how often the open namespaces sleep by themselves; None: never.
         tools: the groups of tools that MCP offers to clients that name none.
         params: limits and patience.
+        level: what is logged; None: what the settings say.
         ready: called with the address.
 
     Raises:
@@ -92,7 +94,7 @@ def run(
         if path is None:
             refuse_open_server(tokens, host)
         with listening(host, port, path, params.read_seconds) as listener:
-            telemetry.begin(level="info" if settings is None else settings["service.log_level"])
+            telemetry.begin(level=level or ("info" if settings is None else settings["service.log_level"]))
             create_store(service)
             others = [Mount(app.path, app) for app in extensions.load(extensions.MOUNTS)]
             with beside_store(service) as local:

@@ -154,6 +154,7 @@ def open_page(
         port=process.free_port(settings["server.port"]) if port is None else port,
         tools=settings["mcp.tools"],
         params=settings.server,
+        level="warning",
         ready=lambda address: respond(store, show(address, "  Ctrl-C ends it")),
     )
     return Answer({"page": None}, [line(("ended", DIM))])

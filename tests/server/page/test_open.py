@@ -23,10 +23,11 @@ def test_a_port_that_is_taken_is_not_free():
 
 
 @pytest.mark.slow
-def test_the_second_finds_the_server_that_the_first_began_and_ctrl_c_ends_it(tmp_path):
+def test_the_second_finds_the_server_that_the_first_began_and_ctrl_c_ends_it_in_silence(tmp_path):
     home = {**os.environ, "HOME": str(tmp_path), "PRIMING_HOME": str(tmp_path)}
     command = [*OPEN, "--url", f"sqlite:///{tmp_path}/memory.db", "--namespace", "my shop"]
-    first = subprocess.Popen([*command, "--port", "0"], env=home, stdout=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    first = subprocess.Popen([*command, "--port", "0"], env=home, **pipes)
     with first:
         page = json.loads(first.stdout.readline())["page"]
         address, _, route = page.partition("/#")
@@ -36,3 +37,4 @@ def test_the_second_finds_the_server_that_the_first_began_and_ctrl_c_ends_it(tmp
         assert json.loads(second.stdout) == {"page": page}
         first.send_signal(signal.SIGINT)
         assert first.wait() in (0, 130)
+        assert first.stderr.read() == ""
