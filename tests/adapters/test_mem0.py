@@ -416,3 +416,13 @@ def test_the_client_of_mem0_finds_its_service_here(mem0, serve):  # noqa: F811
         mem0.MemoryClient(api_key="wrong", host=f"{server.at}/mem0/", client=clients[1])
     for each in clients:
         each.close()
+
+
+def test_a_search_without_a_threshold_returns_as_many_as_are_asked_for(memory):
+    ours, question = Memory(memory), "When does the ferry leave?"
+    for number in range(20):
+        ours.add(f"The ferry to island {number} sails on Mondays.", user_id="default", infer=False)
+    results = ours.search(question, user_id="default", limit=15)["results"]
+    assert len(results) == 15
+    assert results[-1]["score"] < 0.1
+    assert ours.search(question, user_id="default", threshold=0.99)["results"] == []

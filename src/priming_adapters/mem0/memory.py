@@ -22,6 +22,8 @@ from priming_adapters.mem0.filters import Scopes, most_of, scope
 
 _UNSET: Any = object()
 _SOURCE, _PROCEDURE = "mem0", "procedural_memory"
+_THRESHOLD = 0.1
+"""mem0's default, which nearly all of its cosines pass: left so, an answer has what is best, up to ``top_k``."""
 
 
 class Mem0Memory:
@@ -95,7 +97,7 @@ class Mem0Memory:
         *,
         top_k: int = 20,
         filters: dict[str, Any] | None = None,
-        threshold: float = 0.1,
+        threshold: float = _THRESHOLD,
         rerank: bool = False,  # noqa: ARG002 - they are ranked
         explain: bool = False,
         reference_date: Any = None,
@@ -103,6 +105,7 @@ class Mem0Memory:
         **kwargs: Any,
     ) -> dict[str, Any]:
         """Recall memories, the most relevant first; ``score`` is the probability that it is relevant."""
+        floor = None if threshold == _THRESHOLD else threshold
         top_k = most_of(kwargs.get("limit", top_k))
         if not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
             raise shapes.refused(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
@@ -113,7 +116,7 @@ class Mem0Memory:
         pairs = [
             (memory, hit)
             for memory in memories
-            for hit in (memory.recall(cue=cue, filters=which, limit=top_k, floor=threshold) if top_k else ())
+            for hit in (memory.recall(cue=cue, filters=which, limit=top_k, floor=floor) if top_k else ())
         ]
         pairs = sorted(pairs, key=lambda pair: -pair[1].score)[:top_k]
         answer: dict[str, Any] = {"results": []}
