@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from tables import table
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results"
 COMMANDS = {
+    "dropins": "python benchmarks/dropins.py --genres FOLDER … --install",
     "genres": "python benchmarks/genres.py --data FOLDER --genres FOLDER …",
     "scaling": "python benchmarks/scaling.py",
 }
@@ -34,6 +35,18 @@ KINDS_OF_SETS = {
 }
 """What the memories and questions of a set are, by the beginning of its name."""
 
+DROPINS = {
+    "in_memory_store": "LangGraph, `InMemoryStore`",
+    "priming_store": "`PrimingStore`",
+    "mem0": "mem0, `infer=False`",
+    "priming_mem0": "the same of `priming_adapters`",
+    "chroma": "Chroma",
+    "priming_memory": "`Memory`",
+    "server_memory": "server-memory",
+    "priming_server": "`priming mcp --compat`",
+}
+"""The contestants of ``benchmarks/dropins.py``: each original, and ours below it."""
+
 
 class Missing(Exception):
     """A result that a page shows is not there."""
@@ -54,16 +67,41 @@ def genres(vectors: str = "") -> str:
     """The default on each kind of material, the mean of its sets, beside the plain methods."""
     found = read(f"genres-{vectors}" if vectors else "genres", "genres")
     measure, names = found["measure"], list(next(iter(found["sets"].values()))["contestants"])
-    kinds: dict[str, list[Any]] = {}
-    for name, one in found["sets"].items():
-        kind = next((kind for start, kind in KINDS_OF_SETS.items() if name.startswith(start)), name)
-        kinds.setdefault(kind, []).append(one)
     rows = []
-    for kind, sets in kinds.items():
+    for kind, sets in by_kind(found["sets"]).items():
         figures = ([one["contestants"][who][measure] for one in sets] for who in names)
         rows.append((kind, *(_percent(sum(values) / len(values)) for values in figures)))
     rows.append(("**mean of all sets**", *(f"**{_percent(found['means'][who])}**" for who in names)))
     return table(("material", *(who.removeprefix("priming ").removeprefix("plain ") for who in names)), rows)
+
+
+def by_kind(sets: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The sets of each kind of material."""
+    kinds: dict[str, list[Any]] = {}
+    for name, one in sets.items():
+        kind = next((kind for start, kind in KINDS_OF_SETS.items() if name.startswith(start)), name)
+        kinds.setdefault(kind, []).append(one)
+    return kinds
+
+
+def dropins() -> str:
+    """What the shapes of other libraries and these find, and what each costs in the largest set."""
+    found = read("dropins", "dropins")
+    largest, quality, cost = found["sets"][found["largest"]], [], []
+    kinds = by_kind(found["sets"])
+    for name, figures in largest["contestants"].items():
+        shares = []
+        for sets in kinds.values():
+            each = [one["contestants"][name]["quality"] for one in sets]
+            means = (sum(one[measure] for one in each) / len(each) for measure in figures["quality"])
+            shares.append(" / ".join(map(_percent, means)))
+        quality.append((DROPINS[name], *shares))
+        times = f"{figures['load_s']:.1f}", f"{figures['search_ms']:.1f}", f"{found['start_ms'][name]:,}"
+        size = found["installed"].get(name, {"mb": "", "packages": ""})
+        cost.append((DROPINS[name], *times, str(size["mb"]), str(size["packages"])))
+    heads = ("seconds to load", "ms a search", "ms to start", "MB installed", "packages")
+    setting = f"{largest['memories']:,} memories, {found['machine']['cores']} cores"
+    return f"{table(('', *kinds), quality)}\n\n{table((setting, *heads), cost)}"
 
 
 def scaling() -> str:
@@ -99,4 +137,4 @@ def _percent(value: float, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}"
 
 
-KINDS: dict[str, Callable[..., str]] = {one.__name__: one for one in (genres, scaling, opening)}
+KINDS: dict[str, Callable[..., str]] = {one.__name__: one for one in (genres, dropins, scaling, opening)}

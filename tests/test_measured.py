@@ -54,6 +54,35 @@ def test_each_kind_of_material_stands_beside_the_plain_methods(measured, put):
     ]
 
 
+def test_each_shape_of_another_library_stands_below_it_with_its_costs(measured, put):
+    def figures(ndcg, recall, ms):
+        return {"quality": {"nDCG@10": ndcg, "R@5": recall}, "load_s": 1.25, "search_ms": ms}
+
+    pairs = {
+        "nl2bash": (figures(0.5, 0.6, 2), figures(0.7, 0.8, 9)),
+        "git-A": (figures(0.1, 0.2, 1), figures(0.3, 0.4, 1)),
+        "git-B": (figures(0.3, 0.4, 1), figures(0.1, 0.2, 1)),
+    }
+    sets = {
+        name: {"memories": 1200, "contestants": {"chroma": theirs, "priming_memory": ours}}
+        for name, (theirs, ours) in pairs.items()
+    }
+    costs = {
+        "start_ms": {"chroma": 1500, "priming_memory": 400},
+        "installed": {name: {"mb": 300.5, "packages": 90} for name in ("chroma", "priming_memory")},
+    }
+    put("dropins", {"largest": "nl2bash", "sets": sets, "machine": {"cores": 2}, **costs})
+    quality, cost = measured.dropins().split("\n\n")
+    assert lines(quality) == [
+        ["Chroma", "50.0 / 60.0", "20.0 / 30.0"],
+        ["`Memory`", "70.0 / 80.0", "20.0 / 30.0"],
+    ]
+    assert lines(cost) == [
+        ["Chroma", "1.2", "2.0", "1,500", "300.5", "90"],
+        ["`Memory`", "1.2", "9.0", "400", "300.5", "90"],
+    ]
+
+
 def test_a_page_that_is_off_by_a_rounding_is_out_of_date(measured, monkeypatch):
     generate = importlib.import_module("generate")
     monkeypatch.setitem(measured.KINDS, "one", lambda: "0.76")
