@@ -96,7 +96,11 @@ def dropins() -> str:
             means = (sum(one[measure] for one in each) / len(each) for measure in figures["quality"])
             shares.append(" / ".join(map(_percent, means)))
         quality.append((DROPINS[name], *shares))
-        times = f"{figures['load_s']:.1f}", f"{figures['search_ms']:.1f}", f"{found['start_ms'][name]:,}"
+        times = (
+            f"{figures['load_s']:.1f}",
+            f"{figures['search_ms']:.1f}",
+            str(found["start_ms"].get(name, "")),
+        )
         size = found["installed"].get(name, {"mb": "", "packages": ""})
         cost.append((DROPINS[name], *times, str(size["mb"]), str(size["packages"])))
     heads = ("seconds to load", "ms a search", "ms to start", "MB installed", "packages")

@@ -78,7 +78,7 @@ def test_each_shape_of_another_library_stands_below_it_with_its_costs(measured, 
         ["`Memory`", "70.0 / 80.0", "20.0 / 30.0"],
     ]
     assert lines(cost) == [
-        ["Chroma", "1.2", "2.0", "1,500", "300.5", "90"],
+        ["Chroma", "1.2", "2.0", "1500", "300.5", "90"],
         ["`Memory`", "1.2", "9.0", "400", "300.5", "90"],
     ]
 

@@ -4,7 +4,6 @@ import json
 import warnings
 
 import pytest
-
 from benchmarks.dropin_stores import STORES, Vectors, reopened
 
 pytestmark = pytest.mark.adapters
