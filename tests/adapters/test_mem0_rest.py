@@ -65,6 +65,7 @@ def test_the_paths_are_those_of_the_open_server(ask):
         ("POST", "memories", [1], 400),
         ("POST", "memories", {**HOME, "metadata": [1]}, 400),
         ("POST", "memories", {**HOME, "timestamp": "soon"}, 400),
+        ("POST", "memories", {**HOME, "filters": "ada"}, 400),
         ("GET", "memories", None, 400),
         ("POST", "search", {"query": "", "user_id": "ada"}, 400),
         ("POST", "search", {"query": "x", "user_id": "*"}, 400),
@@ -121,3 +122,15 @@ def test_a_token_may_be_announced_as_the_client_of_mem0_does(server):
 def test_what_is_written_there_is_in_the_namespace_of_the_user(server, ask):
     ask("POST", "memories", body=HOME)
     assert [each["content"] for each in server.done("list", namespace="ada")] == ["I live in Porto."]
+
+
+def test_the_log_says_which_token_wrote(server, ask):
+    new = server.tokens.new("ada", "a phone")
+    ask("POST", "memories", new.secret, body=HOME)
+    logged = server.client.post("/page/entries/ada", json={}, headers=bearer(new.secret)).json()["operations"]
+    assert {(each["actor"], each["via"]) for each in logged} == {("token a phone", "mem0")}
+
+
+def test_a_page_may_be_longer_than_any_list(ask):
+    ask("POST", "memories", body=HOME)
+    assert texts(ask("GET", "memories", user_id="ada", page_size="9" * 30)[1]) == ["I live in Porto."]

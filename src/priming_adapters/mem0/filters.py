@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
@@ -79,7 +80,7 @@ def most_of(value: Any) -> int:
         raise refused("top_k must be a valid integer")
     if value < 0:
         raise refused(f"Invalid top_k: {value}. Must be a non-negative integer.")
-    return value
+    return min(value, sys.maxsize)
 
 
 def scope(filters: Mapping[str, Any] | None, more: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 import priming
 from priming import ParamError
+from priming.config.caller import calling
 from priming.core.arguments.measured import parse_json
 from priming.operations.connection import JSON
 from priming.operations.local_http import json_bytes
@@ -67,6 +68,8 @@ def _fields(body: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _add(memory: Mem0Memory, body: Mapping[str, Any]) -> Any:
     ids = body.get("filters") or {}  # where the client has them
+    if not isinstance(ids, dict):
+        raise ParamError("filters", ids, "must be an object")
     return memory.add(body.get("messages"), **{**_fields(ids, IDS), **_fields(body, _ADD)})
 
 
@@ -176,7 +179,7 @@ def _response(answer: Any, status: int = 200) -> Response:
 
 
 def _run(call: Call, service: LocalService, context: Any, needs: str, body: Mapping[str, Any]) -> Any:
-    with ExitStack() as stack:
+    with calling(context.caller("mem0")), ExitStack() as stack:
         return call(Mem0Memory(_Served(service, context, needs, stack)), body)
 
 
