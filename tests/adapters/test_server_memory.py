@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -237,6 +238,27 @@ def test_two_servers_of_a_file_lose_nothing_of_each_other(file, url):
     assert talks[0].graph() == talks[1].graph()
     for talk in talks:
         talk.service.close()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_neither_read_nor_replaced(make, file, talk):
+    make(file)
+    answer = talk.call("create_entities", entities=[ADA])
+    assert "is no file" in answer["content"][0]["text"]
+    assert not file.is_file()
+
+
+def test_a_link_to_the_file_stays_one(file, talk, tmp_path):
+    file.symlink_to(tmp_path / "elsewhere")
+    talk.call("create_entities", entities=[ADA])
+    assert file.is_symlink()
+    assert json.loads((tmp_path / "elsewhere").read_text())["name"] == "Ada"
+
+
+@pytest.mark.parametrize("kind", ["[]", "{}", "5"])
+def test_a_line_whose_type_is_no_text_does_not_count(kind, file, talk):
+    file.write_text(f'{{"type":{kind}}}')
+    assert talk.graph() == {"entities": [], "relations": []}
 
 
 @pytest.mark.slow

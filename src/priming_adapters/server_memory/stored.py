@@ -77,9 +77,7 @@ class StoredGraph:
     def follow_file(self, last: str | None) -> str | None:
         """Make the graph that of the file, unless the file is as it was last, or missing; return the file's text."""
         try:
-            text = None if self._path is None else self._path.read_text("utf-8")
-        except FileNotFoundError:
-            text = None
+            text = None if self._path is None else _text_in(self._path)
         except (OSError, ValueError) as error:
             raise ParamError("MEMORY_FILE_PATH", str(self._path), f"cannot be read: {error}") from None
         if text is None or text == last:
@@ -97,14 +95,22 @@ class StoredGraph:
             return None
         lines = [{"type": kind, **value} for kind, plural in PLURALS.items() for value in graph[plural]]
         text = "\n".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
-        draft = self._path.with_name(f"{self._path.name}.{uuid4().hex}.tmp")
+        place = self._path.resolve()  # what a link leads to
+        draft = place.with_name(f"{place.name}.{uuid4().hex}.tmp")
         try:
             private_files.write_text(draft, text)
-            os.replace(draft, self._path)
+            os.replace(draft, place)
         except OSError as error:
             draft.unlink(missing_ok=True)
             raise ParamError("MEMORY_FILE_PATH", str(self._path), f"cannot be written: {error}") from None
         return text
+
+
+def _text_in(path: Path) -> str | None:
+    """The text of a file, None if it is missing: a pipe would not end, nor a device be one once it is replaced."""
+    if path.exists() and not path.is_file():
+        raise OSError("it is no file")
+    return path.read_text("utf-8") if path.exists() else None
 
 
 def _text(value: Value) -> str:
@@ -125,7 +131,7 @@ def parsed(text: str, place: str) -> Iterator[tuple[str, Value]]:
         except (ValueError, RecursionError) as error:
             raise ParamError(f"{place}, line {number}", line, f"must be JSON: {error}") from None
         kind = value.get("type") if isinstance(value, dict) else None
-        if kind in SHAPES:
+        if isinstance(kind, str) and kind in SHAPES:
             if wrong := violation_of(value, SHAPES[kind]):
                 raise ParamError(f"{place}, line {number}", line, str(wrong))
             yield kind, plain(kind, [value])[0]
