@@ -256,10 +256,18 @@ def test_a_pickle_that_unfolds_to_more_than_a_memory_is_refused():
         model_fields(pickle.dumps(PointWith(bomb)), "here")
 
 
-def test_a_pickle_that_asks_for_much_memory_gets_none():
+@pytest.mark.parametrize(
+    "asking",
+    [
+        b"\x80\x04N" + b"r\xff\xff\xff\x03" * 50 + b".",
+        b"\x80\x05\x96" + (1 << 30).to_bytes(8, "little") + b".",  # a bytearray of so many bytes
+        b"\x80\x04})" + b"2\x86" * 60 + b"K\x01s.",  # a key, a pair of one pair twice, 60 deep: 2^60 hashes
+    ],
+)
+def test_a_pickle_that_asks_for_much_memory_or_time_gets_none(asking):
     tracemalloc.start()
     with pytest.raises(ParamError, match="data alone"):
-        model_fields(b"\x80\x04N" + b"r\xff\xff\xff\x03" * 50 + b".", "here")
+        model_fields(asking, "here")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000

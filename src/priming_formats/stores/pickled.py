@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from priming.config.params.limits import STORE
 from priming.errors import ParamError
@@ -30,8 +31,32 @@ class _Inert:
         self.state = state
 
 
+_TUPLES = (pickle.EMPTY_TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3)
+
+
+def _listing(count: int) -> Callable[[Any], None]:
+    """What puts a list in the place of the last objects of an unpickler's stack."""
+
+    def load(unpickler: Any) -> None:
+        at = len(unpickler.stack) - count
+        unpickler.stack[at:] = [unpickler.stack[at:]]
+
+    return load
+
+
 class _InertUnpickler(pickle._Unpickler):
-    """The unpickler in Python: the one in C reserves as much memory as a pickle asks for."""
+    """The unpickler in Python: the one in C reserves as much memory as a pickle asks for.
+
+    It knows no bytearray, which would reserve it, too, and nothing of parts that can be a key: a few bytes describe
+    one that takes for ever to hash or to compare. A tuple is read as a list.
+    """
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        code: load
+        for code, load in pickle._Unpickler.dispatch.items()
+        if code not in (pickle.BYTEARRAY8[0], pickle.FROZENSET[0])
+    } | {code[0]: _listing(count) for count, code in enumerate(_TUPLES)}
+    dispatch[pickle.TUPLE[0]] = pickle._Unpickler.dispatch[pickle.LIST[0]]
 
     def find_class(self, _module: str, _name: str, /) -> Any:
         return _Inert
