@@ -11,7 +11,6 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from threading import Lock
-from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
@@ -88,6 +87,6 @@ def check_own_page(headers: Mapping[str, str]) -> None:
     """
     site = headers.get("sec-fetch-site", "same-origin")
     origin = headers.get("origin")
-    elsewhere = origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+    elsewhere = origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower()
     if site != "same-origin" or elsewhere or headers.get(HEADER.lower()) != VALUE:
         raise Refused(403, "forbidden", _RULE)

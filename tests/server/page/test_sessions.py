@@ -85,11 +85,12 @@ def test_a_sign_in_without_a_text_is_a_bad_argument(secured, body):
     [
         {},
         {"X-Priming": "page", "Origin": "http://elsewhere.example"},
+        {"X-Priming": "page", "Origin": "http://["},
         {"X-Priming": "page", "Sec-Fetch-Site": "cross-site"},
         {"X-Priming": "page", "Sec-Fetch-Site": "same-site"},
         {"X-Priming": "another", "Sec-Fetch-Site": "same-origin"},
     ],
-    ids=["no header", "another origin", "cross-site", "same-site", "another header"],
+    ids=["no header", "another origin", "no origin", "cross-site", "same-site", "another header"],
 )
 def test_another_site_can_do_nothing_with_a_session(secured, headers, sign_in):
     _, client = sign_in(secured, secured.secret)
