@@ -134,3 +134,12 @@ def test_the_log_says_which_token_wrote(server, ask):
 def test_a_page_may_be_longer_than_any_list(ask):
     ask("POST", "memories", body=HOME)
     assert texts(ask("GET", "memories", user_id="ada", page_size="9" * 30)[1]) == ["I live in Porto."]
+
+
+def test_a_form_of_another_site_can_neither_add_nor_reset(server, ask):
+    ask("POST", "memories", body=HOME)
+    assert ask("POST", "memories", user_id="ada", messages="I live in Braga.")[0] == 400
+    own = f"http://{server.client.base_url.netloc.decode()}"
+    assert server.client.post("/mem0/reset", headers={"Origin": own}).status_code == 400
+    shown = ask("GET", "memories", user_id="ada", show_expired="false")[1]
+    assert texts(shown) == ["I live in Porto."]

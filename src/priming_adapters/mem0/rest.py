@@ -63,7 +63,10 @@ class _Served(Scopes):
 
 
 def _fields(body: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: body[name] for name in names if body.get(name) is not None}
+    fields = {name: body[name] for name in names if body.get(name) is not None}
+    if isinstance(shows := fields.get("show_expired"), str):  # in a query it is a text
+        fields["show_expired"] = shows.lower() == "true"
+    return fields
 
 
 def _add(memory: Mem0Memory, body: Mapping[str, Any]) -> Any:
@@ -153,7 +156,8 @@ class Mem0Application:
             return _response({"detail": "mem0's server has no such path"}, 404)
         call, needs = match
         context.operation = "mem0"
-        query = {name: value for name, value in request.query_params.items() if value}
+        is_bodiless = request.method in ("GET", "DELETE")
+        query = {name: value for name, value in request.query_params.items() if value} if is_bodiless else {}
         try:
             body = _body(request, await request.body(), context.limits)
             run = partial(_run, call, server.service, context, needs, {**query, **body})
@@ -166,7 +170,7 @@ class Mem0Application:
 def _body(request: Request, body: bytes, limits: Any) -> Mapping[str, Any]:
     """The fields of a request, which are declared as JSON: a page of another site cannot send that unasked."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and kind != JSON:
+    if (body or "origin" in request.headers) and kind != JSON and request.method != "GET":
         raise ParamError("Content-Type", kind, f"must be {JSON}")
     value = parse_json("body", body, limits.depth, limits.values) if body.strip() else {}
     if not isinstance(value, dict):
