@@ -59,8 +59,8 @@ class WebPage:
     def add_to(self, app: FastAPI) -> None:
         """Add its routes to an application."""
         add = partial(app.add_api_route, include_in_schema=False)
-        add("/", self.show)
-        add(f"/page/{site.ASSETS}{{name}}", self.show)
+        for path in ("/", f"/page/{site.ASSETS}{{name}}"):
+            add(path, self.show, methods=["GET", "HEAD"])
         for op, verb in ((DRAWING, drawing), (LISTING, listing), (ENTRIES, entries)):
             add(f"/page/{op.name}/{{namespace}}", partial(self.read, op, verb), methods=["POST"])
         add("/page/jobs/{namespace}", self.list_jobs)

@@ -29,6 +29,8 @@ def test_the_page_is_served_with_a_strict_policy_and_asked_for_anew(served):
     assert "unsafe" not in policy
     again = served.client.get("/", headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    head = served.client.head("/")
+    assert (head.status_code, head.headers["etag"], head.content) == (200, answer.headers["etag"], b"")
 
 
 @pytest.mark.usefixtures("built")
