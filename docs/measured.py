@@ -101,9 +101,14 @@ def dropins() -> str:
             f"{figures['search_ms']:.1f}",
             str(found["start_ms"].get(name, "")),
         )
-        size = found["installed"].get(name, {"mb": "", "packages": ""})
-        cost.append((DROPINS[name], *times, str(size["mb"]), str(size["packages"])))
-    heads = ("seconds to load", "ms a search", "ms to start", "MB installed", "packages")
+        size = found["installed"].get(name, {})
+        cost.append((DROPINS[name], *times, *map(str, size.values())))
+    heads = (
+        "seconds to load",
+        "ms a search",
+        "ms to start",
+        *(["MB", "packages"] if found["installed"] else []),
+    )
     setting = f"{largest['memories']:,} memories, {found['machine']['cores']} cores"
     return f"{table(('', *kinds), quality)}\n\n{table((setting, *heads), cost)}"
 

@@ -63,7 +63,7 @@ def test_keys_lead_everywhere_and_are_listed(story, visit):
     assert page.evaluate("document.activeElement.name") == "q"
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("2")
+    page.keyboard.press("3")
     page.wait_for_selector("h1:has-text('Time')")
 
 
