@@ -250,7 +250,8 @@ class PydanticAI(Driver):
                 return ModelResponse([ToolCallPart(name, arguments)])
             return ModelResponse([TextPart(str(messages[-1].parts[-1].content))])
 
-        return Agent(FunctionModel(answer), toolsets=[PrimingToolset(self.memory)]).run_sync("Go on.").output
+        agent = Agent(FunctionModel(answer), toolsets=[PrimingToolset(self.memory)])
+        return asyncio.run(agent.run("Go on.")).output
 
     def remember(self, name, text):
         self.call("remember", content=text, key=name, speaker="Ada", session="monday")

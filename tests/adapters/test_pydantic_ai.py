@@ -1,5 +1,7 @@
 """The toolset of Pydantic AI, driven by an agent with a model that is a function."""
 
+import asyncio
+
 import pytest
 from pydantic_ai import Agent, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -26,7 +28,7 @@ def model(*calls):
 
 def run(memory, *calls, user=None, deps=None):
     agent = Agent(model(*calls), toolsets=[PrimingToolset(memory, user=user)], deps_type=str)
-    return agent.run_sync("Go on.", deps=deps).output
+    return asyncio.run(agent.run("Go on.", deps=deps)).output
 
 
 def test_an_agent_remembers_and_recalls(memory):
@@ -67,7 +69,7 @@ def test_what_is_asked_wrongly_may_be_asked_again(memory):
 def test_the_tools_are_those_of_mcp_with_their_instructions(memory):
     test_model = TestModel(call_tools=[])
     agent = Agent(test_model, toolsets=[PrimingToolset(memory)])
-    agent.run_sync("Hello")
+    asyncio.run(agent.run("Hello"))
     parameters = test_model.last_model_request_parameters
     assert {"remember", "recall", "supersede", "forget", "undo"} <= {
         tool.name for tool in parameters.function_tools
