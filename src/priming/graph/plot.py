@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import MissingExtra, ParamError, StoreError
-from priming.graph.export import positions
 from priming.text.quotation import without_hidden
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _DARK = 0.25
 """Share of the largest activation from which a rank is white."""
 _LINK = (0.35, 0.42, 0.55)
 _MISSING = "\u25a1"
-"""Shown for control characters, and for characters that no font of this machine has."""
+"""Shown for control characters."""
 NODES, IDLE = 40, 8
 """Most memories that are drawn, hits and their paths first, and most anchors among them that led to no hit."""
 LETTERS, CUE_LETTERS = 26, 90
@@ -58,8 +58,12 @@ _SMALLEST, _NUMBERED, _LARGEST = 9.0, 14.0, 30.0
 """Diameters in points: of the least active memory, of a hit, which shows its rank, and of the most active one."""
 _THINNEST, _THICKEST = 0.7, 6.0
 """Widths in points of the links that carried least and most."""
-_STIFFNESS, _GRAVITY = 1.0, 0.2
-"""The attraction of a link before what it carried, and of the centre, which holds unlinked memories near."""
+_STIFFNESS, _ATTRACTION, _GRAVITY = 1.0, 0.1, 0.2
+"""The weight of a link before what it carried, the attraction of a link of weight 1, and that of the centre, which
+holds unlinked memories near."""
+_STEPS, _NEAREST, _COLDEST = 400, 0.3, 0.01
+"""The steps of the layout, the distance below which repulsion stops growing, and the longest last step."""
+_GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _APART = 0.13
 """The least distance of two memories, as a share of the picture."""
 
@@ -121,7 +125,7 @@ def picture(result: Recall, cue: str, form: str) -> bytes:
         # The viewer of an SVG draws it, with its own fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white", layout=None)
-        _Picture(figure, result, form == "png").draw(cue)
+        _Picture(figure, result).draw(cue)
         about: dict[str, Any] = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(buffer, format=form, dpi=_DOTS, metadata=about)
     return buffer.getvalue()
@@ -138,12 +142,11 @@ def _families() -> list[str]:
 class _Picture:
     """A picture of a recall."""
 
-    def __init__(self, figure: Any, result: Recall, replaces: bool) -> None:
+    def __init__(self, figure: Any, result: Recall) -> None:
         self.axes = figure.add_axes((0.02, 0.03, 0.76, 0.87))
         self.figure, self.result = figure, result
         self.links, self.dots = _select(result)
         self.most = max((dot.last for dot in self.dots), default=0.0) or 1.0
-        self.letters = _drawable() if replaces else None
 
     def draw(self, cue: str) -> None:
         """Draw links, memories, names and the legend."""
@@ -162,10 +165,15 @@ class _Picture:
             self._text(0.5, 0.5, self.result.reason or "no hits", ha="center", color=_GREY)
 
     def _title(self, cue: str) -> None:
-        title = _shorten(cue, CUE_LETTERS)
         hits = len(self.result.hits)
         self.figure.text(
-            0.02, 0.95, self._plain(title), fontsize=13, fontweight="bold", parse_math=False, va="center"
+            0.02,
+            0.95,
+            _plain(cue, CUE_LETTERS),
+            fontsize=13,
+            fontweight="bold",
+            parse_math=False,
+            va="center",
         )
         subtitle = (
             f"{self.result.profile}: {hits} {'hit' if hits == 1 else 'hits'}, {len(self.dots)} memories drawn"
@@ -232,7 +240,7 @@ class _Picture:
         up = bool(others) and sum(others) < 0
         off = self._diameter(dot) / 2 + _GAP
         self.axes.annotate(
-            self._plain(_shorten(dot.key, LETTERS)),
+            _plain(dot.key, LETTERS),
             (x, y),
             (0.0, off if up else -off),
             textcoords="offset points",
@@ -246,16 +254,7 @@ class _Picture:
         )
 
     def _text(self, x: float, y: float, text: str, **style: Any) -> None:
-        self.axes.text(x, y, self._plain(text), parse_math=False, **style)
-
-    def _plain(self, text: str) -> str:
-        """Text without control characters, and in a PNG without characters that no font can draw."""
-        shown = without_hidden(text, _MISSING)
-        if self.letters is None:
-            return shown
-        return "".join(
-            letter if letter.isspace() or ord(letter) in self.letters else _MISSING for letter in shown
-        )
+        self.axes.text(x, y, _plain(text), parse_math=False, **style)
 
     def _legend(self) -> None:
         from matplotlib.lines import Line2D
@@ -302,9 +301,11 @@ def _colour(share: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _shorten(text: str, letters: int) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= letters else plain[: letters - 1].rstrip() + "…"
+def _plain(text: str, letters: int | None = None) -> str:
+    """A text on one line without control characters, cut to a number of letters."""
+    line = " ".join(text.split())
+    cut = line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
+    return without_hidden(cut, _MISSING)
 
 
 def _select(result: Recall) -> tuple[list[Step], list[_Dot]]:
@@ -334,37 +335,65 @@ def _positions(dots: Sequence[_Dot], links: Sequence[Step]) -> dict[str, tuple[f
     target = np.array([row[link.target] for link in links], np.int64)
     most = links[0].amount if links else 1.0
     weight = np.array([_STIFFNESS + link.amount / most for link in links], np.float64)
-    at = positions(len(dots), source, target, weight, _GRAVITY)
+    at = positions(len(dots), source, target, weight)
     if len(at):
         low, high = at.min(axis=0), at.max(axis=0)
         at = np.where(high > low, (at - low) / np.where(high > low, high - low, 1.0), 0.5)
-        at = _move_apart(at, _APART)
+        at = _move_apart(at)
         at = _EDGE + (1 - 2 * _EDGE) * at
     return {key: (float(at[i][0]), float(at[i][1])) for key, i in row.items()}
 
 
-def _move_apart(at: Any, least: float) -> Any:
+def _move_apart(at: Floats) -> Floats:
     """Move overlapping memories apart, a little at a time."""
-    at = at.copy()
     for _ in range(_TURNS):
         gap = at[:, None, :] - at[None, :, :]
         distance = np.maximum(np.hypot(gap[..., 0] * _FLAT, gap[..., 1]), _TOUCHING)
-        near = distance < least
+        near = distance < _APART
         np.fill_diagonal(near, False)
         if not near.any():
             break
-        push = np.where(near, (least - distance) / distance, 0.0)
-        at += _NUDGE * (gap * push[..., None]).sum(axis=1)
-        at = np.clip(at, 0.0, 1.0)
+        push = np.where(near, (_APART - distance) / distance, 0.0)
+        at = np.clip(at + _NUDGE * (gap * push[..., None]).sum(axis=1), 0.0, 1.0)
     return at
 
 
-def _drawable() -> set[int]:
-    """The characters that the fonts in use can draw."""
-    from matplotlib import font_manager
+def positions(n: int, source: Ints, target: Ints, weight: Floats) -> Floats:
+    """Place n nodes on a plane: an array of shape (n, 2) with mean 0, the same for the same links.
 
-    letters: set[int] = set()
-    for family in _families():
-        path = font_manager.findfont(font_manager.FontProperties(family=[family]))
-        letters |= set(font_manager.get_font(path).get_charmap())
-    return letters
+    ``source`` and ``target`` are the rows of the ends of links; a larger ``weight`` ≥ 0 pulls the ends closer. Linked
+    nodes are near each other, others apart, without a seed.
+
+    References
+    ----------
+    .. [1] Fruchterman, T. M. J. & Reingold, E. M. (1991). Graph drawing by force-directed placement. Software:
+       Practice and Experience 21, 1129–1164: steps that a falling temperature keeps short.
+    .. [2] Jacomy, M., Venturini, T., Heymann, S. & Bastian, M. (2014). ForceAtlas2. PLoS ONE 9, e98679: repulsion by
+       degree, attraction by distance, and gravity, which keeps separate parts on one map.
+
+    >>> near, far = np.linalg.norm(np.diff(positions(3, np.array([0]), np.array([1]), np.ones(1)), axis=0), axis=1)
+    >>> bool(near < far)
+    True
+    """
+    mass: Floats = 1.0 + np.bincount(np.concatenate([source, target]), minlength=n).astype(np.float64)
+    at = _spiral(np.argsort(-mass, kind="stable"))
+    for step in range(_STEPS):
+        heat = math.sqrt(n) * (1 - step / _STEPS) + _COLDEST
+        gap = at[:, None, :] - at[None, :, :]
+        share = mass[:, None] * mass / np.maximum((gap**2).sum(axis=2), _NEAREST**2)
+        push = (gap * share[..., None]).sum(axis=1) - _GRAVITY * mass[:, None] * at
+        pull = (at[target] - at[source]) * (_ATTRACTION * weight)[:, None]
+        np.add.at(push, source, pull)
+        np.add.at(push, target, -pull)
+        push /= mass[:, None]
+        length = np.maximum(np.linalg.norm(push, axis=1, keepdims=True), _TOUCHING)
+        at += push / length * np.minimum(length, heat)
+    centred: Floats = at - at.mean(axis=0) if n else at
+    return centred
+
+
+def _spiral(order: Ints) -> Floats:
+    """Start positions on a sunflower spiral, the first of the order in the middle: deterministic, without ties."""
+    place = np.argsort(order)
+    radius, angle = np.sqrt(place + 0.5), place * _GOLDEN_ANGLE
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)

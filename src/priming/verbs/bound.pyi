@@ -1,7 +1,7 @@
 """The verbs of ``Memory``: written by ``make docs``."""
 
 import priming.graph.diff
-import priming.graph.selection
+import priming.graph.drawing
 import priming.history.as_of
 import priming.history.log
 import priming.history.undo
@@ -48,7 +48,7 @@ class Verbs(priming.namespace.Namespace):
     diff = priming.graph.diff.diff
     why = priming.rules.explain.why
     links = priming.remember.links.links
-    graph = priming.graph.selection.graph
+    graph = priming.graph.drawing.graph
     log = priming.history.log.log
     operation = priming.history.log.operation
     events = priming.history.weights_over_time.events

@@ -88,7 +88,7 @@ ROWS: tuple[Op, ...] = (
     Op("diff", "priming.graph.diff", "time"),
     Op("why", "priming.rules.explain", "rules"),
     Op("links", "priming.remember.links", "care", example={"key": "deploy"}),
-    Op("graph", "priming.graph.selection", "care", example={"format": "json", "limit": 50}),
+    Op("graph", "priming.graph.drawing", "care", example={"format": "json", "limit": 50}),
     Op("log", "priming.history.log", "time", example={"limit": 10}),
     Op("operation", "priming.history.log", "time", wire=CALLS),
     Op("events", "priming.history.weights_over_time", "time", example={"limit": 10}),

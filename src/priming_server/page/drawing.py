@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.core.arguments.checks import check_count, check_time
-from priming.graph.selection import ENTITY
+from priming.graph.drawing import ENTITY
 from priming.history.weights_over_time import links_at
 from priming.namespace import Namespace
 from priming.storage.rows import LinkRow, MemoryRow

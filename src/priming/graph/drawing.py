@@ -1,28 +1,30 @@
-"""graph: the selection of the memories and links to draw."""
+"""graph: selects the memories and links to draw, and writes the drawing as Graphviz's dot or as JSON."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
+from priming.config.values import dataclass
 from priming.config.words import FORMATS, KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
 from priming.errors import ParamError
-from priming.graph import export
-from priming.graph.export import DrawnNode, GraphDrawing
 from priming.history.weights_over_time import links_at
 from priming.namespace import Namespace
 from priming.results import no_memories
+from priming.serialization import encode
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow, record
-from priming.types import MemoryRecord
+from priming.text.quotation import visible as visible_text
+from priming.text.quotation import without_hidden
+from priming.types import Link, MemoryRecord
 
 ENTITY = "entity"
-WRITERS: Mapping[str, Callable[[GraphDrawing], str]] = {
-    "dot": export.as_dot,
-    "json": export.json_text,
-}
+_LABEL_LETTERS = 60
+_WIDEST, _THINNEST, _STIFFEST = 4.0, 0.5, 10
+_SHAPES = {"entity": "ellipse"}
 
 
 def graph(
@@ -47,19 +49,6 @@ def graph(
 
     """
     writer = WRITERS[check_choice("format", format, FORMATS)]
-    return writer(select_subgraph(memory, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
-
-
-def select_subgraph(
-    memory: Namespace,
-    *,
-    key: str | None = None,
-    depth: int = 2,
-    limit: int = 500,
-    kinds: Sequence[str] | None = None,
-    known_at: datetime | None = None,
-) -> GraphDrawing:
-    """Select the most linked memories, or those within ``depth`` links of one memory."""
     depth, limit = check_count("depth", depth, 0, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
     drawn_kinds = _check_kinds(kinds)
     at = None if known_at is None else check_time("known_at", known_at)
@@ -77,7 +66,7 @@ def select_subgraph(
         else:
             order = _neighbourhood(centre.id, links, depth)
         records = _records(memory, order[:limit], at)
-        return _drawing(memory, records, links, max(len(order) - limit, 0), centre, at)
+        return writer(_drawing(memory, records, links, max(len(order) - limit, 0), centre, at))
 
 
 def _check_kinds(kinds: Sequence[str] | None) -> Collection[str]:
@@ -169,3 +158,80 @@ def _drawn_node(record: MemoryRecord, links: int) -> DrawnNode:
         uses=record.use.uses,
         links=links,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A memory in a drawing; ``links`` counts its links in the drawing, in both directions."""
+
+    key: str
+    kind: str
+    status: str
+    gist: str
+    content: str
+    heading: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    occurred_at: datetime | None = None
+    uses: int = 0
+    links: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDrawing:
+    """Memories and the links between them, the most linked first.
+
+    ``around`` is the key of the memory in the centre, if any; ``left_out`` counts the memories beyond the limit.
+    """
+
+    namespace: str
+    nodes: tuple[DrawnNode, ...]
+    links: tuple[Link, ...]
+    left_out: int = 0
+    around: str | None = None
+    known_at: datetime | None = None
+    reason: str | None = None
+    """Why the drawing is empty."""
+
+
+def as_dot(drawing: GraphDrawing) -> str:
+    """A directed graph in Graphviz's language; nodes are named by their keys."""
+    lines = ["digraph priming {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
+    lines += [
+        f"  {_quoted(node.key)} [label={_quoted(_label(node))}, class={_quoted(node.kind)}"
+        f", shape={_SHAPES.get(node.kind, 'box')}, tooltip={_quoted(node.gist)}];"
+        for node in drawing.nodes
+    ]
+    lines += [
+        f"  {_quoted(link.source)} -> {_quoted(link.target)}"
+        f" [label={_quoted(link.relation)}, weight={1 + round((_STIFFEST - 1) * link.weight)}"
+        f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}"
+        f"{'' if link.sign > 0 else ', arrowhead=tee, style=dashed'}];"
+        for link in drawing.links
+    ]
+    notes = [] if drawing.reason is None else [f"  // {' '.join(without_hidden(drawing.reason).split())}"]
+    return "\n".join([*lines, *notes, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    """A quoted string of dot: backslashes, quotes and line ends are escaped, control characters replaced."""
+    plain = without_hidden(text.replace("\r\n", "\n").replace("\t", " "))
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _width(weight: float) -> str:
+    return f"{_THINNEST + (_WIDEST - _THINNEST) * weight:.2f}"
+
+
+def _label(node: DrawnNode) -> str:
+    """The label of a node in a drawing: its heading, else the beginning of its gist."""
+    name = " ".join((node.heading or node.gist).split())
+    return name if len(name) <= _LABEL_LETTERS else name[: _LABEL_LETTERS - 1].rstrip() + "…"
+
+
+def json_text(drawing: GraphDrawing) -> str:
+    """A drawing as the text of one JSON object."""
+    return visible_text(json.dumps(encode(drawing), ensure_ascii=False, indent=1)) + "\n"
+
+
+WRITERS: Mapping[str, Callable[[GraphDrawing], str]] = {"dot": as_dot, "json": json_text}

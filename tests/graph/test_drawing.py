@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from priming.graph.export import DrawnNode, GraphDrawing, as_dot, json_text
+from priming.graph.drawing import DrawnNode, GraphDrawing, as_dot, json_text
 from priming.types import Link
 
 AT = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -133,8 +133,9 @@ def test_json_holds_the_texts_as_they_are():
         "target": "a",
         "relation": "next",
         "weight": 0.5,
-        "sign": 1,
-        "given": True,
         "created_at": AT.isoformat(),
         "last_activated": None,
+        "given": True,
+        "sign": 1,
+        "message": None,
     }
