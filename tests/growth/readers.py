@@ -103,13 +103,13 @@ def _vocabularies() -> tuple[BytePairs, WordPieces]:
 
 def _byte_pairs(text: str) -> list[int]:
     words = _vocabularies()[0]
-    words._pieces.clear()
+    words._of_short.cache_clear()
     return words.tokens(text)
 
 
 def _word_pieces(text: str) -> list[int]:
     sentences = _vocabularies()[1]
-    sentences._words.clear()
+    sentences._of_word.cache_clear()
     return sentences.tokens(text, len(text) + 2)
 
 

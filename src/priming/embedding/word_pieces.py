@@ -10,6 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 _NORMALIZER = {
@@ -68,7 +69,7 @@ class WordPieces:
         self._vocabulary, self._unknown, self._ends = vocabulary, unknown, ends
         self._special, self._prefix, self._longest = special, prefix, longest
         self._split = re.compile(f"({'|'.join(map(re.escape, special))})").split if special else None
-        self._words = dict[str, Sequence[int]]()
+        self._of_word = lru_cache(_MOST_WORDS)(self._pieces)
         self._characters = _Characters()
 
     @classmethod
@@ -125,15 +126,6 @@ class WordPieces:
                 if len(numbers) >= room:
                     break
         return [self._ends[0], *numbers[:room], self._ends[1]] if numbers else []
-
-    def _of_word(self, word: str) -> Sequence[int]:
-        numbers = self._words.get(word)
-        if numbers is None:
-            numbers = self._pieces(word)
-            if len(self._words) >= _MOST_WORDS:
-                self._words.clear()
-            self._words[word] = numbers
-        return numbers
 
     def _pieces(self, word: str) -> Sequence[int]:
         """The longest piece at the start, then at its end, and so on; unknown where there is none."""

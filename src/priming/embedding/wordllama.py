@@ -14,7 +14,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -32,22 +32,22 @@ from priming.errors import EmbedderError
 VERIFIED = "4f766c4b96aabd2a"
 """The digest of the tokenizer for which this is true."""
 _SHORT = 24
-"""Characters up to which a search through all pairs is the fastest."""
+"""Characters up to which the tokens of a piece are remembered."""
 _BLANK = "\u2581"
 _PIECE = re.compile(f"{_BLANK}+[^{_BLANK}]*")
 _SPECIAL = {"<unk>": 0, "<s>": 1, "</s>": 2}
 """Texts that are a token as they stand; what is between them is read by itself."""
 _SPLIT = re.compile(f"({'|'.join(_SPECIAL)})").split
 _MOST_PIECES = 1 << 16
-"""Pieces whose tokens are remembered."""
+"""So many pieces are."""
 
 
 class BytePairs:
     """A vocabulary, and the tokens of texts by it."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
-        self._numbers, self._pieces = vocabulary, dict[str, list[int]]()
-        self._unmerged = 2 * len(vocabulary)
+        self._numbers, self._unmerged = vocabulary, 2 * len(vocabulary)
+        self._of_short = lru_cache(_MOST_PIECES)(self._tokens_of)
 
     @classmethod
     def of(cls, file: bytes) -> BytePairs | None:
@@ -66,42 +66,24 @@ class BytePairs:
                 numbers.append(_SPECIAL[part])
             elif part:
                 for piece in _PIECE.findall((_BLANK + part).replace(" ", _BLANK)):
-                    numbers += self._pieces.get(piece) or self._tokens_of(piece)
+                    numbers += (self._of_short if len(piece) <= _SHORT else self._tokens_of)(piece)
         return numbers
 
     def _tokens_of(self, piece: str) -> list[int]:
-        parts = self._merged if len(piece) <= _SHORT else self._merged_long
-        numbers = [self._numbers[part] for part in parts(piece)]
-        if len(self._pieces) >= _MOST_PIECES:
-            self._pieces.clear()
-        if len(piece) <= _SHORT:
-            self._pieces[piece] = numbers
-        return numbers
+        stretches = [piece] if len(piece) <= _SHORT else self._stretches(piece)
+        return [self._numbers[part] for stretch in stretches for part in self._merged(stretch)]
 
-    def _merged(self, piece: str) -> Sequence[str]:
-        """The parts of a piece after every merge, that of the lowest rank first and from the left."""
-        parts = [part for character in piece for part in self._symbols(character)]
-        ranks = [self._rank(*pair) for pair in pairwise(parts)]
-        while ranks and (rank := min(ranks)) < self._unmerged:
-            place = ranks.index(rank)
-            parts[place : place + 2] = [parts[place] + parts[place + 1]]
-            del ranks[place]
-            for near in (place - 1, place):
-                if 0 <= near < len(ranks):
-                    ranks[near] = self._rank(parts[near], parts[near + 1])
-        return parts
-
-    def _merged_long(self, piece: str) -> Iterator[str]:
-        """The parts of a long piece: it is cut where no token goes across, and each stretch merged by a queue."""
+    def _stretches(self, piece: str) -> Iterator[str]:
+        """Cut a long piece where no token goes across."""
         start = 0
-        for end in range(1, len(piece) + 1):
-            if end == len(piece) or piece[end - 1 : end + 1] not in self._neighbours:
-                stretch = piece[start:end]
-                yield from self._merged(stretch) if end - start <= _SHORT else self._queued(stretch)
+        for end in range(1, len(piece)):
+            if piece[end - 1 : end + 1] not in self._neighbours:
+                yield piece[start:end]
                 start = end
+        yield piece[start:]
 
-    def _queued(self, piece: str) -> Iterator[str]:
-        """What ``_merged`` returns, in time that grows with the length of a piece and little more."""
+    def _merged(self, piece: str) -> Iterator[str]:
+        """The parts of a piece after every merge, that of the lowest rank first and from the left, by a queue."""
         parts = [part for character in piece for part in self._symbols(character)]
         before, after = list(range(-1, len(parts) - 1)), list(range(1, len(parts) + 1))
         queue = [
