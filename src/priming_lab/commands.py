@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -12,10 +12,10 @@ from priming.cli.command import Answer, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
 from priming.cli.parse import complete_terms
+from priming.cli.plain import plain
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming_lab.bound import LabVerbs
     from priming_lab.results import Ablation, Reweighing, Worth
     from priming_lab.run import Benchmark
     from priming_lab.sets import BenchSet
@@ -199,35 +199,6 @@ def _table(table: tuple[tuple[str, ...], list[tuple[str, ...]]]) -> Table:
     return Table(columns, tuple(rows))
 
 
-@command(app)
-def ablate(
-    store: StoreOptions,
-    terms: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[TERM]...",
-            help="Only these terms, such as spread; all by default",
-            autocompletion=complete_terms,
-        ),
-    ] = None,
-    limit: Annotated[
-        int, Option("--limit", metavar="N", help="Maximum number of judged recalls to replay, latest first")
-    ] = 200,
-    propose: Annotated[
-        bool, Option("--propose/--no-propose", help="Search for better weights, which takes longest")
-    ] = True,
-    apply: Annotated[
-        bool, Option("--apply", help="Set the proposed weights if they pass the checks")
-    ] = False,
-) -> Answer:
-    """Measure what each term of recall contributes on judged recalls, and propose weights."""
-    with store.open() as memory, progress("replays") as step:
-        result = cast("LabVerbs", memory).ablate(
-            terms or None, limit=limit, propose=propose, apply=apply, progress=step
-        )
-    return Answer(result, _ablation(result, apply=apply))
-
-
 def _ablation(result: Ablation, *, apply: bool) -> Iterator[Part]:
     """What was replayed, what each term is worth, and what is proposed."""
     replayed = f"{count(result.recalls, 'judged recall')}, {count(result.cues, 'cue')}"
@@ -247,6 +218,25 @@ def _ablation(result: Ablation, *, apply: bool) -> Iterator[Part]:
         yield line((f"applied; to undo this: priming undo {result.operation}", DIM))
     elif result.proposal is not None:
         yield _not_applied(result.proposal, apply)
+
+
+plain(
+    app,
+    "ablate",
+    _ablation,
+    terms=Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[TERM]...",
+            help="Only these terms, such as spread; all by default",
+            autocompletion=complete_terms,
+        ),
+    ],
+    limit="Maximum number of judged recalls to replay, latest first",
+    propose="Search for better weights, which takes longest",
+    apply="Set the proposed weights if they pass the checks",
+    help="Measure what each term of recall contributes on judged recalls, and propose weights.",
+)
 
 
 def _term(worth: Worth) -> tuple[str, ...]:

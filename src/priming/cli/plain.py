@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from inspect import Parameter
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Annotated, Any, get_args
 
 import typer
 from typer import Option
+from typer.models import ArgumentInfo
 
 from priming.cli import options, parse, records
 from priming.cli.command import Answer, register_lazily
-from priming.cli.output import Part, Table, line
+from priming.cli.output import Part, Table, line, progress
+from priming.errors import NotFound
 from priming.serialization import encode
 from priming.text.quotation import json_text
+from priming.verbs.calls import KEYS, LISTS
 from priming.verbs.op import CHOICES, MEANINGS, Argument, Op, declaration
 from priming.verbs.rows import named
 
@@ -59,7 +63,7 @@ _METAVARS = {
     "key": "KEY",
     "by": "KEY",
     "tags": "TAG",
-    "keys": "KEY",
+    **dict.fromkeys(LISTS, "KEY"),
     "files": "PATH",
     "metadata": "JSON",
     "version": "VERSION",
@@ -102,8 +106,12 @@ def plain(
         sent = {each: value for each, value in read.items() if value is not None}
         sent |= {} if send is None else send(sent, **{each: values[each] for each in _options_of(send)})
         first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
-        with store.open() as memory:
-            answer = getattr(memory, verb)(*first, **sent)
+        with store.open() as memory, progress(verb) if op.long else nullcontext() as step:
+            sent |= {"progress": step} if op.long else {}
+            try:
+                answer = getattr(memory, verb)(*first, **sent)
+            except NotFound as error:
+                raise _with_place(store, error, read) from None
         shown = show or SHOWN.get(op.answers, _fields)
         chosen = {**values, **read}
         lines = shown(answer, **{each: chosen[each] for each in _options_of(show)})
@@ -129,6 +137,22 @@ def plain(
         ]
 
     register_lazily(app, name or op.command, run, parameters, hidden=hidden)
+
+
+def _with_place(store: options.StoreOptions, error: NotFound, read: Mapping[str, Any]) -> NotFound:
+    """The error, with a hint if the memories that were named are in the store of all projects."""
+    values = [read[name] for name in (*KEYS, *LISTS) if read.get(name)]
+    keys = [key for value in values for key in ([value] if isinstance(value, str) else value)]
+    other = store.open_global() if keys else None
+    if other is None:
+        return error
+    with other:
+        try:
+            for key in keys:
+                other.get(key)
+        except NotFound:
+            return error
+    return NotFound(f"{error}; it is in the store of all projects: add --global")
 
 
 def _arguments(op: Op) -> Mapping[str, Argument]:
@@ -163,7 +187,8 @@ def _parameter(
     if kind is None or isinstance(kind, str):
         meaning = kind or _meaning(name, argument, meanings)
         kind = _option(name, argument, meaning[0].upper() + meaning[1:], by_name=by_name)
-    is_required = argument.is_required and type(None) not in get_args(kind.__origin__)
+    in_place = isinstance(getattr(kind, "__metadata__", [None])[0], ArgumentInfo)
+    is_required = (argument.is_required or in_place) and type(None) not in get_args(kind.__origin__)
     default = Parameter.empty if is_required else None if argument.default == () else argument.default
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 

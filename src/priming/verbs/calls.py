@@ -12,8 +12,8 @@ from priming.verbs.op import MEANINGS, Op
 
 _RESULTS = ("priming.types", "priming.results", "priming.rules.results", "priming.learning.run_actions")
 """Where the types are of what verbs answer."""
-_KEYS = ("key", "target", "by", "into", "after")
-_LISTS = ("keys", "used", "not_relevant", "not_useful", "confirmed", "overridden", "include")
+KEYS = ("key", "target", "by", "into", "after")
+LISTS = ("keys", "used", "not_relevant", "not_useful", "confirmed", "overridden", "include")
 """Arguments that are keys or ids of memories, and lists of such."""
 _IDS: Mapping[str, tuple[str, ...]] = {
     "recall_id": ("recall_id",),
@@ -77,9 +77,9 @@ def _named(op: Op, argument: str, value: Any) -> Any:
         return _id_of(value, _IDS[argument])
     if op.name in _NEW:
         return value
-    if argument in _KEYS or (argument == "source" and "target" in op.declared.arguments):
+    if argument in KEYS or (argument == "source" and "target" in op.declared.arguments):
         return _id_of(value)
-    if argument not in _LISTS or isinstance(value, (str, bytes)):
+    if argument not in LISTS or isinstance(value, (str, bytes)):
         return value
     if type(value).__module__ in _RESULTS and not isinstance(value, Iterable):
         return [_id_of(value)]

@@ -126,12 +126,13 @@ def test_a_run_that_came_to_nothing(shell):
     assert weight(shell) == pytest.approx(0.49999)
 
 
-def test_a_verdict_on_a_rule_of_all_projects_says_where_it_is(shell, monkeypatch):
+@pytest.mark.parametrize("command", ["confirmed", "deprecate", "history"])
+def test_a_command_on_a_rule_of_all_projects_says_where_it_is(shell, monkeypatch, command):
     monkeypatch.setenv("PRIMING_HOME", str(shell.folder / "home"))
     shell.ask("remember", "Kestrel signs the nightly builds.")
     rule = shell.run("learn", "--right", "Never push to main", "--json", "--global", url="")
     key = json.loads(rule.stdout)["key"]
-    done = shell.run("confirmed", key)
+    done = shell.run(command, key)
     assert done.exit_code == 2
     assert "add --global" in done.stderr
 

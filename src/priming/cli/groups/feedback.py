@@ -9,17 +9,16 @@ from typer import Argument, Option
 
 from priming.cli import records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import Key, Reason, StoreOptions
+from priming.cli.options import Key, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, Part, Table, line, timestamp
-from priming.cli.parse import complete
 from priming.cli.plain import plain
-from priming.config.values import dataclass
 from priming.errors import NotFound, ParamError
 from priming.text.quotation import condition_text
 
 if TYPE_CHECKING:
     from priming.learning.run_actions import Run
     from priming.rules.results import LinkHistory, Predicate, Why
+    from priming.types import Operation
 
 Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
 RecallId = Annotated[
@@ -34,114 +33,41 @@ runs_app = group("Feedback", "run", "Judge pieces of work by whether their outpu
 GROUPS = (app, runs_app)
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackOptions:
-    """Which recall is judged, how much the verdict weighs, and why."""
-
-    recall: RecallId = None
-    session: Annotated[
-        str | None, Option("--session", metavar="NAME", help="Without --recall: only recalls of this session")
-    ] = None
-    tier: Annotated[
-        str,
-        Option(
-            "--tier",
-            metavar="NAME",
-            help="conscious, or automatic, which weighs a thousandth as much",
-            autocompletion=complete(("conscious", "automatic")),
-        ),
-    ] = "conscious"
-    reason: Reason = None
+_VERDICTS = {
+    "used": "Mark memories as useful. Their weight and the links that led to them become stronger.",
+    "not_relevant": "Mark memories as not relevant. The links that led to them become weaker, for similar questions.",
+    "not_useful": "Mark memories as relevant but not useful. Their weight becomes smaller.",
+    "confirmed": "Mark rules as confirmed. Automatic confirmations count once per session.",
+    "overridden": "Mark rules as overridden: something else was done.",
+}
+"""The verdicts that are commands, with their help."""
+_NO_VERDICTS: dict[str, Any] = dict.fromkeys(_VERDICTS, False)
+_JUDGED: dict[str, Any] = {
+    "recall_id": RecallId,
+    "tier": "What it weighs: conscious, or automatic, a thousandth as much",
+    "session": "Without --recall: only recalls of this session",
+}
 
 
-def _verdict(verdict: str, help: str) -> None:
-    """Register the command of a verdict."""
-
-    def judge(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
-        return _judge(store, options, **{verdict: keys})
-
-    judge.__doc__ = help
-    command(app, verdict.replace("_", "-"))(judge)
+def _judged(operation: Operation) -> Iterator[Part]:
+    yield from records.operation(operation)
+    yield from records.moved_links(operation)
 
 
-_verdict("used", "Mark memories as useful. Their weight and the links that led to them become stronger.")
-_verdict(
-    "not_relevant",
-    "Mark memories as not relevant. The links that led to them become weaker, for similar questions.",
+for _verdict, _help in _VERDICTS.items():
+    _own = {**_NO_VERDICTS, **_JUDGED, _verdict: Keys}
+    plain(app, "feedback", _judged, name=_verdict.replace("_", "-"), help=_help, **_own)
+plain(
+    app,
+    "feedback",
+    _judged,
+    send=lambda sent: {"not_useful": [sent["not_useful"]]},
+    name="wrong",
+    help="Mark a memory as wrong. The same as not-useful, with a reason.",
+    **{**_NO_VERDICTS, **dict.fromkeys(("recall_id", "tier", "session"), False), "not_useful": Key},
+    reason=Annotated[str | None, Argument(metavar="[CONTEXT]", help="What is wrong with it, for the log")],
 )
-_verdict("not_useful", "Mark memories as relevant but not useful. Their weight becomes smaller.")
-_verdict("confirmed", "Mark rules as confirmed. Automatic confirmations count once per session.")
-_verdict("overridden", "Mark rules as overridden: something else was done.")
-
-
-@command(app)
-def wrong(
-    store: StoreOptions,
-    key: Key,
-    about: Annotated[
-        str | None, Argument(metavar="[CONTEXT]", help="What is wrong with it, for the log")
-    ] = None,
-) -> Answer:
-    """Mark a memory as wrong. The same as not-useful, with a reason."""
-    return _judge(store, FeedbackOptions(reason=about), not_useful=[key])
-
-
-@command(app)
-def feedback(
-    store: StoreOptions,
-    used: Annotated[
-        list[str] | None, Option("--used", metavar="KEY", help="A useful memory (repeatable)")
-    ] = None,
-    not_relevant: Annotated[
-        list[str] | None, Option("--not-relevant", metavar="KEY", help="Not relevant (repeatable)")
-    ] = None,
-    not_useful: Annotated[
-        list[str] | None, Option("--not-useful", metavar="KEY", help="Relevant but not useful (repeatable)")
-    ] = None,
-    confirmed: Annotated[
-        list[str] | None, Option("--confirmed", metavar="KEY", help="A confirmed rule (repeatable)")
-    ] = None,
-    overridden: Annotated[
-        list[str] | None, Option("--overridden", metavar="KEY", help="An overridden rule (repeatable)")
-    ] = None,
-    *,
-    options: FeedbackOptions,
-) -> Answer:
-    """Give several verdicts in one operation."""
-    return _judge(
-        store,
-        options,
-        used=used or [],
-        not_relevant=not_relevant or [],
-        not_useful=not_useful or [],
-        confirmed=confirmed or [],
-        overridden=overridden or [],
-    )
-
-
-def _judge(store: StoreOptions, options: FeedbackOptions, **verdicts: Any) -> Answer:
-    with store.open() as memory:
-        try:
-            operation = memory.feedback(
-                options.recall, **verdicts, tier=options.tier, session=options.session, reason=options.reason
-            )
-        except NotFound as error:
-            raise _in_global(store, error, [key for keys in verdicts.values() for key in keys]) from None
-    return Answer(operation, (*records.operation(operation), *records.moved_links(operation)))
-
-
-def _in_global(store: StoreOptions, error: NotFound, keys: list[str]) -> NotFound:
-    """The error, with a hint if the memories are in the store of all projects."""
-    other = store.open_global()
-    if other is None:
-        return error
-    with other:
-        try:
-            for key in keys:
-                other.get(key)
-        except NotFound:
-            return error
-    return NotFound(f"{error}; it is in the store of all projects: add --global")
+plain(app, "feedback", _judged, help="Give several verdicts in one operation.", **_JUDGED)
 
 
 plain(
