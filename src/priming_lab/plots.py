@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from priming.config.values import Checked, dataclass, param
+from priming.config.values import dataclass
 from priming.errors import MissingExtra, StoreError
 from priming_lab.metrics import recall_at
 from priming_lab.run import Benchmark, Row
@@ -24,33 +23,14 @@ _DASHES = ("-", "--", ":", "-.")
 _FAINT = 0.6
 _LABELLED = "25"
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-
-@dataclass(frozen=True, slots=True)
-class FigureParams(Checked):
-    """How the figures are drawn."""
-
-    width: float = param(7.2, low=1.0, unit="inches")
-    """Width of a figure."""
-    height: float = param(4.2, low=1.0, unit="inches")
-    """Height of a figure."""
-    bar: float = param(0.32, low=0.05, unit="inches")
-    """Height of each bar of the ablations."""
-    line: float = param(1.6, low=0.1, unit="points")
-    """Width of a line."""
-    mark: float = param(4.5, low=0.1, unit="points")
-    """Diameter of a mark."""
-    letters: float = param(9.0, low=1.0, unit="points")
-    """Size of the letters."""
-    named: int = param(8, low=1, unit="curves")
-    """So many that end highest are named, the others stand grey."""
-    room: float = param(2.3, low=0.0, unit="inches")
-    """Width that such names take."""
-    margin: float = param(0.6, low=0.0, unit="bars")
-    """Room above the first bar and below the last."""
-
-
-PLOT = FigureParams()
+_WIDTH, _HEIGHT = 7.2, 4.2
+"""The size of a figure, in inches."""
+_BAR, _MARGIN = 0.32, 0.6
+"""The height of each bar of the ablations, in inches; the room above the first and below the last, in bars."""
+_LINE, _MARK, _LETTERS = 1.6, 4.5, 9.0
+"""The width of a line, the diameter of a mark and the size of the letters, in points."""
+_NAMED, _ROOM = 8, 2.3
+"""So many curves that end highest are named, the others stand grey; the width that such names take, in inches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +51,12 @@ class Bar:
     high: float
 
 
-def write_figures(benchmark: Benchmark, folder: Path, params: FigureParams = PLOT) -> list[Path]:
+def write_figures(benchmark: Benchmark, folder: Path) -> list[Path]:
     """Draw every figure for which a run has results; returns the files written."""
     figures = {
-        f"{benchmark.of.name}-quality-by-k.svg": by_k(benchmark, params),
-        f"{benchmark.of.name}-quality-by-tokens.svg": by_tokens(benchmark, params),
-        f"{benchmark.of.name}-ablations.svg": ablations(benchmark, params),
+        f"{benchmark.of.name}-quality-by-k.svg": by_k(benchmark),
+        f"{benchmark.of.name}-quality-by-tokens.svg": by_tokens(benchmark),
+        f"{benchmark.of.name}-ablations.svg": ablations(benchmark),
     }
     return save_figures({name: data for name, data in figures.items() if data}, folder)
 
@@ -92,7 +72,7 @@ def save_figures(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def by_k(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
+def by_k(benchmark: Benchmark) -> bytes:
     """Recall at each k, with a line for each contestant."""
     deep = range(1, benchmark.plan.params.hits + 1)
     curves = []
@@ -105,12 +85,10 @@ def by_k(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
             ]
             curves.append(Curve(row.outcome.name, [(float(k), y) for k, y in zip(deep, at, strict=True)]))
     title = f"{benchmark.of.name}: evidence among the first k"
-    return (
-        lines(curves, title, "k, hits", "share of the evidence", params=params, share=True) if curves else b""
-    )
+    return lines(curves, title, "k, hits", "share of the evidence", share=True) if curves else b""
 
 
-def by_tokens(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
+def by_tokens(benchmark: Benchmark) -> bytes:
     """The evidence within each budget of tokens, with a line for each contestant; None if it was not measured."""
     curves = [
         Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
@@ -120,12 +98,10 @@ def by_tokens(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
     title = f"{benchmark.of.name}: evidence within a budget"
     if not curves:
         return b""
-    return lines(
-        curves, title, "tokens", "share of the evidence", params=params, share=True, logarithmic=True
-    )
+    return lines(curves, title, "tokens", "share of the evidence", share=True, logarithmic=True)
 
 
-def ablations(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
+def ablations(benchmark: Benchmark) -> bytes:
     """The loss without each term, with intervals; None if no term was switched off."""
     name = f"R@{benchmark.of.ks[1]}"
     bars = [
@@ -134,12 +110,12 @@ def ablations(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
         if row.ablated and (difference := row.over_first.get(name)) is not None
     ]
     title = f"{benchmark.of.name}: what each term is worth"
-    return differences(bars, title, f"change of {name}, points, with its interval", params) if bars else b""
+    return differences(bars, title, f"change of {name}, points, with its interval") if bars else b""
 
 
-def latency(curves: Sequence[Curve], title: str, params: FigureParams = PLOT) -> bytes:
+def latency(curves: Sequence[Curve], title: str) -> bytes:
     """Milliseconds by number of memories, on logarithmic axes."""
-    return lines(curves, title, "memories", "median ms a search", params=params, logarithmic=True, both=True)
+    return lines(curves, title, "memories", "median ms a search", logarithmic=True, both=True)
 
 
 def lines(
@@ -148,15 +124,14 @@ def lines(
     x: str,
     y: str,
     *,
-    params: FigureParams = PLOT,
     share: bool = False,
     logarithmic: bool = False,
     both: bool = False,
 ) -> bytes:
     """Curves over one axis, distinguished by colour, dash and marker."""
-    many = len(curves) > params.named
+    many = len(curves) > _NAMED
     ranked = sorted(curves, key=lambda curve: -curve.points[-1][1]) if many else list(curves)
-    named, others = ranked[: params.named], ranked[params.named :]
+    named, others = ranked[:_NAMED], ranked[_NAMED:]
 
     def draw(axes: Any) -> None:
         for i, curve in enumerate(named):
@@ -166,12 +141,12 @@ def lines(
                 color=_COLOURS[i % len(_COLOURS)],
                 linestyle=_DASHES[i // len(_COLOURS) % len(_DASHES)],
                 marker=_MARKS[i % len(_MARKS)],
-                linewidth=params.line,
-                markersize=params.mark,
+                linewidth=_LINE,
+                markersize=_MARK,
             )
         for i, curve in enumerate(others):
             label = f"{len(others)} others" if i == 0 else None
-            thin = {"linewidth": params.line / 2, "alpha": _FAINT, "zorder": 1}
+            thin = {"linewidth": _LINE / 2, "alpha": _FAINT, "zorder": 1}
             axes.plot(*zip(*curve.points, strict=True), label=label, color=_INK, **thin)
         if logarithmic:
             _by_tens(axes.xaxis, axes.set_xscale)
@@ -182,10 +157,9 @@ def lines(
         if share:
             axes.set_ylim(0.0, 1.0)
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
-        axes.legend(frameon=False, labelcolor=_INK, fontsize=params.letters, **place)
+        axes.legend(frameon=False, labelcolor=_INK, fontsize=_LETTERS, **place)
 
-    wide = replace(params, width=params.width + params.room) if many else params
-    return _drawn(draw, title, x, y, params.height, wide)
+    return _drawn(draw, title, x, y, _WIDTH + many * _ROOM, _HEIGHT)
 
 
 def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
@@ -195,7 +169,7 @@ def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
 
 
-def differences(bars: Sequence[Bar], title: str, x: str, params: FigureParams = PLOT) -> bytes:
+def differences(bars: Sequence[Bar], title: str, x: str) -> bytes:
     """Bars from zero, each with its interval, in the given order from the top."""
 
     def draw(axes: Any) -> None:
@@ -205,13 +179,12 @@ def differences(bars: Sequence[Bar], title: str, x: str, params: FigureParams = 
             [max(0.0, _PERCENT * (bar.mean - bar.low)) for bar in bars],
             [max(0.0, _PERCENT * (bar.high - bar.mean)) for bar in bars],
         ]
-        axes.barh(places, means, xerr=around, color=_COLOURS[0], ecolor=_INK, capsize=params.mark / 2)
+        axes.barh(places, means, xerr=around, color=_COLOURS[0], ecolor=_INK, capsize=_MARK / 2)
         axes.set_yticks(places, [bar.name for bar in bars])
-        axes.set_ylim(len(bars) - 1 + params.margin, -params.margin)
-        axes.axvline(0.0, color=_INK, linewidth=params.line / 2)
+        axes.set_ylim(len(bars) - 1 + _MARGIN, -_MARGIN)
+        axes.axvline(0.0, color=_INK, linewidth=_LINE / 2)
 
-    height = params.height / 2 + params.bar * len(bars)
-    return _drawn(draw, title, x, "", height, params)
+    return _drawn(draw, title, x, "", _WIDTH, _HEIGHT / 2 + _BAR * len(bars))
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:
@@ -219,9 +192,7 @@ def _whole(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.summary is not None and not row.ablated]
 
 
-def _drawn(
-    draw: Callable[[Any], None], title: str, x: str, y: str, height: float, params: FigureParams
-) -> bytes:
+def _drawn(draw: Callable[[Any], None], title: str, x: str, y: str, width: float, height: float) -> bytes:
     """A figure with a transparent background."""
     try:
         import matplotlib as mpl
@@ -232,7 +203,7 @@ def _drawn(
         "svg.fonttype": "none",
         "svg.hashsalt": "priming",
         "font.family": ["DejaVu Sans"],
-        "font.size": params.letters,
+        "font.size": _LETTERS,
         "axes.unicode_minus": False,
         **dict.fromkeys(
             ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK
@@ -240,13 +211,13 @@ def _drawn(
     }
     buffer = BytesIO()
     with mpl.rc_context(style):
-        figure = Figure(figsize=(params.width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
         draw(axes)
         axes.set_title(title)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        axes.grid(True, color=_INK, alpha=0.25, linewidth=params.line / 3)
+        axes.grid(True, color=_INK, alpha=0.25, linewidth=_LINE / 3)
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     return buffer.getvalue()
