@@ -175,7 +175,7 @@ def test_each_default_of_a_constant_keeps_its_own_rule(name):
         value = (
             "none" if value is None else dict(value) if pairs and "tuple[tuple" in constant.type else value
         )
-        assert constant.parse(value, text=False)[1] == ""
+        assert constant.check(value, text=False)[1] == ""
 
 
 @pytest.mark.parametrize("name", profiles.ALL)

@@ -166,19 +166,19 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(desk, monkeypat
     here, home = ".priming/config.toml", f"{desk.home}/config.toml"
     message = set(caught.value.violations)
     assert message >= {
-        "PRIMING_RETRIEVAL_ITERATIONS = 'many': must be a whole number",
+        "PRIMING_RETRIEVAL_ITERATIONS = 'many': must be a whole number in [0, 1000]",
         "PRIMING_RETRIEVAL_ITERATONS = '3': is not a setting: did you mean PRIMING_RETRIEVAL_ITERATIONS?",
         "PRIMING_SERVICE_LOG_LEVEL = 'loud': must be one of debug, info, warning, error",
         f"{here}:1: [retreival] is not a section: did you mean retrieval?",
         f"{here}:4: retrieval.iteration is not a setting: did you mean iterations?",
-        f"{here}:5: retrieval.spreading_strength = -1.0: must be ≥ 0.0 and < 1.0",
-        f"{here}:6: retrieval.iterations = 2.5: must be a whole number",
-        f"{here}:7: retrieval.anchor_top_k_facts = True: must be a whole number",
+        f"{here}:5: retrieval.spreading_strength = -1: must be a number ≥ 0.0 and < 1.0",
+        f"{here}:6: retrieval.iterations = 2.5: must be a whole number in [0, 1000]",
+        f"{here}:7: retrieval.anchor_top_k_facts = True: must be a whole number in [0, 4294967296]",
         f"{here}:9: store.profile = 'etho': must be one of {', '.join(PROFILES)}",
         f"{here}:10: store.namespace = 3: must be text, in quotes",
         f"{here}:13: server.rat is not a setting: did you mean rate?",
-        f"{here}:14: server.port = 99999: must be in [0, 65535]",
-        f"{here}:15: server.rate = nan: must be in [0.0, 4294967296.0]",
+        f"{here}:14: server.port = 99999: must be a whole number in [0, 65535]",
+        f"{here}:15: server.rate = nan: must be a number in [0.0, 4294967296.0]",
         f"{home}:1: service = 3: must be a section: write [service] above its keys",
         f"{home}:3: store.namespace = ' ': must not be blank",
     }

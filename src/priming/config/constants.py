@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
-from math import isfinite
 from typing import Any
 
 from priming.config.params.laws import ClusterParams, ForgettingParams, PlasticityParams
@@ -21,8 +19,7 @@ from priming.config.params.recall import (
     RelevanceParams,
 )
 from priming.config.profiles import ALL, Profile
-from priming.config.settings_files import DEFAULT, WEIGHTS, Resolved, Setting, nearest
-from priming.config.values import dataclass, fits, rule_of
+from priming.config.settings_files import DEFAULT, WEIGHTS, Resolved, Setting, nearest, variable
 from priming.errors import ParamError
 
 ROOT = "profiles"
@@ -58,49 +55,6 @@ _FORGETTING = {
 }
 _FADING = {"exponential": ("rho",), "linear": ("linear_rate",), "none": ()}
 _BLENDS = {"floop": ("floop", "boosts"), "world-weaver": ("episode", "fact", "procedure", "outcomes")}
-_PAIRS, _ITEMS = "tuple[tuple[str, float], ...]", ("tuple[str, ...]", "tuple[float, ...]")
-
-
-@dataclass(frozen=True, slots=True)
-class Constant(Setting):
-    """A constant of a profile as a setting: ``type`` is that of its field, ``rule`` its range in words."""
-
-    type: str = "float"
-
-    @property
-    def environment(self) -> str:
-        """Its variable."""
-        return variable(self.name)
-
-    def parse(self, value: Any, *, text: bool) -> tuple[Any, str]:
-        """The value as the field takes it, from ``text`` of an option or a variable, and the rule it breaks."""
-        if text:
-            value = _parsed(value, self.type)
-        converted = _converted(value, self)
-        return (value, f"must be {self.rule}") if converted is _WRONG else (converted, "")
-
-    @property
-    def rule(self) -> str:
-        """What a value must be, in words."""
-        kinds = {"bool": "true or false", _PAIRS: "a table of names and numbers", "str": "a word"}
-        kinds |= {_ITEMS[0]: "a list of words", _ITEMS[1]: "a list of numbers"}
-        allowed = rule_of(self.about)
-        if self.type in kinds:
-            return kinds[self.type] if allowed == "any" else allowed
-        number = "a whole number" if self.type.startswith("int") else "a number"
-        return number if allowed == "any" else f"{number} {allowed}"
-
-
-_WRONG = object()
-
-
-def variable(name: str) -> str:
-    """The variable of a constant, by the name of its setting.
-
-    >>> variable("profiles.world-weaver.plasticity.hebb_eta")
-    'PRIMING_PROFILES_WORLD_WEAVER_PLASTICITY_HEBB_ETA'
-    """
-    return f"PRIMING_{name}".upper().replace(".", "_").replace("-", "_")
 
 
 def used(profile: Profile) -> dict[str, tuple[str, ...]]:
@@ -172,23 +126,20 @@ def _but(cls: type, *without: str) -> tuple[str, ...]:
     return tuple(name for name in _names(cls) if name not in without)
 
 
-def table(names: Collection[str] = tuple(ALL)) -> dict[str, Constant]:
+def table(names: Collection[str] = tuple(ALL)) -> dict[str, Setting]:
     """The constants of some profiles as settings, by name."""
-    constants: dict[str, Constant] = {}
+    constants: dict[str, Setting] = {}
     for profile in (ALL[name] for name in names):
         for section, keys in settable(profile).items():
             params = getattr(profile, FIELDS[section])
             about = {f.name: f for f in fields(params)}
             for key in keys:
-                field = about[key]
-                setting = Constant(
-                    f"{ROOT}.{profile.name}.{section}",
-                    key,
-                    object,
+                default, kind, place = (
                     getattr(params, key),
-                    about=field.metadata,
-                    type=str(field.type),
+                    str(about[key].type),
+                    f"{ROOT}.{profile.name}.{section}",
                 )
+                setting = Setting(place, key, default, type=kind, about=about[key].metadata)
                 constants[setting.name] = setting
     return constants
 
@@ -223,68 +174,6 @@ def _merged(before: Any, value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple({**dict(before), **value}.items())
     return value
-
-
-def _parsed(value: str, kind: str) -> Any:
-    """The value of an option or variable: a bare word, or a TOML value."""
-    if kind == "str" or value == "none":
-        return value
-    try:
-        return tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return value
-
-
-def _converted(value: Any, constant: Constant) -> Any:
-    """The value as the type of the field and its range allow it, else ``_WRONG``."""
-    if constant.about.get("optional") and value == "none":
-        return None
-    converted = _CONVERTERS[constant.type.removesuffix(" | None")](value)
-    return converted if converted is not _WRONG and fits(converted, constant.about) else _WRONG
-
-
-def _number(value: Any) -> Any:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and isfinite(value) else _WRONG
-
-
-def _whole(value: Any) -> Any:
-    return value if isinstance(value, int) and not isinstance(value, bool) else _WRONG
-
-
-def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def converted(value: Any) -> Any:
-        if not isinstance(value, (list, tuple)):
-            return _WRONG
-        items = tuple(convert(item) for item in value)
-        return _WRONG if _WRONG in items else items
-
-    return converted
-
-
-def _table(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return _WRONG
-    numbers = {str(name): _number(number) for name, number in value.items()}
-    wrong = _WRONG in numbers.values() or any(
-        number < 0 for number in numbers.values() if number is not _WRONG
-    )
-    return _WRONG if wrong else numbers
-
-
-def _word(value: Any) -> Any:
-    return value if isinstance(value, str) and value.strip() else _WRONG
-
-
-_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
-    "float": _number,
-    "int": _whole,
-    "bool": lambda value: value if isinstance(value, bool) else _WRONG,
-    "str": _word,
-    _ITEMS[0]: _list_of(_word),
-    _ITEMS[1]: _list_of(_number),
-    _PAIRS: _table,
-}
 
 
 def find(names: tuple[str, ...]) -> tuple[str, str]:

@@ -27,7 +27,6 @@ from priming.config.settings_files import (
     File,
     Resolved,
     Setting,
-    checked,
     nearest,
 )
 from priming.config.store_urls import parse_url, url_of
@@ -142,7 +141,7 @@ class _Reading:
             rule = _REFUSED[USER in setting.within].format(variable=setting.environment)
             self.violations.append(violation(label, shown, rule))
             return
-        value, rule = checked(setting, value, text=layer == ENVIRONMENT)
+        value, rule = setting.check(value, text=layer == ENVIRONMENT)
         if rule:
             self.violations.append(violation(label, value, rule))
             self.broken.add(setting.name)
@@ -233,8 +232,7 @@ def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
         from priming.config.params.services import ServerParams
 
         for name, about in ServerParams.__dataclass_fields__.items():
-            kind = int if str(about.type) == "int" else float
-            setting = Setting(SERVER, name, kind, about.default, param=f"ServerParams.{name}")
+            setting = Setting(SERVER, name, about.default, type=str(about.type), param=f"ServerParams.{name}")
             table[setting.name] = setting
     if profiles:
         from priming.config import constants

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from hashlib import blake2b
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,17 @@ from priming.errors import ParamError
 PROJECT, USER = "project", "user"
 LONGEST = 65_536
 """Bytes of a file that is read."""
-_KINDS = {str: "text, in quotes", int: "a whole number", float: "a number"}
+_PAIRS, _WORDS, _NUMBERS = "tuple[tuple[str, float], ...]", "tuple[str, ...]", "tuple[float, ...]"
+_KINDS = {
+    "str": "text, in quotes",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    _PAIRS: "a table of names and numbers",
+    _WORDS: "a list of words",
+    _NUMBERS: "a list of numbers",
+}
+"""What a value of each type is called."""
 
 
 @dataclass
@@ -109,31 +121,60 @@ class File:
         return len(lines)
 
 
-def checked(setting: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
-    """A value as its kind, parsed from ``text`` if it is a variable's, and the rule that it breaks, if any."""
-    if setting.kind is object:
-        return setting.parse(value, text=text)
-    if text:
-        try:
-            value = setting.kind(value)
-        except ValueError:
-            return value, f"must be {_KINDS[setting.kind]}"
-    kinds = (int, float) if setting.kind is float else (setting.kind,)
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        return value, f"must be {_KINDS[setting.kind]}"
-    if isinstance(value, str):
-        return value, _text_rule(setting, value)
-    value = setting.kind(value)
-    return value, "" if fits(value, setting.range) else f"must be {rule_of(setting.range)}"
+_WRONG = object()
+
+
+def _literal(text: str) -> Any:
+    """The value of an option or variable: a TOML value or a number, else a bare word."""
+    import tomllib
+
+    with suppress(ValueError):
+        return tomllib.loads(f"value = {text}")["value"]
+    with suppress(ValueError):
+        return float(text)
+    return text
+
+
+def _number(value: Any) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and isfinite(value) else _WRONG
+
+
+def _word(value: Any) -> Any:
+    return value if isinstance(value, str) and value.strip() else _WRONG
+
+
+def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def converted(value: Any) -> Any:
+        items = tuple(map(convert, value)) if isinstance(value, (list, tuple)) else (_WRONG,)
+        return _WRONG if _WRONG in items else items
+
+    return converted
+
+
+def _pairs(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return _WRONG
+    numbers = {str(name): _number(number) for name, number in value.items()}
+    return _WRONG if any(number is _WRONG or number < 0 for number in numbers.values()) else numbers
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
+    "str": lambda value: value if isinstance(value, str) else _WRONG,
+    "int": lambda value: value if isinstance(value, int) and not isinstance(value, bool) else _WRONG,
+    "float": _number,
+    "bool": lambda value: value if isinstance(value, bool) else _WRONG,
+    _WORDS: _list_of(_word),
+    _NUMBERS: _list_of(_number),
+    _PAIRS: _pairs,
+}
+"""Each brings a value to a type, or returns ``_WRONG``."""
 
 
 def _text_rule(setting: Setting, value: str) -> str:
-    choices = setting.range.get("choices")
-    if choices and value not in choices:
-        return f"must be one of {', '.join(choices)}"
     members = setting.range.get("members")
     if members and not {word.strip() for word in value.split(",")} <= {*members, ""}:
-        return f"must be {rule_of(setting.range)}"
+        return f"must be {setting.rule}"
     if setting.variable == "PRIMING_URL":
         try:
             if environment.locate(value).origin is not None:
@@ -156,19 +197,29 @@ def nearest(name: str, names: Collection[str]) -> str:
 DEFAULT, ENVIRONMENT = "default", "environment"
 
 
+def variable(name: str) -> str:
+    """The variable of a setting, by its name.
+
+    >>> variable("profiles.world-weaver.plasticity.hebb_eta")
+    'PRIMING_PROFILES_WORLD_WEAVER_PLASTICITY_HEBB_ETA'
+    """
+    return f"PRIMING_{name}".upper().replace(".", "_").replace("-", "_")
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``.
+    """One setting. ``type`` is that of a field, as written.
 
-    ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
-    what runs here; a secret is never in a file.
+    ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``. ``within`` lists
+    the layers that may set it: a project's folder may be somebody else's work and must not choose what runs here; a
+    secret is never in a file.
     """
 
     section: str
     key: str
-    kind: type
     default: Any = None
     variable: str = ""
+    type: str = "str"
     param: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
     within: tuple[str, ...] = (ENVIRONMENT, PROJECT, USER)
@@ -182,11 +233,25 @@ class Setting:
     @property
     def environment(self) -> str:
         """Its variable."""
-        return self.variable or f"PRIMING_{self.section}_{self.key}".upper()
+        return self.variable or variable(self.name)
 
-    def parse(self, value: Any, *, text: bool) -> tuple[Any, str]:  # noqa: ARG002
-        """The value and the rule that it breaks; only settings of the kind ``object`` read values themselves."""
-        return value, ""
+    @property
+    def rule(self) -> str:
+        """What a value must be, in words."""
+        allowed, kind = rule_of(self.range), _KINDS[self.type.removesuffix(" | None")]
+        if allowed == "any":
+            return kind
+        return f"{kind} {allowed}" if self.type.startswith(("int", "float")) else allowed
+
+    def check(self, value: Any, *, text: bool) -> tuple[Any, str]:
+        """The value as its type takes it, from ``text`` of an option or a variable, and the rule that it breaks."""
+        value = _literal(value) if text and self.type != "str" else value
+        if self.range.get("optional") and value == "none":
+            return None, ""
+        converted = _CONVERTERS[self.type.removesuffix(" | None")](value)
+        if converted is _WRONG or not fits(converted, self.range):
+            return value, f"must be {self.rule}"
+        return converted, _text_rule(self, converted) if self.type == "str" else ""
 
     @property
     def range(self) -> Mapping[str, Any]:
@@ -222,79 +287,65 @@ _SHARE = {"low": 0.0, "high": 1.0}
 _OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
 
 TABLE: tuple[Setting, ...] = (
-    Setting(
-        "store", "url", str, None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"
-    ),
-    Setting("store", "namespace", str, "default", "PRIMING_NAMESPACE", doc="the namespace"),
-    Setting(
-        "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
-    ),
-    Setting("store", "embedder", str, "auto", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
+    Setting("store", "url", None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"),
+    Setting("store", "namespace", "default", "PRIMING_NAMESPACE", doc="the namespace"),
+    Setting("store", "profile", "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"),
+    Setting("store", "embedder", "auto", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
     Setting(
         "retrieval",
         "spreading_strength",
-        float,
         0.85,
+        type="float",
         about={"low": 0.0, "below": 1.0},
         doc="share of activation that a hop keeps",
     ),
-    Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
-    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="weight of the cosine in the score"),
-    Setting("retrieval", WEIGHTS[1], float, 0.3, about=_SHARE, doc="of the activation"),
+    Setting(
+        "retrieval",
+        "iterations",
+        3,
+        type="int",
+        param="SpreadParams.steps",
+        doc="steps of spreading; 0: none",
+    ),
+    Setting(
+        "retrieval", WEIGHTS[0], 0.5, type="float", about=_SHARE, doc="weight of the cosine in the score"
+    ),
+    Setting("retrieval", WEIGHTS[1], 0.3, type="float", about=_SHARE, doc="of the activation"),
     Setting(
         "retrieval",
         WEIGHTS[2],
-        float,
         0.2,
+        type="float",
         about=_SHARE,
         doc="weight of the share of incoming links in the score",
     ),
     Setting(
         "retrieval",
         "anchor_top_k_episodes",
-        int,
         10,
+        type="int",
         param="AnchorParams.episodes",
         doc="number of episodes to start from; 0: none",
     ),
     Setting(
         "retrieval",
         "anchor_top_k_facts",
-        int,
         10,
+        type="int",
         param="AnchorParams.facts",
         doc="number of other memories to start from; 0: none",
     ),
+    Setting("service", "log_level", "info", about={"choices": LEVELS}, doc="debug: each step of a spread"),
+    Setting("agent", "command", None, "PRIMING_AGENT", within=_OWN, doc="the command of the agent"),
+    Setting("agent", "model", None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
+    Setting("agent", "key", None, "PRIMING_AGENT_KEY", within=_SECRET, doc="the key for the endpoint"),
+    Setting("store", "home", None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"),
     Setting(
-        "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
-    ),
-    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command of the agent"),
-    Setting("agent", "model", str, None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
-    Setting(
-        "agent",
-        "key",
-        str,
-        None,
-        "PRIMING_AGENT_KEY",
-        within=_SECRET,
-        doc="the key for the endpoint",
-    ),
-    Setting(
-        "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
-    ),
-    Setting(
-        "mcp",
-        "tools",
-        str,
-        "core",
-        within=_OWN,
-        about={"members": TOOL_GROUPS},
-        doc="the tools that MCP offers",
+        "mcp", "tools", "core", within=_OWN, about={"members": TOOL_GROUPS}, doc="the tools that MCP offers"
     ),
     Setting(
         "hooks",
         "server",
-        str,
         "on",
         about={"choices": ("on", "off")},
         doc="off: sessions start no server for their hooks",
@@ -302,7 +353,6 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "hooks",
         "create",
-        str,
         "on",
         about={"choices": ("on", "off")},
         doc="off: a first correction creates no store for its project",
@@ -310,20 +360,20 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "sources",
         "follow",
-        str,
         "",
         doc=f"files and folders that a session's server keeps in step, with {os.pathsep} between",
     ),
     Setting(
         "hooks",
         "capture",
-        str,
         "ask",
         within=_OWN,
         about={"choices": ("off", "ask", "on")},
         doc="on: a memory of each session is stored; ask: not before `setup` was answered",
     ),
-    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
-    Setting("server", "host", str, "127.0.0.1", doc="the address on which `serve` listens"),
-    Setting("server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any free port"),
+    Setting("server", "use", "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
+    Setting("server", "host", "127.0.0.1", doc="the address on which `serve` listens"),
+    Setting(
+        "server", "port", 7777, type="int", about={"low": 0, "high": 65535}, doc="its port; 0: any free port"
+    ),
 )

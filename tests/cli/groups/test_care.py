@@ -74,7 +74,7 @@ def test_what_is_wrong_is_listed_by_check_and_stops_everything_else(shell, home)
     assert done.exit_code == 1
     assert json.loads(done.stdout) == [
         f"{home}/config.toml:2: retrieval.iteration is not a setting: did you mean iterations?",
-        f"{home}/config.toml:3: retrieval.iterations = -1: must be in [0, 1000]",
+        f"{home}/config.toml:3: retrieval.iterations = -1: must be a whole number in [0, 1000]",
     ]
     for command in (["config"], ["list"], ["recall", "x"]):
         done = shell.run(*command)
