@@ -24,16 +24,11 @@ def with_keywords(inner):
     keywords = {
         "type": TYPE | st.lists(TYPE, min_size=1, max_size=2, unique=True),
         "enum": st.lists(VALUES, max_size=3),
-        "const": VALUES,
         "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=2),
         "required": st.lists(st.sampled_from(NAMES), max_size=2, unique=True),
         "additionalProperties": inner,
         "items": inner,
-        "uniqueItems": st.booleans(),
-        "anyOf": st.lists(inner, min_size=1, max_size=2),
-        "pattern": st.sampled_from(["a", "^1", "b$"]),
-        **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), COUNT),
-        **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), NUMBERS),
+        **dict.fromkeys(("minLength", "maxLength"), COUNT),
         "description": st.just("what it is"),
     }
     assert set(keywords) - {"description"} == set(KEYWORDS)
@@ -61,7 +56,7 @@ def single(keyword):
     )
 
 
-@pytest.mark.parametrize("keyword", sorted(set(KEYWORDS) - {"anyOf"}))
+@pytest.mark.parametrize("keyword", sorted(KEYWORDS))
 @given(data=st.data())
 def test_a_violation_is_told_in_the_words_of_the_library(keyword, data):
     schema = data.draw(single(keyword))
@@ -80,20 +75,15 @@ def test_a_violation_is_told_in_the_words_of_the_library(keyword, data):
         {"required": "a"},
         {"properties": []},
         {"items": {"minLength": -1}},
-        {"anyOf": []},
-        {"pattern": "("},
-        {"minimum": "1"},
         {"enum": "a"},
         [],
     ],
 )
 def test_what_the_library_refuses_as_a_schema_is_refused(schema):
     assert schema_problem(schema) is not None
-    assert not Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(schema) or schema == {
-        "pattern": "("
-    }
+    assert not Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(schema)
 
 
-@pytest.mark.parametrize("keyword", ["$ref", "oneOf", "not", "format", "patternProperties"])
+@pytest.mark.parametrize("keyword", ["$ref", "anyOf", "not", "minimum", "pattern"])
 def test_a_keyword_that_would_be_overlooked_is_refused(keyword):
     assert "is not read here" in schema_problem({"properties": {"a": {keyword: {}}}})

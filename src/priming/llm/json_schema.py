@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 TYPES: Mapping[str, Callable[[Any], bool]] = {
@@ -92,11 +91,6 @@ def _enum(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
         yield Violation(path, f"{value!r} is not one of {rule!r}")
 
 
-def _const(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-    if not _is_equal(value, rule):
-        yield Violation(path, f"{rule!r} was expected")
-
-
 def _properties(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
     if isinstance(value, dict):
         for name, schema in rule.items():
@@ -128,52 +122,16 @@ def _items(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
             yield from _violations(item, rule, (*path, place))
 
 
-def _unique(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-    if rule and isinstance(value, list) and any(_is_equal(*pair) for pair in combinations(value, 2)):
-        yield Violation(path, f"{value!r} has non-unique elements")
+def _shortest(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
+    if isinstance(value, str) and len(value) < rule:
+        words = "should be non-empty" if rule == 1 else "is too short"
+        yield Violation(path, f"{value!r} {words}", f" (minLength: {rule})")
 
 
-def _any_of(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-    wrong = [violation_of_part for schema in rule if (violation_of_part := violation_of(value, schema))]
-    if len(wrong) == len(rule):
-        deepest = max(wrong, key=lambda each: len(each.path))
-        is_single = len(wrong) == 1 or deepest.path
-        yield (
-            deepest._replace(path=(*path, *deepest.path))
-            if is_single
-            else Violation(path, f"{value!r} is not valid under any of the given schemas")
-        )
-
-
-def _pattern(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-    if isinstance(value, str) and not re.search(rule, value):
-        yield Violation(path, f"{value!r} does not match {rule!r}")
-
-
-def _size(kind: type, *, least: bool) -> Callable[[Any, Any, Any, Path], Wrong]:
-    """The check of the length of a text or list."""
-    keyword = f"{'min' if least else 'max'}{'Length' if kind is str else 'Items'}"
-
-    def check(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-        if isinstance(value, kind) and (len(value) < rule if least else len(value) > rule):  # type: ignore[arg-type]
-            words = ("should be non-empty" if rule == 1 else "is too short") if least else "is too long"
-            words = "is expected to be empty" if not least and rule == 0 else words
-            yield Violation(path, f"{value!r} {words}", f" ({keyword}: {rule})")
-
-    return check
-
-
-def _bound(
-    words: str, is_beyond: Callable[[Any, Any], bool], keyword: str
-) -> Callable[[Any, Any, Any, Path], Wrong]:
-    """The check of a number."""
-
-    def check(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
-        if _is_number(value) and is_beyond(value, rule):
-            limit = f" ({keyword}: {rule})" if isinstance(rule, int) else ""
-            yield Violation(path, f"{value!r} is {words} of {rule!r}", limit)
-
-    return check
+def _longest(value: Any, rule: Any, _: Any, path: Path) -> Wrong:
+    if isinstance(value, str) and len(value) > rule:
+        words = "is too long" if rule else "is expected to be empty"
+        yield Violation(path, f"{value!r} {words}", f" (maxLength: {rule})")
 
 
 def _is_number(value: Any) -> bool:
@@ -217,56 +175,28 @@ def _is_types(rule: Any) -> bool:
     return _is_texts(names) and bool(names) and set(names) <= set(TYPES)
 
 
-def _is_pattern(rule: Any) -> bool:
-    try:
-        return isinstance(rule, str) and bool(re.compile(rule))
-    except re.error:
-        return False
-
-
 def _schemas(keyword: str, rule: Any) -> str | None:
     """The problem of the first schema within a keyword's value that has one."""
     if keyword == "properties":
         if not isinstance(rule, Mapping):
             return f"properties must be an object, not {rule!r}"
         parts = [*rule.values()]
-    elif keyword == "anyOf":
-        if not isinstance(rule, list) or not rule:
-            return f"anyOf must be a list of schemas, not {rule!r}"
-        parts = rule
     else:
         parts = [rule]
     return next((problem for part in parts if (problem := schema_problem(part)) is not None), None)
 
 
-_NUMBER = _must("a number", _is_number)
 _COUNT = _must("a whole number ≥ 0", lambda rule: TYPES["integer"](rule) and rule >= 0)
 KEYWORDS: Mapping[
     str, tuple[Callable[[str, Any], str | None], Callable[[Any, Any, Any, Path], Iterator[Violation]]]
 ] = {
     "type": (_must(f"of {', '.join(TYPES)}", _is_types), _type),
     "enum": (_must("a list", lambda rule: isinstance(rule, list)), _enum),
-    "const": (lambda _, __: None, _const),
     "properties": (_schemas, _properties),
     "required": (_must("a list of names", _is_texts), _required),
     "additionalProperties": (_schemas, _additional),
     "items": (_schemas, _items),
-    "uniqueItems": (_must("true or false", lambda rule: isinstance(rule, bool)), _unique),
-    "anyOf": (_schemas, _any_of),
-    "pattern": (_must("a regular expression", _is_pattern), _pattern),
-    "minLength": (_COUNT, _size(str, least=True)),
-    "maxLength": (_COUNT, _size(str, least=False)),
-    "minItems": (_COUNT, _size(list, least=True)),
-    "maxItems": (_COUNT, _size(list, least=False)),
-    "minimum": (_NUMBER, _bound("less than the minimum", lambda value, rule: value < rule, "minimum")),
-    "maximum": (_NUMBER, _bound("greater than the maximum", lambda value, rule: value > rule, "maximum")),
-    "exclusiveMinimum": (
-        _NUMBER,
-        _bound("less than or equal to the minimum", lambda value, rule: value <= rule, "exclusiveMinimum"),
-    ),
-    "exclusiveMaximum": (
-        _NUMBER,
-        _bound("greater than or equal to the maximum", lambda value, rule: value >= rule, "exclusiveMaximum"),
-    ),
+    "minLength": (_COUNT, _shortest),
+    "maxLength": (_COUNT, _longest),
 }
 """Each keyword: what is wrong with its value, and what a value violates of it."""
