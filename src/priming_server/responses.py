@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from priming.core.arguments.measured import parse_json
+from priming.core.arguments.checks import parse_json
 from priming.errors import Busy, PrimingError, StoreError, brief
 from priming.operations.connection import JSON
 from priming.operations.local_http import STATUS, json_bytes

@@ -3,7 +3,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 
 from priming import ParamError
-from priming.cli.parse import moment
+from priming.cli.parse import json_object, moment
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,17 @@ def test_a_day_in_words_is_its_midnight():
 def test_what_is_no_single_day_is_no_time(text):
     with pytest.raises(ParamError, match="must be a date or time"):
         moment("since", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ('{"a": 1', """metadata = '{"a": 1': must be JSON: """),
+        ('{"a": ' + "[" * 101 + "]" * 101 + "}", "must be nested at most 100 deep"),
+        ("[]", "must be a JSON object, such as "),
+    ],
+)
+def test_what_is_no_json_object_is_refused_as_it_was_typed(text, rule):
+    with pytest.raises(ParamError) as caught:
+        json_object("metadata", text)
+    assert rule in str(caught.value)

@@ -17,7 +17,7 @@ from priming import serialization
 from priming.cli import parse
 from priming.config import store_urls, words
 from priming.core import similarity, when
-from priming.core.arguments import checks, measured, normal_forms
+from priming.core.arguments import checks, normal_forms
 from priming.embedding import weights
 from priming.embedding.protocol import HashedEmbedder
 from priming.embedding.weights import packaged
@@ -544,9 +544,9 @@ READERS = (
     ),
     _reader("raw pack", _file(lambda path: pack_file.read_pack(path) and ()), "rules.pack_file"),
     _reader("source of a pack", pack_file.pack_of, "rules.pack_file"),
-    _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "core.arguments.measured"),
+    _reader("body", lambda text: responses.parse_body(_bytes(text), 64, 1000), "core.arguments.checks"),
     _reader(
-        "size of JSON", lambda text: measured.check_json("body", _bytes(text), 100), "core.arguments.measured"
+        "size of JSON", lambda text: checks.check_json("body", _bytes(text), 100), "core.arguments.checks"
     ),
     _reader(
         "size of MessagePack",

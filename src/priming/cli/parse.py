@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
-from itertools import accumulate
 from typing import Any
 
 from priming.errors import ParamError
 
 STDIN = "-"
-_MAX_DEPTH = 100
-_STRINGS = re.compile(r'"(?:\\.|[^"\\])*"?')
+_MAX_DEPTH, _MOST_VALUES = 100, 1 << 20
 _BYTES_PER_CHARACTER = 4
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _SPAN = re.compile(r"(\d{1,6})([smhdw])")
@@ -127,12 +124,7 @@ def optional_duration(name: str, text: str | None) -> timedelta | None:
 
 def json_object(name: str, text: str) -> dict[str, Any]:
     """A JSON object, nested as deeply as people nest."""
-    if _depth(text) > _MAX_DEPTH:
-        raise ParamError(name, text, f"must be nested at most {_MAX_DEPTH} deep")
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise ParamError(name, text, f"must be JSON ({error})") from None
+    value = _json(name, text)
     if not isinstance(value, dict):
         raise ParamError(name, text, 'must be a JSON object, such as {"language": "python"}')
     return value
@@ -140,13 +132,16 @@ def json_object(name: str, text: str) -> dict[str, Any]:
 
 def json_texts(name: str, text: str) -> list[str]:
     """A JSON array of texts."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParamError(name, text, f"must be a JSON array of texts ({error})") from None
+    value = _json(name, text)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ParamError(name, text, 'must be a JSON array of texts, such as ["a", "b"]')
     return value
+
+
+def _json(name: str, text: str) -> Any:
+    from priming.core.arguments.checks import parse_json
+
+    return parse_json(name, text.encode("utf-8", "surrogateescape"), _MAX_DEPTH, _MOST_VALUES)
 
 
 def filters(text: str | None) -> Any:
@@ -156,12 +151,6 @@ def filters(text: str | None) -> Any:
     from priming.serialization import with_times
 
     return with_times(json_object("filter", text), moment)
-
-
-def _depth(text: str) -> int:
-    """How deeply brackets are nested outside strings."""
-    steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(letter, 0) for letter in _STRINGS.sub("", text))
-    return max(accumulate(steps), default=0)
 
 
 def predicates(name: str, items: Sequence[str]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def as_bytes(message: Mapping[str, Any]) -> bytes:
 
 def read_message(message: bytes, depth: int, values: int) -> Any:
     """The value of a message; ``ParamError`` if it is no JSON, too large or too deep, or has too long a method."""
-    from priming.core.arguments.measured import parse_json
+    from priming.core.arguments.checks import parse_json
 
     value = parse_json("message", message, depth, values)
     for request in value if isinstance(value, list) else [value]:

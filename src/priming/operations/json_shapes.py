@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from priming.config.values import dataclass
-from priming.core.arguments.measured import check_json
+from priming.core.arguments.checks import check_json
 from priming.errors import MOST_VIOLATIONS
 from priming.operations.local_socket import MESSAGE_VALUES
 from priming.serialization import encode

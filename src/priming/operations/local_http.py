@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from priming.config import environment
 from priming.config.params.limits import SOCKET
 from priming.config.values import dataclass
-from priming.core.arguments.measured import parse_json
+from priming.core.arguments.checks import parse_json
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations import local_socket
 from priming.operations.connection import JSON, about

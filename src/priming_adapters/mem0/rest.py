@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 import priming
 from priming import ParamError
 from priming.config.caller import calling
-from priming.core.arguments.measured import parse_json
+from priming.core.arguments.checks import parse_json
 from priming.operations.connection import JSON
 from priming.operations.local_http import json_bytes
 from priming.operations.service import LocalService

@@ -15,7 +15,7 @@ from typing import Any
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
-from priming.core.arguments.measured import parse_json, too_deep, too_many
+from priming.core.arguments.checks import parse_json, too_deep, too_many
 from priming.errors import ParamError, PrimingError
 from priming.operations.local_server import LOG, Cancelled, LocalServer
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, MESSAGE_VALUES

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.arguments.measured import check_json
+from priming.core.arguments.checks import check_json
 from priming.errors import ParamError
 
 PLAIN = (
