@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     app: typer.Typer
 
-GROUPS = ("recall", "memory", "feedback", "rules", "history", "graph", "care", "sources", "stores", "sleep")
+GROUPS = ("recall", "memory", "feedback", "rules", "history", "graph", "care", "stores", "sleep")
 """The modules of the library's commands in ``priming.cli.groups``, in the order of the help."""
 QUICK: Mapping[str, str] = {
     "active": "rules",

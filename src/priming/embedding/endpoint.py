@@ -58,8 +58,7 @@ class EndpointEmbedder:
 
         The endpoint decides which model the name means: a changed model needs a new name.
         """
-        identity = json.dumps([self.url.rstrip("/"), self.model, self.dimensions, self.params.characters])
-        digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
+        digest = hashlib.blake2b(self.stamp.encode(), digest_size=6).hexdigest()
         return f"{self.model}/{self.dimension}/{digest}"
 
     @property

@@ -112,8 +112,8 @@ class McpConversation:
         params = {} if params is None else params
         if not isinstance(params, dict):
             raise RequestError(INVALID_PARAMS, _INVALID)
-        meta = params.get("_meta")
-        is_later = _VERSION in (meta if isinstance(meta, dict) else {})
+        meta = _meta_of(params)
+        is_later = _VERSION in meta
         if method == "server/discover" and not is_later:
             rule = f"params._meta must be an object carrying the required {_VERSION!r} and {_CAPABILITIES!r}"
             raise RequestError(INVALID_PARAMS, f"{rule} envelope keys")
@@ -149,7 +149,7 @@ class McpConversation:
             "serverInfo": SERVER,
         }
 
-    def _envelope_name(self, meta: Any) -> str | None:
+    def _envelope_name(self, meta: Mapping[str, Any]) -> str | None:
         """The client's own name in a request that states its version, once that is checked."""
         version, client = meta[_VERSION], meta.get(_CLIENT)
         if _CAPABILITIES not in meta:
@@ -194,17 +194,19 @@ _TEMPLATE = {
 
 def stated_version(message: Any) -> Any:
     """The version that a request states itself; None for one of a client that greets."""
-    params = message.get("params") if isinstance(message, dict) else None
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    return meta.get(_VERSION) if isinstance(meta, dict) else None
+    return _meta_of(message.get("params") if isinstance(message, dict) else None).get(_VERSION)
 
 
 def progress_token(message: Mapping[str, Any]) -> str | int | None:
     """What a request wants its progress reported under; None: it does not."""
-    params = message.get("params")
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    token = _meta_of(message.get("params")).get("progressToken")
     return token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
+
+
+def _meta_of(params: Any) -> Mapping[str, Any]:
+    """What the parameters of a request say about it; empty where they say nothing."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) else {}
 
 
 def _tools(client: McpClient) -> list[Mapping[str, Any]]:

@@ -285,15 +285,17 @@ def silent_answer(line: bytes) -> bytes:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return b""
-    if not isinstance(message, dict) or not isinstance(message.get("id"), (str, int)):
+    number, method = number_of(message), method_of(message)
+    if number is None:
         return b""
-    number, params = message["id"], message.get("params")
-    if message.get("method") == "initialize" and isinstance(params, dict):
-        version = params.get("protocolVersion")
+    params = message.get("params")
+    if method == "initialize" and isinstance(params, dict):
         about = {"name": _NAME, "version": environment.VERSION}
-        answer = {"protocolVersion": version, "capabilities": {}, "serverInfo": about}
-        return as_bytes(result_message(number, answer))
-    if message.get("method") == "ping":
+        version = params.get("protocolVersion")
+        return as_bytes(
+            result_message(number, {"protocolVersion": version, "capabilities": {}, "serverInfo": about})
+        )
+    if method == "ping":
         return as_bytes(result_message(number, {}))
     rule = "this server offers nothing: another one of the session has its tools"
     return as_bytes(error_message(number, RequestError(METHOD_NOT_FOUND, rule)))

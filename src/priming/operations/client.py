@@ -89,18 +89,11 @@ class Client:
         op = served(operation)
         if operation_id is None and _has_id(op):
             operation_id = uuid7(datetime.now(UTC))
+        how: dict[str, Any] = {"forgiving": forgiving, "progress": progress, "operation_id": operation_id}
         connection = self._connection()
         if connection is not None:
             try:
-                answer = connection.call(
-                    namespace,
-                    operation,
-                    request,
-                    forgiving=forgiving,
-                    operation_id=operation_id,
-                    long=op.long,
-                    progress=progress,
-                )
+                answer = connection.call(namespace, operation, request, long=op.long, **how)
             except ConnectionLost:
                 pass
             except NotSendable:
@@ -111,7 +104,7 @@ class Client:
             else:
                 self._give_back(connection)
                 return answer
-        return self._on_file(op, namespace, request, forgiving, progress, operation_id)
+        return self._on_file(op, namespace, request, how)
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
@@ -143,30 +136,15 @@ class Client:
         with self._lock:
             self._idle.append(connection)
 
-    def _on_file(
-        self,
-        op: Op,
-        namespace: str,
-        request: Any,
-        forgiving: bool,
-        progress: Progress | None,
-        operation_id: str | None,
-    ) -> Any:
+    def _on_file(self, op: Op, namespace: str, request: Any, how: Mapping[str, Any]) -> Any:
         """The answer of the file, or of the log, if the server had carried out the call before it went away."""
         local = self._file()
-        logged_id = operation_id if _has_id(op) else None
+        logged_id = how["operation_id"] if _has_id(op) else None
         answer = self._from_log(op, namespace, logged_id)
         if answer is not None:
             return answer
         try:
-            return local.call(
-                namespace,
-                op.name,
-                request,
-                forgiving=forgiving,
-                progress=progress,
-                operation_id=operation_id,
-            )
+            return local.call(namespace, op.name, request, **how)
         except Conflict:  # the server may have carried it out while the log was read
             answer = self._from_log(op, namespace, logged_id)
             if answer is None:

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from priming.cli import records
-from priming.cli.groups import care, sources
+from priming.cli.groups import care, stores
 from priming.results import Finding, Stats
 from priming.transfer.importers import Report
 
@@ -273,7 +273,7 @@ def test_findings_come_with_their_remedy(shown):
 
 def test_an_import_says_what_it_did_and_left_out(shown):
     report = Report(stored=1200, duplicates=2, refused=1, skipped=("'a': must not be blank",))
-    assert shown(sources.import_lines(report)) == [
+    assert shown(stores.import_lines(report)) == [
         "imported  1,200 new, 2 already stored, 1 refused",
         "  skipped: 'a': must not be blank",
     ]

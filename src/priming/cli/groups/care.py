@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from priming.config.profiles import Profile
     from priming.config.settings import Settings
     from priming.config.settings_files import Resolved
-    from priming.results import Stats, Status
+    from priming.results import Finding, Stats, Status
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
 _CHECK_STYLES = {"ok": OK, "warn": WARN, "fail": ERROR}
@@ -135,12 +135,16 @@ def size(number: float) -> str:
     return f"{number:.1f} {_UNITS[-1]}"
 
 
-@command(app)
-def validate(store: StoreOptions) -> Answer:
-    """Check the store for inconsistencies. Exit status 1 if there are any."""
-    with store.open() as memory:
-        findings = memory.validate()
+def _validated(findings: Sequence[Finding]) -> Answer:
     return Answer(findings, records.findings_lines(findings), FAILURE if findings else 0)
+
+
+plain(
+    app,
+    "validate",
+    _validated,
+    help="Check the store for inconsistencies. Exit status 1 if there are any.",
+)
 
 
 @command(app)
