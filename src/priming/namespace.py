@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
@@ -23,7 +23,16 @@ from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.storage.damage import NamespaceLock
-from priming.storage.protocol import Changes, Logged, ReadOnlyRow, Store, VersionKey
+from priming.storage.protocol import (
+    Changes,
+    Kind,
+    Logged,
+    ReadOnlyRow,
+    Store,
+    VersionKey,
+    Where,
+    WhichOperations,
+)
 from priming.storage.questions import activations, operation_of, page_of, record_named, suggestion
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
@@ -212,6 +221,23 @@ class Namespace:
             return False
         return later or texts > VECTORS.at_once
 
+    def rows(self, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
+        """The stored items of a kind, as ``Store.rows`` has them; none are read of no ``ids``."""
+        ids = where.get("ids")
+        return [] if ids is not None and not ids else self.store.rows(self.namespace, kind, **where)
+
+    def operations(self, **which: Unpack[WhichOperations]) -> list[Logged]:
+        """Operations, newest first; with ``after``, oldest first."""
+        return self.store.operations(self.namespace, **which)
+
+    def names(self, *, ids: Collection[str]) -> dict[str, str]:
+        """Id → key of the memories of these ids."""
+        return self.store.names(self.namespace, ids=ids) if ids else {}
+
+    def records(self, at: datetime, *, ids: Collection[str]) -> dict[str, MemoryRecord]:
+        """Id → memory in its current version valid at a time, in the order of ``ids``."""
+        return self.store.records(self.namespace, at, ids=ids) if ids else {}
+
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""
         return activations(self.store, self.namespace, profile, ids, self.now())
@@ -219,7 +245,7 @@ class Namespace:
     @property
     def is_read_only(self) -> bool:
         """Whether the store refuses writes to the namespace."""
-        return bool(self.store.rows(self.namespace, ReadOnlyRow))
+        return bool(self.rows(ReadOnlyRow))
 
     @contextmanager
     def reading(self) -> Iterator[datetime]:
@@ -316,7 +342,7 @@ class Namespace:
         """Link rows with their ends named by key."""
         signs = self.signs()
         ends = {end for row in rows for end in (row.source, row.target)}
-        names = self.store.names(self.namespace, ids=ends)
+        names = self.names(ids=ends)
         return tuple(
             Link(
                 source=names.get(row.source, row.source),
@@ -333,7 +359,7 @@ class Namespace:
 
     def signs(self) -> RelationSigns:
         """The signs of the relations."""
-        return RelationSigns({row.relation: row.sign for row in self.store.rows(self.namespace, RelationRow)})
+        return RelationSigns({row.relation: row.sign for row in self.rows(RelationRow)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
@@ -345,7 +371,7 @@ class Namespace:
     def to_operation(self, logged: Logged) -> Operation:
         """A log entry in its public form, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
-        names = self.store.names(self.namespace, ids=ends)
+        names = self.names(ids=ends)
         changes = self.to_changes(logged.rows, names)
         changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
         alike = ("id", "kind", "at", "actor", "source", "reason", "undone_by", "message", "via", "session")

@@ -182,7 +182,7 @@ def _discard_erased(memory: Namespace) -> None:
     checked = min((past.head for past in _pasts(memory)), default=head)
     if checked == head:
         return
-    since = memory.store.operations(memory.namespace, after=checked)
+    since = memory.operations(after=checked)
     if checked > head or any(logged.erased or logged.kind == RESTORE for logged in since):
         memory.drop_pasts()
     for past in _pasts(memory):
@@ -196,7 +196,7 @@ def _pasts(memory: Namespace) -> list[PastNamespace]:
 def _latest(memory: Namespace, known_at: datetime | None) -> str | None:
     """The id of the last operation up to ``known_at``; for the present the last one, whatever its time."""
     until = None if known_at is None else min(known_at, LATEST - _INSTANT) + _INSTANT
-    operations = memory.store.operations(memory.namespace, until=until, limit=1)
+    operations = memory.operations(until=until, limit=1)
     return operations[0].id if operations else None
 
 
@@ -243,15 +243,14 @@ def _past_namespace(
 
 def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
     """The rows as they were at ``known_at``, memories in their order of insertion at that time."""
-    store, namespace = memory.store, memory.namespace
     past = PastRows() if known_at is None else rows_at(memory, known_at)
-    memories = list(past.of(MemoryRow, store.rows(namespace, MemoryRow)).values())
+    memories = list(past.of(MemoryRow, memory.rows(MemoryRow)).values())
     if known_at is not None and past.gone:
         positions = created_at(memory, known_at)
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
-    present = store.rows(namespace, VersionRow)
+    present = memory.rows(VersionRow)
     versions = _from_their_event(_told_first(list(past.of(VersionRow, present).values())), memories)
-    others = [row for cls in _OTHERS for row in past.of(cls, store.rows(namespace, cls)).values()]
+    others = [row for cls in _OTHERS for row in past.of(cls, memory.rows(cls)).values()]
     return _Rows(memories, versions, others, _vectors(memory, versions, present))
 
 
@@ -375,7 +374,7 @@ def as_of(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )
-        stored = past.of(VersionRow, memory.store.rows(memory.namespace, VersionRow, ids=[row.id])).values()
+        stored = past.of(VersionRow, memory.rows(VersionRow, ids=[row.id])).values()
         rows = [version for version in stored if version.id == row.id]
         versions = [version for version in rows if version.retired_at is None]
     # A stored version is known since it was recorded, even if the clock was ahead at that time.
@@ -394,6 +393,6 @@ def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:
     """The memory that had a key or id at a past time; an id takes precedence."""
     present = record_named(memory.store, memory.namespace, key, memory.now())
     ids = [] if present is None else [present.id]
-    rows = past.of(MemoryRow, memory.store.rows(memory.namespace, MemoryRow, ids=ids)).values()
+    rows = past.of(MemoryRow, memory.rows(MemoryRow, ids=ids)).values()
     matches = [row for row in rows if key in (row.id, row.key)]
     return next((row for row in matches if row.id == key), next(iter(matches), None))

@@ -147,7 +147,7 @@ def refaded(
     before, after = change.before, change.after
     if not (isinstance(before, LinkRow) and isinstance(after, LinkRow)):
         return restored
-    operations = memory.store.operations(memory.namespace, memory_id=before.source)
+    operations = memory.operations(memory_id=before.source)
     moves = [
         (logged, own)
         for logged in reversed(operations)
@@ -217,8 +217,7 @@ class ChangeSet:
     """
 
     def __init__(self, memory: Namespace) -> None:
-        self._store = memory.store
-        self._namespace = memory.namespace
+        self._memory = memory
         self._changes: dict[RowIdentity, RowChange] = {}
         self._by_end: defaultdict[str, set[RowIdentity]] = defaultdict(set)
 
@@ -240,15 +239,15 @@ class ChangeSet:
     def current(self, row: Row) -> Row | None:
         """The row with the identity of ``row``, None if it will not exist."""
         change = self._changes.get(identity(row))
-        return present(self._store, self._namespace, row) if change is None else change.after
+        return present(self._memory.store, self._memory.namespace, row) if change is None else change.after
 
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
-        return self._updated(LinkRow, self._store.rows(self._namespace, LinkRow, ids=ids), ids)
+        return self._updated(LinkRow, self._memory.rows(LinkRow, ids=ids), ids)
 
     def links_of(self, relation: str) -> list[LinkRow]:
         """The links of a relation."""
-        rows = {identity(row): row for row in self._store.rows(self._namespace, LinkRow, relation=relation)}
+        rows = {identity(row): row for row in self._memory.rows(LinkRow, relation=relation)}
         for name, change in self._changes.items():
             rows.pop(name, None)
             if isinstance(change.after, LinkRow) and change.after.relation == relation:
@@ -257,25 +256,23 @@ class ChangeSet:
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
         """The links, verdicts and pairs of the memories ``ids``."""
-        verdicts = self._store.rows(self._namespace, VerdictRow, ids=ids)
-        pairs = self._store.rows(self._namespace, PairRow, ids=ids)
         return [
             *self.links(ids),
-            *self._updated(VerdictRow, verdicts, ids),
-            *self._updated(PairRow, pairs, ids),
+            *self._updated(VerdictRow, self._memory.rows(VerdictRow, ids=ids), ids),
+            *self._updated(PairRow, self._memory.rows(PairRow, ids=ids), ids),
         ]
 
     def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
         """The memories that have one of ``keys``, by key."""
-        ids = ids_of(self._store, self._namespace, keys)
-        stored = self._store.rows(self._namespace, MemoryRow, ids=set(ids.values())) if ids else []
+        ids = ids_of(self._memory.store, self._memory.namespace, keys)
+        stored = self._memory.rows(MemoryRow, ids=set(ids.values()))
         changed = [change.after for change in self._changes.values()]
         rows = [*map(self.current, stored), *changed]
         return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
 
     def missing(self, ids: Collection[str]) -> set[str]:
         """Those of ``ids`` that belong to no memory."""
-        present = set(self._store.names(self._namespace, ids=ids))
+        present = set(self._memory.names(ids=ids))
         for change in self._changes_about(ids).values():
             if isinstance(change.row, MemoryRow):
                 (present.discard if change.after is None else present.add)(change.row.id)

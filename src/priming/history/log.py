@@ -46,8 +46,8 @@ def history(memory: Namespace, key: str) -> list[Version]:
     """
     with memory.lock:
         memory_id = memory.find(key).id
-        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory_id])
-        versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
+        (row,) = memory.rows(MemoryRow, ids=[memory_id])
+        versions = memory.rows(VersionRow, ids=[memory_id])
         latest = {version.version: version for version in versions}
         return [record_among(memory.namespace, row, each, versions) for each in in_order(latest.values())]
 
@@ -57,7 +57,7 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
     why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)
-        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[target.id])
+        (row,) = memory.rows(MemoryRow, ids=[target.id])
         if row.status == "forgotten":
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
         rows = [row, *_sources_of(memory, row)]
@@ -67,13 +67,11 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
 
 def _sources_of(memory: Namespace, rule: MemoryRow) -> list[MemoryRow]:
     """Return the corrections from which a rule was learned, and no other was."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[rule.id], relation=LEARNED_FROM)
+    links = memory.rows(LinkRow, ids=[rule.id], relation=LEARNED_FROM)
     sources = {link.target for link in links if link.source == rule.id}
-    links = (
-        memory.store.rows(memory.namespace, LinkRow, ids=sources, relation=LEARNED_FROM) if sources else []
-    )
+    links = memory.rows(LinkRow, ids=sources, relation=LEARNED_FROM)
     sources -= {link.target for link in links if link.source != rule.id}
-    rows = memory.store.rows(memory.namespace, MemoryRow, ids=sources) if sources else []
+    rows = memory.rows(MemoryRow, ids=sources)
     return [row for row in rows if row.status == "active"]
 
 
@@ -91,8 +89,7 @@ def log(
     ``source`` selects a tier of learning: "conscious", "automatic" or "manual".
     """
     with memory.lock:
-        operations = memory.store.operations(
-            memory.namespace,
+        operations = memory.operations(
             memory_id=memory.find(key).id if key is not None else None,
             since=None if since is None else check_time("since", since),
             until=None if until is None else check_time("until", until),
@@ -128,8 +125,7 @@ def newest_first(
     """Yield the operations, newest first, in growing pages: most callers need only the latest."""
     before, limit = None, 1
     while True:
-        page = memory.store.operations(
-            memory.namespace,
+        page = memory.operations(
             memory_id=memory_id,
             since=since,
             until=until,
@@ -219,16 +215,14 @@ def check_session(memory: Namespace, name: str) -> None:
     A mistyped one would have no recall of a memory, and a verdict would move all of its links.
     """
     if name != present_caller().session and not [
-        row.session for row in memory.store.rows(memory.namespace, SessionRow, session=name, limit=1)
+        row.session for row in memory.rows(SessionRow, session=name, limit=1)
     ]:
         raise _unknown_session(memory, name)
 
 
 def _unknown_session(memory: Namespace, name: str) -> NotFound:
     """The error that lists the sessions that exist, those of a similar name first, then the latest."""
-    listed = nearest_first(
-        name, [row.session for row in memory.store.rows(memory.namespace, SessionRow, limit=_COMPARED)]
-    )
+    listed = nearest_first(name, [row.session for row in memory.rows(SessionRow, limit=_COMPARED)])
     message = f"there is no session {name!r} in {memory.namespace!r}"
     if not listed:
         return memory.not_found(f"{message}, nor any other: leave it out, or recall with it first")

@@ -90,12 +90,12 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
 def _whole(memory: Namespace, done: Logged) -> list[Logged]:
     """The operation; if it ends a night or an import, all operations of that not yet undone, newest first."""
     if done.kind == FOLLOW:
-        between = memory.store.operations(memory.namespace, after=followed_since(done), before=done.number)
+        between = memory.operations(after=followed_since(done), before=done.number)
         own = [logged for logged in between if logged.via == done.via and logged.undone_by is None]
         return [done, *reversed(own)]  # those after a number come oldest first
     if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
-    night = memory.store.operations(memory.namespace, source=done.source)
+    night = memory.operations(source=done.source)
     return [logged for logged in night if logged.undone_by is None] if night[0].id == done.id else [done]
 
 
@@ -103,7 +103,7 @@ def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
     """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
     if done.kind not in _VERDICTS:
         return []
-    later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT)
+    later = memory.operations(since=done.at, until=done.at + _INSTANT)
     own = f"{BY_VERDICT}{done.id}"
     return [logged for logged in later if logged.undone_by is None and (logged.reason or "").endswith(own)]
 
@@ -258,7 +258,7 @@ def _later(memory: Namespace, done: Logged, subject: str | None, together: Colle
     """The operations on a memory after ``done`` that are not undone, newest first."""
     return [
         logged
-        for logged in memory.store.operations(memory.namespace, memory_id=subject)
+        for logged in memory.operations(memory_id=subject)
         if logged.number > done.number and logged.undone_by is None and logged.id not in together
     ]
 

@@ -85,7 +85,7 @@ def past(memory: Namespace, at: datetime) -> PastLinks:
     """The links as they were at ``at``, after any operation at that very instant."""
     with memory.store.transaction(write=False):
         rows = rows_at(memory, at)
-        links = rows.of(LinkRow, memory.store.rows(memory.namespace, LinkRow))
+        links = rows.of(LinkRow, memory.rows(LinkRow))
     # The operation that removed a memory has its key.
     gone = {row.id: row.key for row in rows.rows.values() if isinstance(row, MemoryRow)}
     return PastLinks([links[name] for name in sorted(links)], gone)
@@ -133,7 +133,7 @@ def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = Non
         if (event := _event_name(change)) is not None and memory_id in (None, *change.ends)
     ]
     names = {c.row.id: c.row.key for c in logged.rows if isinstance(c.row, MemoryRow)}
-    names |= memory.store.names(memory.namespace, ids={end for change, _ in moves for end in change.ends})
+    names |= memory.names(ids={end for change, _ in moves for end in change.ends})
     return [_strength_event(change, event, logged, names) for change, event in moves]
 
 
@@ -210,7 +210,7 @@ def strengths(
 
 def _start(memory: Namespace, end: datetime) -> datetime:
     """The time of the first operation, at most ``end``."""
-    first = memory.store.operations(memory.namespace, before=2, limit=1)
+    first = memory.operations(before=2, limit=1)
     return min([end, *(logged.at for logged in first)])
 
 
@@ -218,7 +218,7 @@ def _distributions(
     memory: Namespace, moments: Sequence[datetime], relation: str | None
 ) -> Iterator[Strengths]:
     """Yield the distribution at each of the moments, latest first."""
-    present, past_rows = memory.store.rows(memory.namespace, LinkRow), PastRows()
+    present, past_rows = memory.rows(LinkRow), PastRows()
     log = newest_first(memory)
     logged = next(log, None)
     for moment in moments:
@@ -282,8 +282,8 @@ def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
 def _named(memory: Namespace, oscillations: Sequence[Oscillation]) -> list[Oscillation]:
     """The oscillations with keys in place of ids, and the present weights."""
     ends = {end for link in oscillations for end in (link.source, link.target)}
-    names = memory.store.names(memory.namespace, ids=ends)
-    rows = memory.store.rows(memory.namespace, LinkRow, ids=ends) if ends else []
+    names = memory.names(ids=ends)
+    rows = memory.rows(LinkRow, ids=ends)
     weights = {(row.source, row.relation, row.target): row.weight for row in rows}
     return [
         replace(
@@ -313,7 +313,7 @@ def normalize_strengths(
         raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     with memory.changing() if apply else memory.reading() as now:
-        rows = _normalised(memory.store.rows(memory.namespace, LinkRow), relations, memory.signs())
+        rows = _normalised(memory.rows(LinkRow), relations, memory.signs())
         if not apply:
             logged = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
         elif rows:

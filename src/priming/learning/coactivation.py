@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
+from priming.history.inverse import last_use
 from priming.history.movements import link_identity
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -24,12 +25,30 @@ from priming.serialization import stamp
 from priming.storage.protocol import Trace
 from priming.storage.questions import recall_of
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, PairRow, RowChange, VerdictRow
+from priming.types import days_between
 
 RELATION = "co-activated"
 POSITIVE = ("used", "confirmed")
 """Verdicts that report that a memory was useful."""
 
-_HOUR = 3600.0
+_HOURS_A_DAY = 24.0
+
+
+def proved_useful(memory: Namespace, trace: Trace, ids: Collection[str] | None = None) -> set[str]:
+    """Return the hits of a recall, or those of ``ids``, that earlier verdicts on it found useful."""
+    hits = [hit for hit, _ in trace.hits] if ids is None else ids
+    verdicts = memory.rows(VerdictRow, ids=hits, recall=trace.recall_id)
+    return {row.id for row in verdicts if row.verdict in POSITIVE}
+
+
+def idle_hours(link: LinkRow, now: datetime) -> float:
+    """Return the hours since a link was last active."""
+    return days_between(last_use(link), now) * _HOURS_A_DAY
+
+
+def has_faded(link: LinkRow, now: datetime, params: PlasticityParams, rho: float) -> bool:
+    """Tell whether a co-activation link that nobody made by hand has faded below what stays."""
+    return not link.given and edge_is_spent(link.weight, idle_hours(link, now), rho, params.prune_below)
 
 
 def learn_coactivation(
@@ -104,7 +123,7 @@ class _CoactivationUpdate:
         """
         levels = {flow.nodes[row]: level for row, level, _ in flow.active}
         seeds = {flow.nodes[row]: flow.reasons.get(row, ()) for row, _, seed in flow.active if seed}
-        rows = self.memory.store.rows(self.memory.namespace, MemoryRow, ids=levels) if levels else []
+        rows = self.memory.rows(MemoryRow, ids=levels)
         living = {row.id: levels[row.id] for row in rows if row.status == "active"}
         kinds = {row.id: row.kind for row in rows}
         pairs = [
@@ -112,7 +131,7 @@ class _CoactivationUpdate:
             for pair in co_activation_pairs(living, seeds, self.params.threshold)
             if _may_pair(*(kinds[end] for end in pair))
         ]
-        counted = self._counted_ids(trace, living)
+        counted = proved_useful(self.memory, trace, living)
         chosen = [
             pair
             for pair in pairs
@@ -138,9 +157,7 @@ class _CoactivationUpdate:
             for memory_id, level, names in recall.seeds():
                 levels[memory_id], reasons[memory_id] = level, names
                 shown[memory_id] = shown.get(memory_id, set()) | recall.active
-        rows = (
-            self.memory.store.rows(self.memory.namespace, MemoryRow, ids=levels) if fresh and levels else []
-        )
+        rows = self.memory.rows(MemoryRow, ids=levels) if fresh and levels else []
         living = {row.id: levels[row.id] for row in rows if row.status == "active" and row.kind == "behavior"}
         pairs = [
             (a, b)
@@ -154,14 +171,10 @@ class _CoactivationUpdate:
 
     def _useful_before(self, session: str) -> list[_UsefulRecall]:
         """The recalls of a session with the memories that earlier verdicts found useful in them."""
-        store, namespace = self.memory.store, self.memory.namespace
         before = []
-        for latest in store.rows(namespace, Trace, session=session, limit=self.params.session_recalls):
-            verdicts = store.rows(
-                namespace, VerdictRow, ids=[hit for hit, _ in latest.hits], recall=latest.recall_id
-            )
-            useful = {row.id for row in verdicts if row.verdict in POSITIVE}
-            trace = recall_of(store, namespace, latest.recall_id) if useful else None
+        for latest in self.memory.rows(Trace, session=session, limit=self.params.session_recalls):
+            useful = proved_useful(self.memory, latest)
+            trace = recall_of(self.memory.store, self.memory.namespace, latest.recall_id) if useful else None
             flow = None if trace is None else traces.flow_of(trace)
             if trace is not None and flow is not None:
                 before.append(_UsefulRecall(trace, flow, useful))
@@ -172,20 +185,12 @@ class _CoactivationUpdate:
         pairs = [RowChange(before, after) for before, after in self.pairs.values()]
         return [change for change in (*self.links.values(), *pairs) if change.before != change.after]
 
-    def _counted_ids(self, trace: Trace, ids: Collection[str]) -> set[str]:
-        """The memories whose pairs were counted already, by an earlier verdict on the same recall."""
-        verdicts = self.memory.store.rows(self.memory.namespace, VerdictRow, ids=ids, recall=trace.recall_id)
-        return {row.id for row in verdicts if row.verdict in POSITIVE}
-
     def _read_links(self, ids: Collection[str]) -> None:
         """Read the links and counted pairs of memories; a link that has faded away is removed."""
-        store, namespace = self.memory.store, self.memory.namespace
-        for link in store.rows(namespace, LinkRow, ids=ids, relation=RELATION):
-            hours = (self.now - (link.last_activated or link.created_at)).total_seconds() / _HOUR
-            spent = edge_is_spent(link.weight, max(hours, 0.0), self.rho, self.params.prune_below)
-            after = None if spent and not link.given else link
+        for link in self.memory.rows(LinkRow, ids=ids, relation=RELATION):
+            after = None if has_faded(link, self.now, self.params, self.rho) else link
             self.links.setdefault(link_identity(link), RowChange(link, after))
-        for pair in store.rows(namespace, PairRow, ids=ids, both=True):
+        for pair in self.memory.rows(PairRow, ids=ids, both=True):
             self.pairs.setdefault((pair.source, pair.target), (pair, pair))
 
     def _count_pair(self, pair: MemoryPair, a: float, b: float, at: datetime) -> None:

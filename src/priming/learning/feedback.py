@@ -196,11 +196,7 @@ def _gather_verdict(
         trace = traces.latest_trace(memory, record.id, batch.session)
     if named_trace is not None:
         check_recalled(named_trace, record, verdict.replace("-", "_"), record.key)
-    before = (
-        memory.store.rows(memory.namespace, VerdictRow, ids=[record.id], recall=trace.recall_id)
-        if trace
-        else []
-    )
+    before = memory.rows(VerdictRow, ids=[record.id], recall=trace.recall_id) if trace else []
     same = next((row for row in before if row.verdict == verdict), None)
     if same is not None and not (same.tier == "automatic" and batch.tier == "conscious"):
         return same
@@ -246,7 +242,7 @@ def _judged_in_session(
     session = trace.session if trace else batch.session
     if batch.tier != "automatic" or verdict != "confirmed" or session is None:
         return None
-    for row in memory.store.rows(memory.namespace, VerdictRow, ids=[record.id]):
+    for row in memory.rows(VerdictRow, ids=[record.id]):
         confirms = row.verdict == verdict and row.tier == batch.tier
         if row.session == session and (confirms or row.verdict in _AGAINST):
             return row
@@ -315,7 +311,7 @@ def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) ->
     """The operation that recorded or imported an earlier verdict, with a message that nothing changed."""
     logged = operation_of(memory.store, memory.namespace, earlier.operation)
     if logged is None:  # the verdict was imported: that operation is in the log of another store
-        operations = memory.store.operations(memory.namespace, memory_id=earlier.id)
+        operations = memory.operations(memory_id=earlier.id)
         logged = next(item for item in operations if any(change.after == earlier for change in item.rows))
     return replace(memory.to_operation(logged), message=f"nothing changed; {message}")
 

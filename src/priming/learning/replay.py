@@ -74,7 +74,7 @@ def judged_recalls(
 ) -> tuple[list[JudgedRecall], Mapping[str, int]]:
     """The latest ``limit`` judged recalls by a profile, oldest first, and the number of the others by reason."""
     rows: dict[str, list[VerdictRow]] = {}
-    for row in memory.store.rows(memory.namespace, VerdictRow):
+    for row in memory.rows(VerdictRow):
         if row.recall:
             rows.setdefault(row.recall, []).append(row)
     recalls, left_out = list[JudgedRecall](), Counter[str]()

@@ -223,7 +223,7 @@ def _credit_recall(
     """Give the recall the verdict used or not useful; a verdict that the recall already has counts no more."""
     verdict = "used" if success else "not-useful"
     check_recalled(trace, record, "recall_id", trace.recall_id)
-    before = memory.store.rows(memory.namespace, VerdictRow, ids=[record.id], recall=trace.recall_id)
+    before = memory.rows(VerdictRow, ids=[record.id], recall=trace.recall_id)
     if any(row.verdict == verdict for row in before):
         return Credited(f"recall {trace.recall_id} has this verdict already, so no link moved")
     effect.verdicts.append(
@@ -241,10 +241,7 @@ def _credit_recall(
 def _success_text(memory: Namespace, row: MemoryRow) -> str:
     """How often a procedure worked, in words: its executions, or with them the verdicts that count alike."""
     number = executions(use_of(row))
-    if any(
-        _is_counted_verdict(memory, verdict)
-        for verdict in memory.store.rows(memory.namespace, VerdictRow, ids=[row.id])
-    ):
+    if any(_is_counted_verdict(memory, verdict) for verdict in memory.rows(VerdictRow, ids=[row.id])):
         return f"useful {row.helped} of {number} times, verdicts included"
     return f"{row.helped} of {number} {'execution' if number == 1 else 'executions'} succeeded"
 
@@ -265,7 +262,7 @@ def strengthen(
     Its weight rises by the conscious step where verdicts move weights.
     """
     with memory.writing() as now:
-        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[record.id])
+        (row,) = memory.rows(MemoryRow, ids=[record.id])
         p = memory.profile.plasticity
         step = p.step(_TIER) if memory.profile.learning.verdicts == "path" else 0.0
         weight = float(nudge(row.weight, step, p.low, p.high))

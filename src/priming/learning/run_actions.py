@@ -64,7 +64,7 @@ def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
 
     @cache
     def others() -> list[RunRow]:
-        return [row for row in memory.store.rows(memory.namespace, RunRow) if row.id != run.id]
+        return [row for row in memory.rows(RunRow) if row.id != run.id]
 
     actions = [_action(logged) for logged in _between(memory, run) if _belongs(logged, run, others)]
     return [action for action in reversed(actions) if action.written or action.linked]
@@ -136,11 +136,11 @@ def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> se
     ends = {*action.linked, *action.revised} & ids
     if not action.written:
         return ends
-    for link in memory.store.rows(memory.namespace, LinkRow, ids=created) if created else ():
+    for link in memory.rows(LinkRow, ids=created):
         other = link.target if link.source in created else link.source
         if other in ids and (link.given or link.relation in _FOLLOWED_RELATIONS):
             ends.add(other)
-    records = memory.store.records(memory.namespace, memory.now(), ids=[*ids, *action.written])
+    records = memory.records(memory.now(), ids=[*ids, *action.written])
     texts = [records[memory_id].content for memory_id in action.written if memory_id in records]
     candidates = {memory_id: records[memory_id] for memory_id in ids - action.written if memory_id in records}
     return ends | _named_in(texts, candidates)

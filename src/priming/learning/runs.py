@@ -63,7 +63,7 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
         _settle_overdue(memory, now)
         run_id = uuid7(now)
         row = RunRow(run_id, name or f"run:{run_id}", now)
-        for other in memory.store.rows(memory.namespace, RunRow, settled=False):
+        for other in memory.rows(RunRow, settled=False):
             if other.session == row.session and other.ended_at is None:
                 raise Conflict(f"run {other.id} of session {row.session!r} is under way: end it first")
         logged = memory.write("run-start", now, [RowChange(None, row)], source=_SOURCE)
@@ -98,7 +98,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
 def run_list(memory: Namespace) -> list[Run]:
     """List runs, oldest first."""
     with memory.lock:
-        return memory.listed(_run(memory, row, None) for row in memory.store.rows(memory.namespace, RunRow))
+        return memory.listed(_run(memory, row, None) for row in memory.rows(RunRow))
 
 
 def run_used(memory: Namespace, run_id: str) -> Run:
@@ -124,9 +124,9 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
-    rows = memory.store.rows(memory.namespace, RunRow, ids=[check_text("run_id", run_id)])
+    rows = memory.rows(RunRow, ids=[check_text("run_id", run_id)])
     if not rows:
-        latest = [row.id for row in memory.store.rows(memory.namespace, RunRow)[: -_LISTED - 1 : -1]]
+        latest = [row.id for row in memory.rows(RunRow)[: -_LISTED - 1 : -1]]
         runs = f"the latest are {', '.join(latest)}" if latest else "start one with run_start"
         raise memory.not_found(f"there is no run {run_id!r} in {memory.namespace!r}: {runs}")
     return rows[0]
@@ -139,16 +139,14 @@ def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
 
 def _recalled(memory: Namespace, row: RunRow, most: int = STORE.trace_count) -> list[Trace]:
     """The stored recalls of a run without their flows, oldest first."""
-    recalls = memory.store.rows(
-        memory.namespace, Trace, since=row.started_at, session=row.session, limit=most
-    )
+    recalls = memory.rows(Trace, since=row.started_at, session=row.session, limit=most)
     return [trace for trace in reversed(recalls) if row.ended_at is None or trace.at <= row.ended_at]
 
 
 def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) -> None:
     """Settle runs as unused that ended more than ``run_days`` ago without a report, except the run ``but``."""
     oldest = now - timedelta(days=memory.profile.plasticity.run_days)
-    for row in memory.store.rows(memory.namespace, RunRow, settled=False):
+    for row in memory.rows(RunRow, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
             _settle(memory, row, row, now, used=_output_proved_useful(memory, row))
 
@@ -162,14 +160,11 @@ def settle_by_output(
     only because no report came in time. ``verdict`` is the operation by which they proved useful.
     """
     settled = []
-    store, namespace = memory.store, memory.namespace
     memories = _absorbed(memory, useful)
-    times = {version.recorded_at for version in store.rows(namespace, VersionRow, ids=memories)}
+    times = {version.recorded_at for version in memory.rows(VersionRow, ids=memories)}
     ends = {end for source, target, _ in links for end in (source, target)}
-    times |= {
-        link.created_at for link in store.rows(namespace, LinkRow, ids=ends) if link_identity(link) in links
-    }
-    for stored in store.rows(namespace, RunRow):
+    times |= {link.created_at for link in memory.rows(LinkRow, ids=ends) if link_identity(link) in links}
+    for stored in memory.rows(RunRow):
         end = stored.ended_at
         if stored.settled == "used" or end is None or not any(stored.started_at <= at <= end for at in times):
             continue
@@ -207,7 +202,7 @@ def _absorbed(memory: Namespace, ids: Iterable[str]) -> set[str]:
     """The memories, and those for which they stand since."""
     absorbed, waiting = set(ids), set(ids)
     while waiting:
-        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
+        links = memory.rows(LinkRow, ids=waiting)
         sources = {link.source for link in links if link.relation in STAND_FOR and link.target in waiting}
         waiting = sources - absorbed
         absorbed |= waiting
@@ -218,7 +213,7 @@ def _successors(memory: Namespace, ids: Iterable[str]) -> dict[str, LinkRow]:
     """By memory, the link to the one that stands for it since, and so on for those that it leads to."""
     successors, waiting = dict[str, LinkRow](), set(ids)
     while waiting:
-        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
+        links = memory.rows(LinkRow, ids=waiting)
         new = {link.source: link for link in links if link.relation in STAND_FOR and link.source in waiting}
         successors |= new
         waiting = {link.target for link in new.values()} - successors.keys()
@@ -261,7 +256,7 @@ def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
     times = dict.fromkeys(written, row.started_at)
     for link in _successors(memory, written).values():
         times[link.target] = min(times.get(link.target, link.created_at), link.created_at)
-    verdicts = memory.store.rows(memory.namespace, VerdictRow, ids=times) if times else []
+    verdicts = memory.rows(VerdictRow, ids=times)
     return any(
         verdict.verdict in POSITIVE and verdict.at >= times[verdict.id] for verdict in verdicts
     ) or any(_succeeded(memory, memory_id, since) for memory_id, since in times.items())
@@ -299,9 +294,7 @@ def _settle(
         follows = [followed(memory, action, shown) for action in actions]
         useful |= set[str]().union(*follows)
         if profile.learning.runs:
-            links = _links_among(
-                memory.store.rows(memory.namespace, LinkRow, ids=shown), shown, memory.signs()
-            )
+            links = _links_among(memory.rows(LinkRow, ids=shown), shown, memory.signs())
             links = [link for link in links if link_identity(link) not in own]
             if actions and used:
                 rows = (followed_links(links, memories, ways) for memories in follows)
@@ -378,6 +371,6 @@ def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
 
 
 def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:
-    names = memory.store.names(memory.namespace, ids=row.shown)
+    names = memory.names(ids=row.shown)
     shown = tuple(names[memory_id] for memory_id in row.shown if memory_id in names)
     return Run(row.id, row.session, row.started_at, row.ended_at, row.settled, shown, operation)

@@ -22,7 +22,7 @@ from priming.core.forgetting import AGAIN, GOOD, FsrsState, fsrs_update, power_r
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
 from priming.history.movements import WeightMove, link_identity, links_text, pairs_text
-from priming.learning.coactivation import POSITIVE, learn_coactivation
+from priming.learning.coactivation import learn_coactivation, proved_useful
 from priming.learning.runs import settle_by_output, settled_text
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -143,9 +143,7 @@ class VerdictEffect:
         """A line for each verdict, with what moved from what to what; then the links that no verdict credits."""
         links = {link_identity(change.row): change for change in changes if isinstance(change.row, LinkRow)}
         lines = [line.text(self, links) for line in self.lines]
-        names = memory.store.names(
-            memory.namespace, ids={end for change in links.values() for end in change.ends}
-        )
+        names = memory.names(ids={end for change in links.values() for end in change.ends})
         learned = [change for identity, change in links.items() if identity not in self.moves]
         return "\n".join([*lines, *pairs_text("useful together", learned, names)])
 
@@ -166,7 +164,7 @@ class VerdictEffect:
     def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
         """The row of a memory with the changes gathered so far."""
         if memory_id not in self.memories:
-            (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory_id])
+            (row,) = memory.rows(MemoryRow, ids=[memory_id])
             self.before[memory_id] = self.memories[memory_id] = row
         return self.memories[memory_id]
 
@@ -226,9 +224,7 @@ class VerdictEffect:
             profile = profile_of(memory, trace)
             if profile.learning.verdicts != "together":
                 continue
-            hits = [memory_id for memory_id, _ in trace.hits]
-            rows = memory.store.rows(memory.namespace, VerdictRow, ids=hits, recall=trace.recall_id)
-            earlier = {row.id for row in rows if row.verdict in POSITIVE}
+            earlier = proved_useful(memory, trace)
             together = earlier.union(ids)
             pairs = [
                 (min(a, b), max(a, b))
@@ -282,9 +278,7 @@ def credit_path(
     flow = None if trace is None else traces.flow_of(trace)
     row = None if flow is None else flow.row(record.id)
     if flow is None or row is None:
-        incident = _spreading_links(
-            memory.store.rows(memory.namespace, LinkRow, ids=[record.id]), memory.signs()
-        )
+        incident = _spreading_links(memory.rows(LinkRow, ids=[record.id]), memory.signs())
         effect.move_links(incident, delta, params)
         recalls = f"recall of session {effect.session!r}" if effect.session else "recall"
         missing = f"no stored {recalls} returned it"
@@ -317,7 +311,7 @@ def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[Mem
     """The links between the two memories of each pair."""
     ends = {end for pair in pairs for end in pair}
     links_of: dict[MemoryPair, list[LinkRow]] = {pair: [] for pair in pairs}
-    for link in _spreading_links(memory.store.rows(memory.namespace, LinkRow, ids=ends), memory.signs()):
+    for link in _spreading_links(memory.rows(LinkRow, ids=ends), memory.signs()):
         pair = (min(link.source, link.target), max(link.source, link.target))
         if pair in links_of:
             links_of[pair].append(link)

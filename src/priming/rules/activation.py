@@ -96,7 +96,7 @@ def activate(
         rows = np.array([row for row in activation.rows.tolist() if eligible[row]], np.int64)
         ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
         involved = [*ids, *(memory_id for pair in losses for memory_id in pair)]
-        records = memory.store.records(memory.namespace, now, ids=involved)
+        records = memory.records(now, ids=involved)
         traced = rows[:MOST]
         ranked = Ranked(traced, np.zeros(len(traced)), activation=activation)
         reasons = {row: fits[row].confirmed for row in seeds}
@@ -150,7 +150,7 @@ def _seed_losses(
     if not pairs:
         return []
     ids = sorted({memory_id for pair in pairs for memory_id in pair}, key=lambda memory_id: seeds[memory_id])
-    records = memory.store.records(memory.namespace, now, ids=ids)
+    records = memory.records(now, ids=ids)
     ids = [memory_id for memory_id in ids if memory_id in records]
     index = {memory_id: i for i, memory_id in enumerate(ids)}
     losses = resolve_conflicts(
@@ -163,7 +163,7 @@ def _seed_losses(
 
 def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[MemoryPair]:
     """The pairs among ``ids`` that a relation links."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=ids, relation=relation) if ids else []
+    links = memory.rows(LinkRow, ids=ids, relation=relation)
     return [(link.source, link.target) for link in links if link.source in ids and link.target in ids]
 
 

@@ -103,7 +103,7 @@ def _disagreement(
 
 def _linked(memory: Namespace, relation: str, by_id: Mapping[str, MemoryRecord]) -> dict[Pair, list[LinkRow]]:
     links: dict[Pair, list[LinkRow]] = defaultdict(list)
-    for link in memory.store.rows(memory.namespace, LinkRow, relation=relation):
+    for link in memory.rows(LinkRow, relation=relation):
         if link.source in by_id and link.target in by_id:
             links[frozenset((link.source, link.target))].append(link)
     return links
@@ -169,8 +169,8 @@ def _takes(reason: str, rule: MemoryRecord) -> bool:
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
     """When a rule was last taught: its present text, or a correction that says the same."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[rule.id], relation=LEARNED_FROM)
-    sources = memory.store.records(memory.namespace, memory.now(), ids=[link.target for link in links])
+    links = memory.rows(LinkRow, ids=[rule.id], relation=LEARNED_FROM)
+    sources = memory.records(memory.now(), ids=[link.target for link in links])
     return max([taught_at(rule), *map(taught_at, sources.values())])
 
 

@@ -58,9 +58,7 @@ def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue |
             verdicts=_verdicts(memory, record),
             weights=_weights(memory, trace),
         )
-        operations = memory.store.operations(
-            memory.namespace, memory_id=record.id, limit=STORE.why_operations
-        )
+        operations = memory.operations(memory_id=record.id, limit=STORE.why_operations)
         return Why(
             memory=record,
             route=case.route,
@@ -239,13 +237,9 @@ def _predicates(memory: MemoryRecord, context: Mapping[str, Any]) -> tuple[Predi
 def _neighbours(memory: Namespace, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
     """The links that explain a memory, each with the memory at its other end."""
     relations = ("learned-from", "overrides", "conflicts", *REPLACED)
-    links = [
-        link
-        for link in memory.store.rows(memory.namespace, LinkRow, ids=[memory_id])
-        if link.relation in relations
-    ]
+    links = [link for link in memory.rows(LinkRow, ids=[memory_id]) if link.relation in relations]
     ends = [link.target if link.source == memory_id else link.source for link in links]
-    records = memory.store.records(memory.namespace, now, ids=ends)
+    records = memory.records(now, ids=ends)
     return [(link, records[end]) for link, end in zip(links, ends, strict=True) if end in records]
 
 
@@ -261,7 +255,7 @@ def _verdicts(memory: Namespace, record: MemoryRecord) -> tuple[Verdict, ...]:
             session=row.session,
             cue=row.cue,
         )
-        for row in memory.store.rows(memory.namespace, VerdictRow, ids=[record.id])
+        for row in memory.rows(VerdictRow, ids=[record.id])
     )
 
 

@@ -159,9 +159,7 @@ class PackInstallation:
     def _users(self, keys: Collection[str]) -> Collection[str]:
         """The keys of rules that came with the pack and that the user has changed or taught since: they stay."""
         taken = ids_of(self.memory.store, self.memory.namespace, keys)
-        versions = (
-            self.memory.store.rows(self.memory.namespace, VersionRow, ids=[*taken.values()]) if taken else []
-        )
+        versions = self.memory.rows(VersionRow, ids=[*taken.values()])
         came = {version.id for version in versions if _is_of(self.pack.name, version)}
         foreign = sorted(key for key, taken_by in taken.items() if taken_by not in came)
         if foreign:
@@ -174,7 +172,7 @@ class PackInstallation:
         return taken
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
-        return {row.id: row for row in self.memory.store.rows(self.memory.namespace, MemoryRow, ids=ids)}
+        return {row.id: row for row in self.memory.rows(MemoryRow, ids=ids)}
 
     def _update(self, record: MemoryRecord, new: Draft, vectors: TextVectors | None) -> None:
         """Plan a new version of an existing behaviour, or the same version with a new source and trust."""
@@ -188,14 +186,14 @@ class PackInstallation:
                 self.vectors |= packed_vectors([(record.id, version.version)], [vectors])
             self._count("changed")
         elif (old.source, old.trust) != (new.source, new.trust):
-            rows = self.memory.store.rows(self.memory.namespace, VersionRow, ids=[old.id])
+            rows = self.memory.rows(VersionRow, ids=[old.id])
             self.rows += restate(rows, old, at, source=new.source, trust=new.trust)
 
     def _restore(self, record: MemoryRecord, state: MemoryRow) -> None:
         """Plan the activation of an inactive behaviour, unless a user took it out of recall."""
         if self.members.is_restorable(record):
             self.rows.append(RowChange(state, replace(state, status="active")))
-            links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=[record.id])
+            links = self.memory.rows(LinkRow, ids=[record.id])
             replacements = [link for link in links if link.source == record.id and link.relation in REPLACED]
             self.rows += [RowChange(link, None) for link in replacements]
             self._count("brought back")
@@ -233,12 +231,12 @@ class PackInstallation:
     def _sign(self, ids: Collection[str]) -> None:
         """Store the signs of the pack's relations that differ here; links outside the pack must not have them."""
         memory = self.memory
-        stored = {row.relation: row for row in memory.store.rows(memory.namespace, RelationRow)}
+        stored = {row.relation: row for row in memory.rows(RelationRow)}
         own = memory.signs()
         for relation, sign in self.pack.signs.items():
             if own.sign(relation) == sign:
                 continue
-            linked = memory.store.rows(memory.namespace, LinkRow, relation=relation)
+            linked = memory.rows(LinkRow, relation=relation)
             if not all(link.source in ids and link.target in ids for link in linked):
                 does, did = _EFFECTS[sign], _EFFECTS[-sign]
                 raise Conflict(

@@ -132,7 +132,7 @@ def _pack_rule(key: str, record: MemoryRecord) -> PackRule:
 
 def links_among(memory: Namespace, ids: Collection[str]) -> list[LinkRow]:
     """The links with both ends in ``ids``."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=list(ids))
+    links = memory.rows(LinkRow, ids=list(ids))
     return [link for link in links if link.source in ids and link.target in ids]
 
 
@@ -184,7 +184,7 @@ def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
     """All packs with a behaviour in the store, by name, without those that were changed or taught here since."""
     packs: dict[str, list[MemoryRecord]] = {}
-    taught = {link.source for link in memory.store.rows(memory.namespace, LinkRow, relation=LEARNED_FROM)}
+    taught = {link.source for link in memory.rows(LinkRow, relation=LEARNED_FROM)}
     for record in page_of(memory.store, memory.namespace, now, kinds=[BEHAVIOR], status=None):
         pack = pack_of(record.source)
         if pack is not None and record.key.startswith(pack.key("")) and record.id not in taught:
@@ -216,7 +216,7 @@ def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
 
 def _installation(memory: Namespace, origin: Origin) -> Logged | None:
     """The latest operation that installed a pack; None if the log begins later."""
-    operations = memory.store.operations(memory.namespace, source=origin.source)
+    operations = memory.operations(source=origin.source)
     return next(
         (logged for logged in operations if logged.kind == INSTALL and logged.undone_by is None), None
     )
@@ -246,7 +246,7 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
         active = packs[name].active
         if not active:
             raise Conflict(f"the pack {name!r} is removed already: install it again to restore it")
-        states = memory.store.rows(memory.namespace, MemoryRow, ids=[record.id for record in active])
+        states = memory.rows(MemoryRow, ids=[record.id for record in active])
         rows = [RowChange(state, replace(state, status="forgotten")) for state in states]
         number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
         origin = Origin(name, packs[name].version or "")

@@ -28,10 +28,10 @@ from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams,
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.core.forgetting import edge_decay
-from priming.core.plasticity import edge_is_spent
 from priming.core.score import effectiveness
 from priming.history.inverse import faded_weight, last_use
 from priming.history.movements import link_identity
+from priming.learning.coactivation import RELATION, has_faded, idle_hours
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import current_row, restate
 from priming.sleep.plan import (
@@ -48,8 +48,6 @@ from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.types import LeftAlone, MemoryRecord, days_between
 
-RELATION = "co-activated"
-HOURS_A_DAY = 24.0
 STAGE, PROPOSAL = "decay", "proposal"
 """The reasons of the operations in which links fade: a night's own stage, or a proposal that was applied."""
 
@@ -67,10 +65,8 @@ def plan_decay(
     """Plan the removal of co-activation links whose faded weight is below ``params.prune_below``."""
     planned = []
     for link in links:
-        days = days_between(last_use(link), now)
-        hours = days * HOURS_A_DAY
-        learnt = link.relation == RELATION and not link.given
-        if learnt and edge_is_spent(link.weight, hours, forgetting.rho, params.prune_below):
+        if link.relation == RELATION and has_faded(link, now, params, forgetting.rho):
+            days, hours = days_between(last_use(link), now), idle_hours(link, now)
             faded = float(edge_decay(link.weight, hours, forgetting.rho))
             reason = f"not active together for {days:.0f} days: {link.weight:.2f} faded to {faded:.4f}"
             evidence = {"weight": link.weight, "hours": hours, "faded": faded, "below": params.prune_below}

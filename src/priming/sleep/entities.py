@@ -266,11 +266,11 @@ def requote(
     So is a gist by an agent, whose source sentences are unknown. A text edited by hand stays.
     """
     lost = _sentences(old.content) - _sentences(draft.content)
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[old.id], relation=SOURCE_OF)
+    links = memory.rows(LinkRow, ids=[old.id], relation=SOURCE_OF)
     entities = [link.target for link in links if link.source == old.id]
     rows: list[RowChange] = []
     for entity in _active(memory, entities):
-        versions = memory.store.rows(memory.namespace, VersionRow, ids=[entity])
+        versions = memory.rows(VersionRow, ids=[entity])
         version = valid_row(versions, now)
         if not _is_quoted(version, lost):
             continue
@@ -292,9 +292,9 @@ def requote(
 def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
     """The entities made by sleep, in the store or the log, with a version that quotes any text of the memory."""
     texts = _texts(memory, memory_id)
-    operations = memory.store.operations(memory.namespace, memory_id=memory_id)
+    operations = memory.operations(memory_id=memory_id)
     links = [change.row for item in operations for change in item.rows if isinstance(change.row, LinkRow)]
-    links += memory.store.rows(memory.namespace, LinkRow, ids=[memory_id], relation=SOURCE_OF)
+    links += memory.rows(LinkRow, ids=[memory_id], relation=SOURCE_OF)
     entities = {link.target for link in links if (link.source, link.relation) == (memory_id, SOURCE_OF)}
     sentences = {sentence for item in texts for sentence in _sentences(item.content)}
     return {item for item in entities if any(_is_quoted(text, sentences) for text in _texts(memory, item))}
@@ -317,15 +317,15 @@ def _plain(sentence: str) -> str:
 
 
 def _active(memory: Namespace, ids: Sequence[str]) -> list[str]:
-    rows = memory.store.rows(memory.namespace, MemoryRow, ids=ids) if ids else []
+    rows = memory.rows(MemoryRow, ids=ids)
     return [row.id for row in rows if row.status == "active"]
 
 
 def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[MemoryRecord], NDArray[np.float64]]:
     """The latest active sources of an entity, and their vectors."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[entity], relation=SOURCE_OF)
+    links = memory.rows(LinkRow, ids=[entity], relation=SOURCE_OF)
     latest = nlargest(SLEEP.window, (link.source for link in links if link.target == entity))
-    records = memory.store.records(memory.namespace, now, ids=latest)
+    records = memory.records(now, ids=latest)
     members = [
         records[member_id]
         for member_id in sorted(latest)
@@ -336,8 +336,8 @@ def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[Memory
 
 def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:
     """All versions of a memory in the store and in the log."""
-    yield from memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
-    for logged in memory.store.operations(memory.namespace, memory_id=memory_id):
+    yield from memory.rows(VersionRow, ids=[memory_id])
+    for logged in memory.operations(memory_id=memory_id):
         rows = (change.row for change in logged.rows)
         yield from (row for row in rows if isinstance(row, VersionRow) and row.id == memory_id)
 

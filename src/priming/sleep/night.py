@@ -112,7 +112,7 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
 
 def _written_before(memory: Namespace, night_id: str) -> dict[str, str]:
     """The operations of an interrupted night, oldest first: id → stage."""
-    logged = memory.store.operations(memory.namespace, source=f"{NIGHT}{night_id}")
+    logged = memory.operations(source=f"{NIGHT}{night_id}")
     return {operation.id: operation.reason or "" for operation in reversed(logged)}
 
 
@@ -151,7 +151,7 @@ def _propose(
     with memory.lock, memory.store.transaction(write=False):
         valid, checks = sound_items(stage, changing, reading.check_context(changing), taken)
         items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
-        names = memory.store.names(memory.namespace, ids={end for entry in leaving for end in entry.keys})
+        names = memory.names(ids={end for entry in leaving for end in entry.keys})
     left = [
         replace(entry, stage=stage, keys=tuple(names.get(end, end) for end in entry.keys))
         for entry in leaving
@@ -165,7 +165,7 @@ def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> P
     created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
     ends = {end for change in planned.rows for end in change.ends}
     ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
-    names = {**memory.store.names(memory.namespace, ids=ids), **created}
+    names = {**memory.names(ids=ids), **created}
     return ProposedItem(
         id=f"{stage}-{number}",
         stage=stage,
@@ -346,9 +346,9 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
 def _moved(memory: Namespace, head: int) -> set[str]:
     """The ids of memories whose text or status changed after an operation; all ids after an import or a restore."""
     moved_ids: set[str] = set()
-    for logged in memory.store.operations(memory.namespace, after=head):
+    for logged in memory.operations(after=head):
         if logged.kind in (IMPORT, RESTORE):
-            return {row.id for row in memory.store.rows(memory.namespace, MemoryRow)}
+            return {row.id for row in memory.rows(MemoryRow)}
         moved_ids |= {change.ends[0] for change in logged.rows if _changes_text_or_status(change)}
     return moved_ids
 
@@ -372,7 +372,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
         if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
             return f"{name} changed since"
     ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
-    if lost := ends - store.names(namespace, ids=ends).keys():
+    if lost := ends - memory.names(ids=ends).keys():
         return f"{min(lost)} is not in this store, and the item would link it"
     for row, change in zip(rows, item.changes, strict=True):
         if present(store, namespace, row.row) != row.before:

@@ -17,6 +17,7 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KINDS, LEARNED_FROM, SLEEP_SOURCE, SOURCE_OF, STRUCTURE
 from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.index.topology import SIMILAR
+from priming.learning.coactivation import RELATION
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.remember.drafts import current_row
@@ -70,7 +71,7 @@ class StageReader:
         if not planned:
             return CheckContext()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
-        links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=leaving) if leaving else []
+        links = self.memory.rows(LinkRow, ids=leaving)
         derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
         derived += [(link.target, link.source) for link in links if link.relation == LEARNED_FROM]
         active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
@@ -78,7 +79,7 @@ class StageReader:
         return CheckContext(
             self.conflicts(),
             frozenset(source for source, into in derived if into in active),
-            self.memory.store.names(self.memory.namespace, ids=ids),
+            self.memory.names(ids=ids),
         )
 
     def conflicts(self) -> Conflicts:
@@ -87,24 +88,20 @@ class StageReader:
 
     def decay(self) -> Plan:
         """Read the links that fade by the profile's law: the co-activated ones, or all but structural ones."""
-        profile, namespace = self.memory.profile, self.memory.namespace
+        profile = self.memory.profile
         if profile.learning.fading == "none":
             return lambda _: []
         if profile.learning.fading == "exponential":
-            faint = self._links(decay.RELATION)
+            faint = self._links(RELATION)
             return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
-        links = [
-            link for link in self.memory.store.rows(namespace, LinkRow) if link.relation not in STRUCTURE
-        ]
+        links = [link for link in self.memory.rows(LinkRow) if link.relation not in STRUCTURE]
         faded_at = decay.fadings(self._nights(), links)
         return lambda _: decay.plan_linear_decay(links, self.now, faded_at, profile.forgetting_params)
 
     def _nights(self) -> Iterator[Logged]:
         """The operations of sleep, newest first, read one at a time: the latest concerns most links."""
         before = None
-        while page := self.memory.store.operations(
-            self.memory.namespace, kind="sleep", before=before, limit=1
-        ):
+        while page := self.memory.operations(kind="sleep", before=before, limit=1):
             yield page[0]
             before = page[0].number
 
@@ -158,10 +155,10 @@ class StageReader:
     def prune(self) -> Plan:
         """Read the memories with bad verdicts, and the marked duplicates."""
         store, namespace = self.memory.store, self.memory.namespace
-        judged = {row.id for row in store.rows(namespace, MemoryRow) if decay.is_ineffective(row)}
+        judged = {row.id for row in self.memory.rows(MemoryRow) if decay.is_ineffective(row)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(list(store.names(namespace, condition=condition, at=self.now)))
-        records = store.records(namespace, self.now, ids=ids) if ids else {}
+        records = self.memory.records(self.now, ids=ids)
         candidates = [
             decay.PruneCandidate(record := records[row.id], row, self._marked_at(record))
             for row in self._rows(records)
@@ -221,24 +218,24 @@ class StageReader:
 
     def _linked(self, space: VectorSpace) -> set[str]:
         """The memories with a ``similar-to`` link: in the graph in memory, else in the store."""
-        working, store = self.memory.working(self.now), self.memory.store
+        working = self.memory.working(self.now)
         graph = working.topology
         similar = graph.alive.values & (graph.relation.values == graph.code(SIMILAR))
         ends = np.union1d(graph.source.values[similar], graph.target.values[similar])
         linked = {working.ids[row] for row in ends.tolist()}
         rest = [memory_id for memory_id in space.ids if memory_id not in linked]
-        links = store.rows(self.memory.namespace, LinkRow, ids=rest, relation=SIMILAR) if rest else []
+        links = self.memory.rows(LinkRow, ids=rest, relation=SIMILAR)
         return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
 
     def _links(self, relation: str) -> list[Any]:
-        return self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
+        return self.memory.rows(LinkRow, relation=relation)
 
     def _rows(self, ids: Collection[str]) -> list[MemoryRow]:
-        return self.memory.store.rows(self.memory.namespace, MemoryRow, ids=ids) if ids else []
+        return self.memory.rows(MemoryRow, ids=ids)
 
     def _versions(self, memory_id: str) -> Sequence[VersionRow]:
         with self.memory.lock:
-            return self.memory.store.rows(self.memory.namespace, VersionRow, ids=[memory_id])
+            return self.memory.rows(VersionRow, ids=[memory_id])
 
     def _is_taken(self, key: str) -> bool:
         with self.memory.lock:
@@ -253,7 +250,7 @@ class StageReader:
         working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-limit:]
         ids = [working.ids[row] for row in rows]
-        records = self.memory.store.records(self.memory.namespace, self.now, ids=ids) if ids else {}
+        records = self.memory.records(self.now, ids=ids)
         return [
             records[memory_id]
             for memory_id in ids
@@ -312,12 +309,11 @@ class StageReader:
             restored |= newly_restored
 
     def _restored(self, ids: Collection[str]) -> set[str]:
-        store, namespace = self.memory.store, self.memory.namespace
         with self.memory.lock:
             return {
                 memory_id
                 for memory_id in ids
-                for operation in store.operations(namespace, memory_id=memory_id, kind=_RESTORE)
+                for operation in self.memory.operations(memory_id=memory_id, kind=_RESTORE)
                 if operation.undone_by is None
             }
 
