@@ -33,7 +33,7 @@ _LIMITS = tuple(
     for name in (
         *("priming.config.params.limits", "priming_agents.limits", "priming_lab.contestants"),
         *("priming_loop.session_store", "priming_loop.codebase"),
-        *("priming_server.fleet.journal", "priming_server.postgres.limits"),
+        *("priming_server.fleet.journal", "priming_server.postgres.schema"),
     )
 )
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (

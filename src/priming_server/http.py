@@ -38,7 +38,7 @@ from priming_server.access.auth import Authenticator, RequestContext, RequestMid
 from priming_server.access.sessions import BrowserSessions
 from priming_server.access.tokens import Tokens
 from priming_server.health import MadeOnce, Readiness
-from priming_server.jobs import Job, Jobs, ProgressStream, events
+from priming_server.jobs import Job, Jobs, ProgressStream, events, json_line
 from priming_server.limits import WorkerPool, json_body
 from priming_server.page.routes import WebPage
 from priming_server.responses import Refused, parse_body, refusal, respond
@@ -230,7 +230,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             server.workers.check(namespace)
-            stream = ProgressStream(context, server.ending, SOCKET.between)
+            stream = ProgressStream(context, server.ending, SOCKET.between, json_line)
             lines = stream.lines(server.workers, namespace, lambda progress: call(progress)[0])
             return StreamingResponse(lines, media_type=JSON_LINES)
         answer, reason = await server.workers.run(partial(call, None), namespace)

@@ -7,7 +7,6 @@ thread cannot be stopped in the middle of a transaction.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import field
@@ -26,10 +25,9 @@ from priming.operations.local_http import json_bytes
 from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
 from priming.types import Clock, Progress
-from priming_server import telemetry
 from priming_server.access.auth import RequestContext
 from priming_server.limits import FairThreads, WorkerPool
-from priming_server.responses import Refused, refusal
+from priming_server.responses import Refused, bug, refusal
 
 OVER = ("done", "failed", "cancelled")
 STATES = ("waiting", "running", *OVER)
@@ -178,9 +176,8 @@ class Jobs:
             refused = refusal(error, everywhere=job.everywhere)
             end = {"status": "failed", "error": {"code": refused.code, "message": refused.message}}
         except Exception as error:  # noqa: BLE001 - a bug in a job must not hide its end
-            telemetry.write(logging.ERROR, "a bug in a job", error=error, job=job.id, operation=job.operation)
-            message = f"a bug: the server's log has it under job {job.id}"
-            end = {"status": "failed", "error": {"code": "internal", "message": message}}
+            refused = bug(error, f"job {job.id}", job=job.id, operation=job.operation)
+            end = {"status": "failed", "error": refused.payload}
         report(ended_at=self._clock.now(), **end)
 
 
@@ -222,14 +219,20 @@ def _event(job: Job) -> bytes:
 
 
 class ProgressStream:
-    """A call whose progress is streamed: JSON lines of ``progress``, and at last one ``answer`` or ``error``.
+    """A call as a stream: parts of ``progress``, and at last one ``answer`` or ``error``, each as ``line`` has it.
 
     The call ends after its present step when its client goes away, or ``ending`` is set; the stream then ends
     without an answer.
     """
 
-    def __init__(self, context: RequestContext, ending: Event, interval: float) -> None:
-        self._context, self._ending, self._interval = context, ending, interval
+    def __init__(
+        self,
+        context: RequestContext,
+        ending: Event,
+        interval: float,
+        line: Callable[[dict[str, Any]], bytes],
+    ) -> None:
+        self._context, self._ending, self._interval, self._line = context, ending, interval, line
         self._gone = Event()
         self._last = 0.0
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -239,7 +242,10 @@ class ProgressStream:
         self, workers: WorkerPool, lane: str, call: Callable[[Progress], Any]
     ) -> AsyncIterator[bytes]:
         """Run a call in a thread and yield its lines."""
-        answer = partial(_answer_line, partial(call, self._progress))
+
+        def answer() -> bytes:
+            return self._line({"answer": call(self._progress)})
+
         task = asyncio.create_task(workers.run_patiently(answer, lane))
         task.add_done_callback(self._ended)
         try:
@@ -255,7 +261,7 @@ class ProgressStream:
             raise Cancelled
         if total is None or done == total or monotonic() - self._last >= self._interval:
             self._last = monotonic()
-            line = _line({"progress": [done, total]})
+            line = self._line({"progress": [done, total]})
             self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
@@ -273,17 +279,11 @@ class ProgressStream:
         except PrimingError as error:
             refused = refusal(error, everywhere=context.everywhere)
         except Exception as error:  # noqa: BLE001 - the response has begun: only its last line can say so
-            telemetry.write(logging.ERROR, "a bug", error=error, request_id=context.request_id)
-            message = f"a bug: the server's log has it under request {context.request_id}"
-            refused = Refused(500, "internal", message)
+            refused = bug(error, f"request {context.request_id}", request_id=context.request_id)
         context.code = refused.code
-        return _line({"error": refused.payload})
+        return self._line({"error": refused.payload})
 
 
-def _answer_line(call: Callable[[], Any]) -> bytes:
-    """The last line of a call, made in its thread."""
-    return _line({"answer": call()})
-
-
-def _line(payload: dict[str, Any]) -> bytes:
-    return json_bytes(payload) + b"\n"
+def json_line(part: dict[str, Any]) -> bytes:
+    """A part of a stream of progress as a line of JSON."""
+    return json_bytes(part) + b"\n"

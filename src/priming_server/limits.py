@@ -151,7 +151,10 @@ class WorkerPool:
 
     def check(self, lane: str) -> None:
         """``Refused`` if as many calls of a lane run or wait as may."""
-        check_waiting(self._at_work[lane], self._params)
+        calls = self._at_work[lane]
+        if calls >= self._params.in_flight:
+            message = f"{calls} calls are running or waiting: try again in a moment"
+            raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
     async def run_patiently(self, call: Callable[[], T], lane: str = "") -> T:
         """The result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
@@ -176,13 +179,6 @@ class WorkerPool:
             del self._at_work[lane]
         if not future.cancelled():
             future.exception()  # retrieved, so that a call without a waiter causes no warning
-
-
-def check_waiting(calls: int, params: ServerParams) -> None:
-    """``Refused`` if a namespace has as many calls running or waiting as it may have."""
-    if calls >= params.in_flight:
-        message = f"{calls} calls are running or waiting: try again in a moment"
-        raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
 
 class Bodies:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import socket
 import stat
@@ -16,25 +15,16 @@ from priming.operations import local_socket
 from priming.operations.local_http import LocalListener, bind_privately, local_listener
 from priming.operations.service import LocalService
 from priming_server import telemetry
+from priming_server.access.auth import is_loopback
 from priming_server.access.tokens import Tokens
 
 _BACKLOG = 2048
 """Maximum number of connections at an address that wait to be accepted."""
 
 
-def loopback(name: str) -> bool:
-    """Whether an address is reachable from this machine only."""
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
 def refuse_open_server(tokens: Tokens, name: str) -> None:
     """Raise ``Conflict`` if other machines could reach the server and use it without a token."""
-    if not loopback(name) and not any(token.revoked_at is None for token in tokens.list()):
+    if not is_loopback(name) and not any(token.revoked_at is None for token in tokens.list()):
         raise Conflict(
             f"{name} can be reached from other machines, and the store has no token: make one with"
             " 'priming token new NAMESPACE', or listen on 127.0.0.1"

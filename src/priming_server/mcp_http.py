@@ -6,23 +6,19 @@ token is checked at every request, and any process may answer it.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
-from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
 
-import anyio
-from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from priming.config.caller import Caller
-from priming.config.params.services import ServerParams
-from priming.config.values import dataclass
+from priming.config.params.limits import SOCKET
 from priming.errors import ParamError, PrimingError
 from priming.mcp.messages import (
     HEADER_MISMATCH,
@@ -46,12 +42,13 @@ from priming.mcp.protocol import (
     stated_version,
 )
 from priming.operations.connection import JSON
+from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
 from priming.serialization import error_payload, outward_message
 from priming.verbs.rows import find, tools
 from priming_server.access.auth import RequestContext, context_of
 from priming_server.http import Mount
-from priming_server.limits import check_waiting
+from priming_server.jobs import ProgressStream
 from priming_server.responses import Refused, refusal
 
 PATH = "/v1/{namespace}/mcp"
@@ -59,37 +56,22 @@ STREAM = "text/event-stream"
 _ONLY_POST = "there is no stream to wait at: each answer comes in the response to its POST"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that a request of a later version repeats in the header ``Mcp-Name``, by method."""
-_LOOK = 0.05
-"""Seconds between two looks for the progress of a call."""
 
 
-def mounted(service: LocalService, params: ServerParams, groups: str = "core") -> Mount:
+def mounted(service: LocalService, groups: str = "core") -> Mount:
     """The protocol over the memories of a service, each request for the namespace in its path.
 
     ``groups`` are those of the tools for clients that name none.
     """
     tools(groups)
-    return Mount(PATH, _NamespacedApp(service, params, groups))
-
-
-class _Gone(Exception):
-    """The client went away: there is nobody to answer."""
-
-
-@dataclass(slots=True)
-class _Lane:
-    """The threads of one namespace, and the number of its requests."""
-
-    threads: CapacityLimiter
-    requests: int = 0
+    return Mount(PATH, _NamespacedApp(service, groups))
 
 
 class _NamespacedApp:
     """The protocol, behind the check of the namespace."""
 
-    def __init__(self, service: LocalService, params: ServerParams, groups: str) -> None:
-        self._service, self._params, self._groups = service, params, groups
-        self._lanes: dict[str, _Lane] = {}
+    def __init__(self, service: LocalService, groups: str) -> None:
+        self._service, self._groups = service, groups
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, if its token may use the namespace in its path."""
@@ -116,8 +98,8 @@ class _NamespacedApp:
             await Response(status_code=202)(scope, receive, send)
             return
         conversation = McpConversation(self._client(context, namespace, groups))
-        with self._lane(namespace) as threads:
-            await self._answered(request, conversation, message, threads, receive, send)
+        answer = await self._answered(request, conversation, message, receive)
+        await answer(scope, receive, send)
 
     def _client(self, context: RequestContext, namespace: str, groups: str) -> McpClient:
         def caller(operation: str) -> Caller:
@@ -137,92 +119,47 @@ class _NamespacedApp:
         )
 
     async def _answered(
-        self,
-        request: Request,
-        conversation: McpConversation,
-        message: Mapping[str, Any],
-        threads: CapacityLimiter,
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        """Answer in a thread, with the progress of a long call as a stream; end it when the client goes away."""
-        gone, steps = Event(), SimpleQueue[bytes]()
-        token = progress_token(message)
+        self, request: Request, conversation: McpConversation, message: Mapping[str, Any], receive: Receive
+    ) -> Response:
+        """Answer in a thread of the namespace, a long call by a stream of its progress."""
+        server, context = request.app.state.server, context_of(request)
+        namespace, token = request.path_params["namespace"], progress_token(message)
+        answer = partial(conversation.answer, message)
+        if token is not None and _is_long(message) and STREAM in request.headers.get("accept", ""):
+            server.workers.check(namespace)
+            event = partial(_event, number_of(message), token)
+            stream = ProgressStream(context, server.ending, SOCKET.between, event)
+            return StreamingResponse(stream.lines(server.workers, namespace, answer), media_type=STREAM)
+        gone = Event()
 
-        def step(done: int, total: int | None) -> None:
+        def step(_done: int, _total: int | None) -> None:
             if gone.is_set():
-                raise _Gone
-            if token is not None:
-                steps.put(as_bytes(progress_message(token, done, total)))
+                raise Cancelled
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
             gone.set()
 
-        answer = partial(conversation.answer, message, step)
-        is_stream = token is not None and _is_long(message) and STREAM in request.headers.get("accept", "")
-        async with anyio.create_task_group() as tasks:
-            if is_stream:
-                lines = _events(partial(to_thread.run_sync, answer, limiter=threads), steps, gone)
-                await StreamingResponse(lines, media_type=STREAM)(request.scope, receive, send)
-            else:
-                tasks.start_soon(watch)
-                try:
-                    result = await to_thread.run_sync(answer, limiter=threads)
-                except _Gone:
-                    result = None
-                if result is not None:
-                    await _response(result, _status(message, result))(request.scope, receive, send)
-            tasks.cancel_scope.cancel()
-
-    @contextmanager
-    def _lane(self, namespace: str) -> Iterator[CapacityLimiter]:
-        """The threads of a namespace for a request; ``Refused`` if it has as many requests as it may have."""
-        lane = self._lanes.setdefault(namespace, _Lane(CapacityLimiter(self._params.threads_each)))
-        check_waiting(lane.requests, self._params)
-        lane.requests += 1
+        watching = asyncio.create_task(watch())
         try:
-            yield lane.threads
+            result = await server.workers.run_patiently(partial(answer, step), namespace)
+        except Cancelled:
+            return Response(status_code=202)  # nobody is left to read it
         finally:
-            lane.requests -= 1
-            if not lane.requests:
-                del self._lanes[namespace]
+            watching.cancel()
+        return _response(result, _status(message, result))
 
 
-async def _events(answer: Any, steps: SimpleQueue[bytes], gone: Event) -> AsyncIterator[bytes]:
-    """The progress of a call as it is made, and its answer, as events."""
-    results: list[Any] = []
-
-    async def run() -> None:
-        try:
-            results.append(await answer())
-        except _Gone:
-            results.append(None)
-
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            while not results:
-                await anyio.sleep(_LOOK)
-                for line in _waiting(steps):
-                    yield _event(line)
-        if results[0] is not None:
-            yield _event(as_bytes(results[0]))
-    finally:
-        gone.set()
-
-
-def _waiting(steps: SimpleQueue[bytes]) -> Iterator[bytes]:
-    while True:
-        try:
-            yield steps.get_nowait()
-        except Empty:
-            return
-
-
-def _event(line: bytes) -> bytes:
-    return b"event: message\ndata: " + line + b"\n\n"
+def _event(number: Any, token: str | int, part: Mapping[str, Any]) -> bytes:
+    """A part of a call's stream as an event: its progress, and at last its answer or its error."""
+    if "progress" in part:
+        message: Any = progress_message(token, *part["progress"])
+    elif "error" in part:
+        message = error_message(number, RequestError(INTERNAL_ERROR, part["error"]["message"]))
+    else:
+        message = part["answer"]
+    return b"event: message\ndata: " + as_bytes(message) + b"\n\n"
 
 
 def _is_long(message: Mapping[str, Any]) -> bool:

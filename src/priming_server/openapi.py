@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from typing import Any
@@ -18,41 +18,73 @@ from priming.operations import schema as schemas
 from priming.operations.connection import JSON
 from priming.verbs.op import Op
 from priming.verbs.rows import SERVED
-from priming_server.examples import EXAMPLES
 from priming_server.jobs import STATES
 from priming_server.responses import MEANINGS
 
 _DEFS, _HERE = "#/$defs/", "#/components/schemas/"
+_REQUIRED_ARGUMENTS = {
+    "key": "port",
+    "name": "house-style",
+    "source": "deploy",
+    "target": "port",
+    "operation_id": "01890a5d-ac96-774b-bcce-b302099a8057",
+    "run_id": "01890a5d-ac96-774b-bcce-b302099a8058",
+    "proposal": "01890a5d-ac96-774b-bcce-b302099a8059",
+    "session": "01890a5d-ac96-774b-bcce-b302099a8060",
+    "seq": 1,
+    "objective": "Release version 2.2",
+    "since": "2026-03-01T00:00:00Z",
+    "d1": "2026-03-01T00:00:00Z",
+    "d2": "2026-03-02T00:00:00Z",
+}
+"""Arguments that are the same in many requests; the ids are placeholders for those that other operations return."""
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    op.name: {
+        **{
+            name: _REQUIRED_ARGUMENTS[name]
+            for name, argument in op.declared.arguments.items()
+            if argument.is_required and name in _REQUIRED_ARGUMENTS
+        },
+        **op.example,
+    }
+    for op in SERVED
+}
+"""An example request of each operation, with what its row adds; it works if the memories that it names exist."""
+
+
+def _parameter(name: str, place: str, about: str, **schema: Any) -> dict[str, Any]:
+    """A parameter of a request, in its path or a header."""
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": about,
+        "schema": {"type": "string", **schema},
+    }
+
+
 _NAMESPACE = {
-    "name": "namespace",
-    "in": "path",
-    "required": True,
-    "description": "the scope of the memories; nothing crosses it",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 512},
+    **_parameter(
+        "namespace", "path", "the scope of the memories; nothing crosses it", minLength=1, maxLength=512
+    ),
     "example": "default",
 }
-_JOB = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "description": "the id of a job",
-    "schema": {"type": "string", "format": "uuid"},
-}
-_REQUEST_ID = {
-    "name": "X-Request-Id",
-    "in": "header",
-    "required": False,
-    "description": "repeated in the answer and in every line of the log; made by the server if it is missing",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
-}
-_IDEMPOTENCY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "a UUID that the operation is to have in the log: it is then carried out once, and a second"
+_JOB = _parameter("id", "path", "the id of a job", format="uuid")
+_REQUEST_ID = _parameter(
+    "X-Request-Id",
+    "header",
+    "repeated in the answer and in every line of the log; made by the server if it is missing",
+    pattern="^[A-Za-z0-9._-]{1,64}$",
+)
+_IDEMPOTENCY = _parameter(
+    "Idempotency-Key",
+    "header",
+    "a UUID that the operation is to have in the log: it is then carried out once, and a second"
     " call with it is a conflict (409)",
-    "schema": {"type": "string", "format": "uuid"},
-}
+    format="uuid",
+)
+_RESUME = _parameter("Last-Event-ID", "header", "only what came after this event")
 _TIME = {"type": "string", "format": "date-time"}
 _COUNT = {"type": "integer"}
 ERROR: Mapping[str, Any] = {
@@ -73,79 +105,64 @@ ERROR: Mapping[str, Any] = {
 
 def operation(op: Op) -> dict[str, Any]:
     """The arguments of FastAPI's route for an operation."""
-    headers = [_IDEMPOTENCY] if op.writes and not op.long else []
-    return {
-        "operation_id": op.name,
-        "summary": op.declared.summary,
-        "description": _effects(op),
-        "tags": ["writes" if op.writes else "reads"],
-        "responses": {
-            200: _content("The answer", _relocated(schemas.answer_schema(op.name), "")),
-            **_errors(),
-        },
-        "openapi_extra": {
-            "parameters": [_NAMESPACE, _REQUEST_ID, *headers],
-            "requestBody": _body(op),
-            "security": _SECURITY,
-        },
-    }
+    return _route(
+        op.name,
+        op.declared.summary,
+        "writes" if op.writes else "reads",
+        _content("The answer", _relocated(schemas.answer_schema(op.name), "")),
+        [_NAMESPACE, _REQUEST_ID, *([_IDEMPOTENCY] if op.writes and not op.long else [])],
+        body=_body(op),
+        description=_effects(op),
+    )
 
 
 def job(op: Op) -> dict[str, Any]:
     """The arguments of FastAPI's route that begins an operation as a job."""
-    return {
-        "operation_id": f"{op.name}_job",
-        "summary": f"Begin as a job: {op.declared.summary}",
-        "description": "Answers at once with the job, whose `id` asks for it later.",
-        "tags": ["jobs"],
-        "status_code": 202,
-        "responses": {202: _content("The job, begun", {"$ref": f"{_HERE}Job"}), **_errors()},
-        "openapi_extra": {
-            "parameters": [_NAMESPACE, _REQUEST_ID],
-            "requestBody": _body(op),
-            "security": _SECURITY,
-        },
-    }
+    return _route(
+        f"{op.name}_job",
+        f"Begin as a job: {op.declared.summary}",
+        "jobs",
+        _content("The job, begun", {"$ref": f"{_HERE}Job"}),
+        [_NAMESPACE, _REQUEST_ID],
+        body=_body(op),
+        description="Answers at once with the job, whose `id` asks for it later.",
+        status_code=202,
+    )
 
 
 def of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
     """The arguments of FastAPI's route about a job."""
-    about = (
-        {
-            "description": "The events, as they come",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        }
-        if stream
-        else _content("The present state of the job", {"$ref": f"{_HERE}Job"})
-    )
-    resume = {
-        "name": "Last-Event-ID",
-        "in": "header",
-        "required": False,
-        "description": "only what came after this event",
-        "schema": {"type": "string"},
-    }
-    return {
-        "operation_id": name,
-        "summary": summary,
-        "tags": ["jobs"],
-        "responses": {200: about, **_errors()},
-        "openapi_extra": {
-            "parameters": [_NAMESPACE, _JOB, _REQUEST_ID, *([resume] if stream else [])],
-            "security": _SECURITY,
-        },
-    }
+    about = _content("The present state of the job", {"$ref": f"{_HERE}Job"})
+    if stream:
+        about = _content("The events, as they come", {"type": "string"}, "text/event-stream")
+    parameters = [_NAMESPACE, _JOB, _REQUEST_ID, *([_RESUME] if stream else [])]
+    return _route(name, summary, "jobs", about, parameters)
 
 
 def of_server(name: str, summary: str, media: str, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The arguments of FastAPI's route about the server itself."""
-    content = {media: {"schema": dict(schema or {"type": "string"})}}
+    content = _content("The answer", schema or {"type": "string"}, media)
+    return _route(name, summary, "server", content, [_REQUEST_ID])
+
+
+def _route(
+    name: str,
+    summary: str,
+    tag: str,
+    answer: Mapping[str, Any],
+    parameters: Sequence[Mapping[str, Any]],
+    body: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """The arguments of a route: ``answer`` is that of its status, every error has its own."""
+    content = {} if body is None else {"requestBody": body}
     return {
         "operation_id": name,
         "summary": summary,
-        "tags": ["server"],
-        "responses": {200: {"description": "The answer", "content": content}, **_errors()},
-        "openapi_extra": {"parameters": [_REQUEST_ID], "security": _SECURITY},
+        "tags": [tag],
+        "responses": {more.get("status_code", 200): answer, **_errors()},
+        "openapi_extra": {"parameters": parameters, **content, "security": _SECURITY},
+        **more,
     }
 
 
@@ -230,8 +247,8 @@ def _redirected(schema: Any, suffix: str) -> Any:
     return [_redirected(part, suffix) for part in schema] if isinstance(schema, list) else schema
 
 
-def _content(about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": about, "content": {JSON: {"schema": dict(schema)}}}
+def _content(about: str, schema: Mapping[str, Any], media: str = JSON) -> dict[str, Any]:
+    return {"description": about, "content": {media: {"schema": dict(schema)}}}
 
 
 def _errors() -> dict[int, dict[str, Any]]:

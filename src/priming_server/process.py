@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import resource
 import signal
 import socket
@@ -16,26 +17,27 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from priming import extensions
 from priming.config.params.services import SERVER, ServerParams
 from priming.config.settings import Settings
 from priming.operations import local_socket
 from priming.operations.local_http import LocalListener, create_store
-from priming.operations.local_server import CLOSING, LocalServer
+from priming.operations.local_server import CLOSING, METHODS, LocalServer
 from priming.operations.service import LocalService
 from priming_server import telemetry
+from priming_server.access.auth import is_loopback
 from priming_server.access.tokens import Tokens
-from priming_server.either import http_or_messages
 from priming_server.ethos.socket import converse
 from priming_server.http import Mount, create_app
 from priming_server.listeners import (
     beside_store,
     listening,
-    loopback,
     notify_supervisor,
     refuse_open_server,
 )
@@ -102,10 +104,10 @@ def run(
                     service,
                     tokens,
                     params=params,
-                    names_only=path is None and loopback(host),
+                    names_only=path is None and is_loopback(host),
                     greeting=None if local is None else local.greeting,
                     sleep_every=sleep_every,
-                    mounts=[mounted(service, params, tools), *others],
+                    mounts=[mounted(service, tools), *others],
                 )
                 address = str(path) if path else _address(listener)
                 _raise_file_limit()
@@ -130,6 +132,34 @@ def _address(listener: socket.socket) -> str:
 
 def _ignore(address: str) -> None:
     """Do nothing with the address."""
+
+
+def http_or_messages(hand_over: Callable[[socket.socket, bytes], None]) -> type[H11Protocol]:
+    """Return a protocol that serves HTTP, and hands over connections whose first bytes are no HTTP."""
+
+    class HttpOrMessages(H11Protocol):
+        def __init__(self, *parts: Any, **named: Any) -> None:
+            super().__init__(*parts, **named)
+            self._start: bytes | None = b""
+            """The first bytes; None once they are of HTTP."""
+
+        def data_received(self, data: bytes) -> None:
+            """Find out what the connection speaks."""
+            if self._start is None:
+                super().data_received(data)
+                return
+            self._start += data
+            if self._start[:4] in METHODS:
+                data, self._start = self._start, None
+                super().data_received(data)
+            elif len(self._start) >= 4 or not any(method.startswith(self._start) for method in METHODS):
+                own = self.transport.get_extra_info("socket")
+                end = socket.socket(fileno=os.dup(own.fileno()))
+                end.setblocking(True)
+                self.transport.abort()
+                hand_over(end, self._start)
+
+    return HttpOrMessages
 
 
 class UvicornServer(Server):

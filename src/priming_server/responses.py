@@ -71,6 +71,12 @@ def refusal(error: PrimingError, *, everywhere: bool) -> Refused:
     return Refused(STATUS.get(error.code, 500), payload["code"], payload["message"], headers, payload=payload)
 
 
+def bug(error: Exception, subject: str, **fields: object) -> Refused:
+    """The response to what nobody expected; the log has it, with the fields by which ``subject`` is found there."""
+    telemetry.write(logging.ERROR, "a bug", error=error, **fields)
+    return Refused(500, "internal", f"a bug: the server's log has it under {subject}")
+
+
 def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A value as a response."""
     return Response(json_bytes(value), status, headers, JSON)

@@ -191,7 +191,7 @@ async def web(world):
     """A client of the server's application, and its tokens by namespace."""
     params = ServerParams(rate=0)
     app = create_app(
-        world.service, world.tokens, params=params, mounts=[mounted(world.service, params)], clock=world.clock
+        world.service, world.tokens, params=params, mounts=[mounted(world.service)], clock=world.clock
     )
     carrier = httpx2.ASGITransport(app=app)
     async with (

@@ -51,7 +51,7 @@ class Served:
         self.local = self.stack.enter_context(beside_store(self.service))
         greeting = self.local and self.local.greeting
         if options.get("mounts") is True:
-            options["mounts"] = [mounted(self.service, params)]
+            options["mounts"] = [mounted(self.service)]
         self.app = create_app(self.service, self.tokens, params=params, greeting=greeting, **options)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.port = self.listener.getsockname()[1]

@@ -31,7 +31,7 @@ from priming_server import telemetry
 from priming_server.access.sessions import SAFE, BrowserSessions, check_own_page
 from priming_server.access.tokens import Tokens
 from priming_server.limits import Bodies, RateLimiter, limited, too_large
-from priming_server.responses import Refused, refusal
+from priming_server.responses import Refused, bug, refusal
 from priming_server.telemetry import Metrics
 
 ALIVE = ("/health", "/ready", "/healthz", "/readyz")
@@ -209,9 +209,7 @@ class RequestMiddleware:
             context.status = context.status or _GONE
             return
         except Exception as error:  # noqa: BLE001 - the outermost handler: a bug must not end the server
-            telemetry.write(logging.ERROR, "a bug", error=error, request_id=context.request_id)
-            message = f"a bug: the server's log has it under request {context.request_id}"
-            refused = Refused(500, "internal", message)
+            refused = bug(error, f"request {context.request_id}", request_id=context.request_id)
         if not context.status:
             context.code = refused.code
             await refused.response()(scope, receive, send)
@@ -281,7 +279,7 @@ def _with_headers(send: Send, context: RequestContext) -> Send:
 def _refuse_other_sites(headers: Headers, scheme: str) -> None:
     """Without tokens, refuse pages of other sites in a browser, even if their name leads to this machine."""
     host = headers.get("host", "")
-    if not _is_loopback(host.rsplit(":", 1)[0] if not host.endswith("]") else host):
+    if not is_loopback(host.rsplit(":", 1)[0] if not host.endswith("]") else host):
         message = "the Host header must be localhost or a loopback address where no token is needed"
         raise Refused(403, "forbidden", message)
     origin = headers.get("origin")
@@ -291,7 +289,8 @@ def _refuse_other_sites(headers: Headers, scheme: str) -> None:
         )
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Whether an address, or the name of a host, leads to this machine only."""
     if name.lower() == "localhost":
         return True
     try:

@@ -19,7 +19,6 @@ from priming.config.params.limits import STORE
 from priming.errors import Busy, StoreError
 from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming_server.postgres.dialect import in_psycopg
-from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.migrations.runner import holder
 from priming_server.postgres.pool import (
     CHANNEL,
@@ -33,6 +32,7 @@ from priming_server.postgres.schema import (
     EVERY_NAMESPACE,
     LOCK,
     MAY_LIST,
+    POSTGRES,
     PostgresMigration,
     lock_key,
     migrations,

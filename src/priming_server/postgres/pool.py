@@ -19,9 +19,8 @@ from psycopg_pool import ConnectionPool
 
 from priming.config.store_urls import without_password
 from priming.errors import Busy, ParamError, StoreError
-from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.migrations.runner import holder, prepare
-from priming_server.postgres.schema import END_LEASE, TRY_LEASE, PostgresMigration
+from priming_server.postgres.schema import END_LEASE, POSTGRES, TRY_LEASE, PostgresMigration
 from priming_server.postgres.translation import translate_error, translated
 
 # The connections that a pool loses are errors of the calls that need them, and no lines on a terminal.

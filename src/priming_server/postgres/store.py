@@ -20,7 +20,6 @@ from priming.storage.sqlite.store import backup_at
 from priming.text.quotation import label
 from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import PostgresDialect, text_vector
-from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.rows import (
     PostgresRowWriter,
     PostgresScan,
@@ -29,7 +28,7 @@ from priming_server.postgres.rows import (
     replace_all,
     write_backup,
 )
-from priming_server.postgres.schema import EVERY_NAMESPACE, PostgresMigration, migrations
+from priming_server.postgres.schema import EVERY_NAMESPACE, POSTGRES, PostgresMigration, migrations
 
 _BATCH = 500
 _STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = :namespace"

@@ -26,11 +26,11 @@ from priming.errors import Busy, StoreError
 from priming.serialization import stamp
 from priming.storage.sql.dialect import TRACES, WRITE
 from priming.types import SystemClock
-from priming_server.postgres.limits import POSTGRES
 from priming_server.postgres.schema import (
     EVERY_NAMESPACE,
     HOLDER,
     NAMESPACES,
+    POSTGRES,
     Backfill,
     OnlineStep,
     PostgresMigration,
