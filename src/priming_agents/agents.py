@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -129,45 +129,28 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
 
 def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
     """A text as the JSON object that an agent accepts on standard output at an event."""
-    return _FORMATS[agent](event, text)
+    if agent == "opencode":  # as the plugin reads it that ``priming setup opencode`` installs
+        return {"context": text}
+    if agent == "cursor":
+        context = {"additional_context": text}
+        return {"continue": True, **context} if event == "prompt" else context
+    return {"hookSpecificOutput": {"hookEventName": _events(agent)[event], "additionalContext": text}}
 
 
 def accepts_text(agent: str, event: str) -> bool:
     """Whether an agent keeps what is injected at an event: at the end of a turn it would be the answer."""
-    return event in (_GEMINI_EVENTS if agent == "gemini" else _CLAUDE_EVENTS)
+    return event in _events(agent)
 
 
 _CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-tool": "PreToolUse"}
+"""The names of Claude Code, which Codex shares."""
 _GEMINI_EVENTS = {"prompt": "BeforeAgent", "pre-tool": "AfterTool"}
 """What Gemini CLI is told when a session starts it puts before the first prompt, and forgets both when it resumes."""
 
 
-def _claude_format(event: str, text: str) -> dict[str, Any]:
-    """The format of Claude Code, which Codex shares."""
-    return {"hookSpecificOutput": {"hookEventName": _CLAUDE_EVENTS[event], "additionalContext": text}}
-
-
-def _gemini_format(event: str, text: str) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": _GEMINI_EVENTS[event], "additionalContext": text}}
-
-
-def _cursor_format(event: str, text: str) -> dict[str, Any]:
-    context = {"additional_context": text}
-    return {"continue": True, **context} if event == "prompt" else context
-
-
-def _opencode_format(_event: str, text: str) -> dict[str, Any]:
-    """The format that the plugin installed by ``priming setup opencode`` reads."""
-    return {"context": text}
-
-
-_FORMATS: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
-    "claude-code": _claude_format,
-    "cursor": _cursor_format,
-    "codex": _claude_format,
-    "gemini": _gemini_format,
-    "opencode": _opencode_format,
-}
+def _events(agent: str) -> Mapping[str, str]:
+    """The events at which an agent takes a text, by its own names."""
+    return _GEMINI_EVENTS if agent == "gemini" else _CLAUDE_EVENTS
 
 
 def _first_text(values: Mapping[str, Any], keys: Sequence[str]) -> str | None:

@@ -6,7 +6,6 @@ at the session's first answer, at a commit and at its end; what a client never e
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment, private_files
+from priming.core.pack import estimate_tokens
 from priming.errors import Busy, Conflict, NotFound, StoreError
 from priming.text.quotation import bracketed, quote_text
 from priming.text.secrets import redacted
@@ -24,12 +24,11 @@ from priming_agents.session import (
     LAST,
     HookCall,
     SessionState,
-    count_tokens,
     folder_of,
     locked_session,
     saved_states,
 )
-from priming_agents.stores import HookStore
+from priming_agents.stores import HookStore, is_everywhere
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
@@ -40,7 +39,7 @@ _PARTS = "captured"
 
 def is_on(settings: Settings, database: Path) -> bool:
     """Tell whether sessions are stored in a store: a project's, by settings that no folder changes."""
-    return settings["hooks.capture"] == "on" and str(database) != os.path.realpath(environment.global_store())
+    return settings["hooks.capture"] == "on" and not is_everywhere(database)
 
 
 def needs_store(settings: Settings, path: Path, name: str) -> bool:
@@ -96,8 +95,13 @@ def keep(store: HookStore, session: SessionState) -> None:
     day = began.date().isoformat()
     key = f"session-{day}-{blake2b(session.name.encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"
     request = {"content": _text(parts), "metadata": {_PARTS: parts}, "files": parts["changed"]}
-    new = {"heading": f"Session of {day}", "kind": "episode", "tags": ["session"], "session": session.name}
-    new |= {"source": "capture", "trust": "agent", "occurred_at": began.isoformat()}
+    new: dict[str, Any] = {
+        "heading": f"Session of {day}",
+        "kind": "episode",
+        "tags": ["session"],
+        "session": session.name,
+    }
+    new |= {"source": "capture", "trust": "agent", "occurred_at": began}
     with suppress(NotFound, StoreError):
         try:
             if session.captured:
@@ -132,7 +136,7 @@ def tell_last(call: HookCall) -> None:
         for name, text in texts.items()
         if text
     ]
-    if count_tokens("\n".join([HEADER.rstrip(), *lines, ""])) <= call.tokens_left:
+    if estimate_tokens("\n".join([HEADER.rstrip(), *lines, ""])) <= call.tokens_left:
         call.add(HEADER.rstrip(), *lines)
         call.session.shown[memory["id"]] = [1, call.session.prompts, key, "", False]
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,7 @@ from priming.errors import Busy, ParamError
 from priming.operations import local_socket
 from priming_agents import agents, session, stores
 from priming_agents.limits import HOOK
-from priming_agents.stores import HookStore, Hosts, find_stores, new_call
+from priming_agents.stores import HookStore, Hosts, find_stores, is_everywhere, new_call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,6 +128,8 @@ class Work:
     def __init__(self, call: str, hosts: Hosts | None = None) -> None:
         self.call, self.hosts = call, hosts or Hosts()
         self.installation = environment.hook_installation()
+        self.attended = environment.is_attended()
+        """Whether a person reads the agent's answers."""
         self.store: HookStore | None = None
         """The store whose server may answer the next calls; None where the settings forbid it."""
         self.is_everywhere = False
@@ -150,8 +152,7 @@ class Work:
         """Begin with the stores of the call, first the one that is written to."""
         if settings["hooks.server"] == "on" and environment.server_wanted():
             self.store, self.folder = stores[0], environment.here()
-            everywhere = Path(os.path.realpath(environment.global_store()))
-            self.is_everywhere = stores[0].database == everywhere
+            self.is_everywhere = is_everywhere(stores[0].database)
 
 
 def respond(
@@ -173,10 +174,11 @@ def respond(
 
     """
     payload = agents.parse(data)
-    if work is not None:
-        return _output(name, payload, agent, store or {}, work, attended=attended)
-    with closing(Hosts()) as hosts:
-        return _output(name, payload, agent, store or {}, Work(new_call(), hosts), attended=attended)
+    with closing(Hosts()) if work is None else nullcontext() as hosts:
+        work = work or Work(new_call(), hosts)
+        if attended is not None:
+            work.attended = attended
+        return _output(name, payload, agent, store or {}, work)
 
 
 def _output(
@@ -185,8 +187,6 @@ def _output(
     agent: str | None,
     options: Mapping[str, str | None],
     work: Work,
-    *,
-    attended: bool | None,
 ) -> str:
     """Return the output of a hook for what its agent sends."""
     if name not in agents.EVENTS:
@@ -195,11 +195,10 @@ def _output(
         raise ParamError("agent", agent, f"must be one of {', '.join(agents.AGENTS)}")
     event = agents.parse_event(payload)
     agent = agent or agents.agent_of(payload)
-    attended = environment.is_attended() if attended is None else attended
     mark = session.mark_of(name, payload, work.installation)
     chosen = {**options, "url": local_socket.absolute_url(options.get("url"))}
     with environment.working_in(event.folder):
-        text = _text(name, event, mark, agent, chosen, work, attended=attended)
+        text = _text(name, event, mark, agent, chosen, work)
     return _formatted(agent, name, text)
 
 
@@ -230,8 +229,6 @@ def _text(
     agent: str,
     options: Mapping[str, str | None],
     work: Work,
-    *,
-    attended: bool,
 ) -> str:
     """Return the text that an event injects; empty if there is no store yet, and no correction to create one for."""
     from priming.config import settings
@@ -272,7 +269,9 @@ def _text(
         if work.call not in state.answers:
             own, project = content.store is None, context.project_of(folder)
             captures = own and capture.is_on(chosen, database)
-            call = session.HookCall(event, agent, state, folder, project, existing, attended, own, captures)
+            call = session.HookCall(
+                event, agent, state, folder, project, existing, work.attended, own, captures
+            )
             state.answer(work.call, events.handle(name, call))
             if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
                 raise Busy("the hook has ended")  # what nobody was told does not count as shown
@@ -291,7 +290,7 @@ def _new_store(settings: Settings, name: str, event: Event, work: Work) -> HookS
     """
     from priming_agents import capture, teaching
 
-    place = stores.place_of_new_store(settings) if settings["hooks.create"] == "on" else None
+    place = stores.place_of_new_store(settings)
     if place is None or place.path is None:
         return None
     if not (capture.needs_store(settings, place.path, name) or teaching.is_due(place.path, name, event)):
@@ -355,6 +354,7 @@ class HookAnswers:
             return {"refused": "another version, or other variables"}
         work = _ServedWork(str(request["call"]), self._hosts, self._server)
         work.installation = str(request.get("installation") or "")
+        work.attended = bool(request.get("attended"))
         try:
             with self._turn, environment.working_in(str(request["folder"])):
                 output = _output(
@@ -363,7 +363,6 @@ class HookAnswers:
                     request.get("agent"),
                     request["store"],
                     work,
-                    attended=bool(request.get("attended")),
                 )
         except (NotServed, Busy) as error:
             return {"refused": str(error)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from priming.core.pack import estimate_tokens
 from priming.errors import Conflict, NotFound, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed
@@ -16,7 +17,7 @@ from priming_agents.agents import accepts_text
 from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
 from priming_agents.prompts import read_prompt
-from priming_agents.session import HookCall, count_tokens
+from priming_agents.session import HookCall
 from priming_agents.stores import HookStore
 from priming_agents.teaching import ASK
 from priming_agents.transcripts import COMMITTED
@@ -158,7 +159,7 @@ def _reminder(call: HookCall) -> str:
 
 def _remind(call: HookCall, reminder: str) -> None:
     """Ask for feedback, if that fits beside the rules; otherwise a later prompt asks."""
-    if reminder and count_tokens(f"{reminder}\n") <= call.tokens_left:
+    if reminder and estimate_tokens(f"{reminder}\n") <= call.tokens_left:
         call.session.reminded = True
         call.add(reminder)
 
@@ -183,7 +184,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any], *, beside: Sequence[Pa
         for header, memories in (packing(HOOK.memories) for packing in beside)
         if memories
     )
-    share = min(HOOK.memories, sum(map(count_tokens, texts)))
+    share = min(HOOK.memories, sum(map(estimate_tokens, texts)))
     call.tokens_left -= share
     shown = {key for _, _, key, _, _ in call.session.shown.values()}
     request = {"cue": cue, "session": call.event.session}
@@ -261,21 +262,11 @@ def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
     """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
     lines = result["text"].splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("- [")), len(lines))
-    shown = _pairs(lines[first:], result["hits"])
+    shown = (hit for hit in result["hits"] if hit["tier"])
     return "\n".join(lines[:first]), [
-        Candidate(line, hit["memory"], result["recall_id"]) for line, hit in shown
+        Candidate(line, hit["memory"], result["recall_id"])
+        for line, hit in zip(lines[first:], shown, strict=True)
     ]
-
-
-def _pairs(
-    lines: Sequence[str], hits: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    remaining = iter(hits)
-    for line in lines:
-        for hit in remaining:
-            if line.startswith(f"- {bracketed(hit['memory']['key'])}"):
-                yield line, hit
-                break
 
 
 def _inject(
@@ -301,7 +292,7 @@ def _inject(
     if not fitting and not missing:
         return
     lines = [*first, *(candidate.line for candidate in fitting)] if fitting else first[:1]
-    if count_tokens("\n".join([*lines, ""])) > call.tokens_left:
+    if estimate_tokens("\n".join([*lines, ""])) > call.tokens_left:
         return
     call.add(*lines)
     for candidate in fitting:
@@ -317,7 +308,7 @@ def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidat
     """The candidates whose lines fit below the first ones."""
     lines, fitting = [*first], []
     for candidate in candidates:
-        if count_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
+        if estimate_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
             lines.append(candidate.line)
             fitting.append(candidate)
     return fitting
@@ -386,7 +377,7 @@ def _has_feedback(call: HookCall) -> bool:
     from datetime import UTC, datetime
 
     since = datetime.fromtimestamp(call.session.since or time.time(), UTC)
-    request = {"since": since.isoformat(), "source": "conscious", "limit": 50}
+    request = {"since": since, "source": "conscious", "limit": 50}
     return any(entry["kind"] == "feedback" for entry in _call(call.own_store, "log", request) or ())
 
 

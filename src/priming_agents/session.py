@@ -8,7 +8,6 @@ installations.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -35,7 +34,6 @@ _OF_TURN = ("prompt_id", "turn_id", "generation_id", "timestamp")
 _OF_TOOL = ("tool_use_id", "timestamp")
 _UNIQUE = {"session-start": ("timestamp",), "pre-tool": _OF_TOOL, "post-tool": _OF_TOOL}
 """The keys of ids that no two events of a name share. A session may start again within a turn, after compaction."""
-_BYTES_PER_TOKEN = 4
 SERVER_LOCK = "server.lock"
 """The lock of the server, a file in the folder that belongs to no session; as little do corrections that wait."""
 LAST = "last.session"
@@ -184,7 +182,7 @@ def locked_session(database: Path, name: str) -> Iterator[SessionState]:
         session = _read(path)
         yield session
         with suppress(OSError):
-            _write(path, session)
+            private_files.write_text(path, json.dumps(asdict(session), separators=(",", ":")))
     if session.prompts == 0:
         _sweep(folder)
 
@@ -233,16 +231,6 @@ def _is_valid(session: SessionState) -> bool:
     return all(isinstance(entry, list) and len(entry) == _SHOWN_FIELDS for entry in session.shown.values())
 
 
-def _write(path: Path, session: SessionState) -> None:
-    """Replace the file as a whole, so that a reader sees the old state or the new one."""
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        private_files.write_text(temporary, json.dumps(asdict(session), separators=(",", ":")))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _sweep(folder: Path) -> None:
     """Remove the files of sessions that ended long ago."""
     oldest = time.time() - HOOK.keep_days * _DAY
@@ -288,13 +276,10 @@ class HookCall:
 
     def add(self, *lines: str) -> None:
         """Inject lines, and take their tokens from the budget."""
+        from priming.core.pack import estimate_tokens
+
         self.lines += lines
-        self.tokens_left -= count_tokens("\n".join([*lines, ""]))
-
-
-def count_tokens(text: str) -> int:
-    """The tokens of a text, counted as packing counts them."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+        self.tokens_left -= estimate_tokens("\n".join([*lines, ""]))
 
 
 NOTICE = "Priming ran out of time: at most constraints without conditions follow. `priming active` lists all rules."
@@ -306,6 +291,7 @@ def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
 
     Constraints that the session was shown lately are left out. A store that does not answer has none.
     """
+    from priming.core.pack import estimate_tokens
     from priming.recall.formatting import RULES_HEADER, rule_full
 
     rules = []
@@ -314,6 +300,6 @@ def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
             rules += [rule for rule in store.constraints() if state.is_due(rule.id)]
     lines = [NOTICE, RULES_HEADER.rstrip()]
     for rule in sorted(rules, key=lambda rule: -TRUST.index(rule.trust)):
-        if count_tokens("\n".join([*lines, line := rule_full(rule), ""])) <= HOOK.tokens:
+        if estimate_tokens("\n".join([*lines, line := rule_full(rule), ""])) <= HOOK.tokens:
             lines.append(line)
     return "\n".join(lines if len(lines) > 2 else lines[:1])

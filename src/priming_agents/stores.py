@@ -9,7 +9,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from priming_agents.limits import HOOK
 if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.maintenance.adoption import FolderContent
+    from priming.memory import Memory
     from priming.operations.local_server import LocalServer
     from priming.operations.service import LocalService
     from priming.storage.protocol import Trace
@@ -113,6 +114,11 @@ def is_store(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0
 
 
+def is_everywhere(database: Path) -> bool:
+    """Whether this is the store of all projects."""
+    return str(database) == os.path.realpath(environment.global_store())
+
+
 class Hosts:
     """The stores that this process has opened for hooks, each once; in a server, its own is among them."""
 
@@ -175,7 +181,7 @@ class HookStore:
         if is_away(self.database):
             return False
         try:
-            with self._hosts.service(self._location, self._settings).memory(self._namespace):
+            with self._memory():
                 note_back(self.database)
         except PrimingError as error:
             if note_away(self.database):
@@ -217,8 +223,7 @@ class HookStore:
         trace = self.pending.pop(recall_id, None)
         hits = () if trace is None else tuple(hit for hit in trace.hits if hit[0] in shown)
         if trace is not None and hits:
-            service = self._hosts.service(self._location, self._settings)
-            with service.memory(self._namespace) as memory:
+            with self._memory() as memory:
                 traces.record(memory, replace(trace, at=memory.now(), hits=hits))
 
     def make_folder(self) -> None:
@@ -227,10 +232,7 @@ class HookStore:
 
     def create(self) -> None:
         """Create the file of a new store."""
-        from priming.memory import Memory
-
-        with Memory.open(self._location.as_url()) as empty, empty.writing():
-            pass  # the first write creates it
+        create_store(self._location)
 
     def constraints(self) -> list[MemoryRecord]:
         """The first constraints without conditions, read without the connections that this process has."""
@@ -238,12 +240,13 @@ class HookStore:
         from priming.core.when import scope
         from priming.recall.formatting import rule_kind
 
-        with (
-            closing(Hosts()) as hosts,
-            hosts.service(self._location, self._settings).memory(self._namespace) as memory,
-        ):
+        with closing(Hosts()) as hosts, self._memory(hosts) as memory:
             rules = memory.list(kinds=["behavior"], limit=PAGE_LIMIT)
         return [rule for rule in rules if rule_kind(rule) == "constraint" and not scope("when", rule.when)]
+
+    def _memory(self, hosts: Hosts | None = None) -> AbstractContextManager[Memory]:
+        """The namespace of the store, open."""
+        return (hosts or self._hosts).service(self._location, self._settings).memory(self._namespace)
 
     def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
         """The result of an operation in this process; the values of a hook's own requests need no other check."""
@@ -253,20 +256,9 @@ class HookStore:
 
         values = dict(request)
         if "cue" in values:
-            cue = dict(values["cue"])
-            if "at" in cue:
-                from datetime import datetime
-
-                cue["at"] = datetime.fromisoformat(cue["at"])
-            values["cue"] = Cue(**cue)
-        for name in ("since", "occurred_at"):
-            if name in values:
-                from datetime import datetime
-
-                values[name] = datetime.fromisoformat(values[name])
-        service = self._hosts.service(self._location, self._settings)
+            values["cue"] = Cue(**values["cue"])
         with ExitStack() as stack:
-            memory = stack.enter_context(service.memory(self._namespace))
+            memory = stack.enter_context(self._memory())
             stack.callback(PENDING.reset, PENDING.set(self.pending))
             if operation_id is not None:
                 stack.enter_context(memory.identified(operation_id))
@@ -278,8 +270,7 @@ class HookStore:
         from priming.serialization import encode
         from priming.verbs.rows import served
 
-        service = self._hosts.service(self._location, self._settings)
-        with service.memory(self._namespace) as memory, suppress(StoreError):
+        with self._memory() as memory, suppress(StoreError):
             logged = memory.operation(logged_id)
             return None if logged is None else encode(answer_of(served(operation), memory, logged))
         return None
@@ -327,20 +318,25 @@ def find_stores(
 
 
 def place_of_new_store(settings: Settings) -> Location | None:
-    """Where the project of the working folder gets its store; None if it has one, or not in a file.
+    """Where the project of the working folder gets its store; None if it has one, not in a file, or is to get none.
 
     Without a setting for the store it is at the root of the repository, else in the working folder.
     """
-    location = places.real(settings.store_url)
+    location = places.real(settings.store_url) if settings["hooks.create"] == "on" else None
     if location is None or location.path is None or is_store(location.path):
         return None
-    chosen = settings.store_url is not None
+    if settings.store_url is not None:
+        return location
     root = _root()
-    return (
-        location
-        if chosen
-        else places.real(environment.led_by_folder(url_of(root / environment.DEFAULT_PATH), root))
-    )
+    return places.real(environment.led_by_folder(url_of(root / environment.DEFAULT_PATH), root))
+
+
+def create_store(location: Location) -> None:
+    """Create a store, with a folder that git ignores; ``StoreError`` if it cannot be created."""
+    from priming.memory import Memory
+
+    with Memory.open(location.as_url()) as empty, empty.writing():
+        pass  # the first write creates it
 
 
 def _root() -> Path:

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,8 +53,8 @@ class Queued:
     session: str
     right: str
     wrong: str | None = None
-    scope: dict[str, Any] | None = None
-    """Where it applies: read from the work at the moment; None in files of earlier versions."""
+    scope: dict[str, Any] = field(default_factory=dict)
+    """Where it applies: read from the work at the moment."""
     event: str | None = None
     """The digest of the prompt's mark, if the agent gave the prompt an id: two calls may report it."""
 
@@ -74,18 +74,17 @@ def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = 
     digest = mark.digest if mark is not None and mark.is_unique else None
     queued = Queued(call, event.session, correction.right, correction.wrong, scope, digest)
     path = _path(database, call)
-    partial = path.with_suffix(".partial")
     with suppress(OSError):  # where no file can be made, it is learned at once or not at all
         private_files.make_folder(path.parent)
-        private_files.write_text(partial, json.dumps(asdict(queued)))
-        partial.replace(path)
+        private_files.write_text(path, json.dumps(asdict(queued)))
     return path.exists()
 
 
 def learn_now(call: HookCall, correction: Correction) -> None:
     """Learn a correction, and tell the agent."""
     try:
-        _tell(call, _learn(call.own_store, correction.right, correction.wrong, call.session))
+        cue = _scope(call.session, correction.right)
+        _tell(call, _learn(call.own_store, correction.right, correction.wrong, cue))
     except StoreError:
         call.add(UNLEARNED)
 
@@ -147,27 +146,12 @@ def _left_behind(database: Path, call: str) -> Iterator[Queued]:
 
 
 def _learn(
-    store: HookStore, right: str, wrong: str | None, session: SessionState, queued: Queued | None = None
+    store: HookStore, right: str, wrong: str | None, cue: Mapping[str, Any], operation_id: str | None = None
 ) -> Any:
-    """Learn a rule with the scope of a session's work; returns what is stored.
-
-    A correction that was ``queued`` keeps the scope and the time of the moment when it was put there.
-    """
-    cue, identified = _scope(session, right), dict[str, str]()
-    if queued is not None:
-        cue = {
-            **(cue if queued.scope is None else queued.scope),
-            "at": datetime.fromtimestamp(moment(queued.call) / 1000, UTC).isoformat(),
-        }
-        identified = {"operation_id": id_of(queued.call, "learn 1")}
-    request = {
-        "right": right,
-        "cue": cue,
-        "source": HOOK_SOURCE,
-        "trust": "user",
-        **({"wrong": wrong} if wrong else {}),
-    }
-    return store.call("learn", request, writes=True, **identified)
+    """Learn a rule for a context; returns what is stored."""
+    request = {"right": right, "cue": cue, "source": HOOK_SOURCE, "trust": "user"}
+    request |= {"wrong": wrong} if wrong else {}
+    return store.call("learn", request, writes=True, operation_id=operation_id)
 
 
 def reply(rule: Mapping[str, Any]) -> str:
@@ -203,12 +187,14 @@ def _learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
         StoreError: the store cannot take it at present.
 
     """
-    session, rule = read_session(database, queued.session), None
-    if session.is_claimed(queued.event, queued.call):
-        remove(database, queued.call)
-        return None
-    with suppress(ParamError, Conflict, NotFound, ValueError, TypeError):  # a rule that can never be learned
-        rule = _learn(store, queued.right, queued.wrong, session, queued)
+    rule = None
+    if not read_session(database, queued.session).is_claimed(queued.event, queued.call):
+        with suppress(
+            ParamError, Conflict, NotFound, ValueError, TypeError
+        ):  # a rule that can never be learned
+            at = datetime.fromtimestamp(moment(queued.call) / 1000, UTC)
+            cue, learned_id = {**queued.scope, "at": at}, id_of(queued.call, "learn 1")
+            rule = _learn(store, queued.right, queued.wrong, cue, learned_id)
     remove(database, queued.call)
     return rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from threading import Event
@@ -17,15 +17,13 @@ from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.limits import SOCKET
 from priming.config.params.services import SERVER, ServerParams
-from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
-from priming.errors import NotFound, PrimingError
+from priming.errors import NotFound
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON, JSON_LINES
 from priming.operations.local_http import json_bytes, reason_header
@@ -41,32 +39,18 @@ from priming_server.health import MadeOnce, Readiness
 from priming_server.jobs import Job, Jobs, ProgressStream, events, json_line
 from priming_server.limits import WorkerPool, json_body
 from priming_server.page.routes import WebPage
-from priming_server.responses import Refused, parse_body, refusal, respond
+from priming_server.responses import Refused, parse_body, respond
 from priming_server.scheduler import Scheduler
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 _ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
-_CODES = {404: "not_found", 405: "method_not_allowed"}
+_CODES = {405: "method_not_allowed"}
 _TEXT = {"type": "string"}
 _HEALTH = {
     "type": "object",
     "required": ["status", "version"],
     "properties": {"status": _TEXT, "version": _TEXT, "writable": {"type": "boolean"}},
 }
-Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """Another application at a path of the server, behind the same middleware; a function would not do for ASGI.
-
-    Its client is in ``priming_server.access.auth.context_of``: ``enter`` refuses a token of another namespace.
-    ``lifespan`` is entered while the server runs.
-    """
-
-    path: str
-    app: ASGIApp
-    lifespan: Lifespan | None = None
 
 
 def create_app(
@@ -77,7 +61,7 @@ def create_app(
     names_only: bool = True,
     greeting: Mapping[str, str] | None = None,
     sleep_every: timedelta | None = None,
-    mounts: Sequence[Mount] = (),
+    mounts: Sequence[Route] = (),
     tracers: TracerProvider | None = None,
     clock: Clock | None = None,
 ) -> FastAPI:
@@ -90,7 +74,8 @@ def create_app(
         names_only: whether the Host header must then name this machine: a Unix socket needs no such guard.
         greeting: what its store is: ``/ready`` says whether that file is still in its place.
         sleep_every: how often the open namespaces sleep by themselves; None: never.
-        mounts: other applications to be served beside it.
+        mounts: other applications to be served beside it, behind the same middleware: ``auth.context_of`` has their
+            client, whose ``enter`` refuses a token of another namespace.
         tracers: where OpenTelemetry's spans go; None: wherever it is configured to.
         clock: where the present comes from.
 
@@ -105,14 +90,14 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        lifespan=lambda _: server.lifespan([mount.lifespan for mount in mounts if mount.lifespan]),
+        lifespan=lambda _: server.lifespan(),
     )
     app.state.server = server
     _route_operations(app, server)
     _route_jobs(app, server)
     _route_server(app, server)
     WebPage(service, tokens, server.workers, server.authenticator, server.sessions, server.jobs).add_to(app)
-    app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
+    app.router.routes.extend(mounts)
     app.add_middleware(
         RequestMiddleware,
         authenticator=server.authenticator,
@@ -122,8 +107,6 @@ def create_app(
         names_only=names_only,
         tracers=tracers,
     )
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(PrimingError, _failed)
     app.add_exception_handler(HTTPException, _no_route)
     return app
 
@@ -164,22 +147,19 @@ class ServerState:
         )
 
     @asynccontextmanager
-    async def lifespan(self, mounted: Sequence[Lifespan]) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
         """What runs beside the routes; at the end it waits for calls, and for jobs until their next step."""
-        async with AsyncExitStack() as stack:
-            for lifespan in mounted:
-                await stack.enter_async_context(lifespan())
-            looks = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
-            try:
-                yield
-            finally:
-                self.stop()
-                looks.cancel()
-                await asyncio.gather(looks, return_exceptions=True)
-                await self.jobs.close()
-                await self.workers.close()
-                await self.authenticator.close()
-                await self.readiness.close()
+        looks = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
+        try:
+            yield
+        finally:
+            self.stop()
+            looks.cancel()
+            await asyncio.gather(looks, return_exceptions=True)
+            await self.jobs.close()
+            await self.workers.close()
+            await self.authenticator.close()
+            await self.readiness.close()
 
     def observe(
         self, operation: str, namespace: str | None, code: str | None, status: int, seconds: float
@@ -371,23 +351,11 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
     add("/docs", docs, include_in_schema=False)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    context_of(request).code = error.code
-    return error.response()
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    assert isinstance(error, PrimingError)
-    context = context_of(request)
-    return await _refused(request, refusal(error, everywhere=context.everywhere))
-
-
 async def _no_route(request: Request, error: Exception) -> Response:
-    """An unknown path or method, answered in the form of every error."""
+    """Refuse an unknown path or method, in the form of every error."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
+        raise NotFound("there is nothing here: see /docs and /openapi.json")
     code = _CODES.get(error.status_code, "bad_param")
     message = f"{request.method} is not allowed for this path" if error.status_code == 405 else error.detail
-    return await _refused(request, Refused(error.status_code, code, message, error.headers))
+    raise Refused(error.status_code, code, message, error.headers)

@@ -15,6 +15,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from priming.config.caller import Caller
@@ -47,7 +48,6 @@ from priming.operations.service import LocalService
 from priming.serialization import error_payload, outward_message
 from priming.verbs.rows import find, tools
 from priming_server.access.auth import RequestContext, context_of
-from priming_server.http import Mount
 from priming_server.jobs import ProgressStream
 from priming_server.responses import Refused, refusal
 
@@ -58,13 +58,13 @@ _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that a request of a later version repeats in the header ``Mcp-Name``, by method."""
 
 
-def mounted(service: LocalService, groups: str = "core") -> Mount:
+def mounted(service: LocalService, groups: str = "core") -> Route:
     """The protocol over the memories of a service, each request for the namespace in its path.
 
     ``groups`` are those of the tools for clients that name none.
     """
     tools(groups)
-    return Mount(PATH, _NamespacedApp(service, groups))
+    return Route(PATH, _NamespacedApp(service, groups))
 
 
 class _NamespacedApp:

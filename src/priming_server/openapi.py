@@ -18,39 +18,11 @@ from priming.operations import schema as schemas
 from priming.operations.connection import JSON
 from priming.verbs.op import Op
 from priming.verbs.rows import SERVED
+from priming_server.examples import EXAMPLES
 from priming_server.jobs import STATES
 from priming_server.responses import MEANINGS
 
 _DEFS, _HERE = "#/$defs/", "#/components/schemas/"
-_REQUIRED_ARGUMENTS = {
-    "key": "port",
-    "name": "house-style",
-    "source": "deploy",
-    "target": "port",
-    "operation_id": "01890a5d-ac96-774b-bcce-b302099a8057",
-    "run_id": "01890a5d-ac96-774b-bcce-b302099a8058",
-    "proposal": "01890a5d-ac96-774b-bcce-b302099a8059",
-    "session": "01890a5d-ac96-774b-bcce-b302099a8060",
-    "seq": 1,
-    "objective": "Release version 2.2",
-    "since": "2026-03-01T00:00:00Z",
-    "d1": "2026-03-01T00:00:00Z",
-    "d2": "2026-03-02T00:00:00Z",
-}
-"""Arguments that are the same in many requests; the ids are placeholders for those that other operations return."""
-
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    op.name: {
-        **{
-            name: _REQUIRED_ARGUMENTS[name]
-            for name, argument in op.declared.arguments.items()
-            if argument.is_required and name in _REQUIRED_ARGUMENTS
-        },
-        **op.example,
-    }
-    for op in SERVED
-}
-"""An example request of each operation, with what its row adds; it works if the memories that it names exist."""
 
 
 def _parameter(name: str, place: str, about: str, **schema: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -34,7 +35,7 @@ from priming_server import telemetry
 from priming_server.access.auth import is_loopback
 from priming_server.access.tokens import Tokens
 from priming_server.ethos.socket import converse
-from priming_server.http import Mount, create_app
+from priming_server.http import create_app
 from priming_server.listeners import (
     beside_store,
     listening,
@@ -98,7 +99,7 @@ def run(
         with listening(host, port, path, params.read_seconds) as listener:
             telemetry.begin(level=level or ("info" if settings is None else settings["service.log_level"]))
             create_store(service)
-            others = [Mount(app.path, app) for app in extensions.load(extensions.MOUNTS)]
+            others = [Route(app.path, app) for app in extensions.load(extensions.MOUNTS)]
             with beside_store(service) as local:
                 app = create_app(
                     service,

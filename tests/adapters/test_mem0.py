@@ -6,12 +6,12 @@ import warnings
 
 import httpx
 import pytest
+from starlette.routing import Route
 from tests.server.conftest import serve  # noqa: F401
 
 from priming.llm.protocol import ScriptedAgent
 from priming_adapters.mem0 import AsyncMemory, Memory
 from priming_adapters.mem0.rest import APPLICATION
-from priming_server.http import Mount
 
 pytestmark = pytest.mark.adapters
 METHODS = [
@@ -394,7 +394,7 @@ def test_an_id_that_means_any_is_none_of_a_user(memory, call):
 
 
 def test_the_client_of_mem0_finds_its_service_here(mem0, serve):  # noqa: F811
-    server = serve(mounts=[Mount(APPLICATION.path, APPLICATION)])
+    server = serve(mounts=[Route(APPLICATION.path, APPLICATION)])
     secret = server.tokens.new("ada").secret
     clients = [httpx.Client(), httpx.Client()]
     client = mem0.MemoryClient(api_key=secret, host=f"{server.at}/mem0/", client=clients[0])

@@ -1,18 +1,18 @@
 """mem0's REST below ``/mem0`` of the server: its paths, and whom a token lets in."""
 
 import pytest
+from starlette.routing import Route
 from tests.server.conftest import bearer, serve  # noqa: F401
 
 from priming import extensions
 from priming_adapters.mem0.rest import APPLICATION
-from priming_server.http import Mount
 
 HOME = {"messages": [{"role": "user", "content": "I live in Porto."}], "user_id": "ada"}
 
 
 @pytest.fixture
 def server(serve):  # noqa: F811
-    return serve(mounts=[Mount(APPLICATION.path, APPLICATION)])
+    return serve(mounts=[Route(APPLICATION.path, APPLICATION)])
 
 
 @pytest.fixture

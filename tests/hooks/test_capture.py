@@ -9,8 +9,9 @@ from benchmarks.capture import SESSIONS, played
 from priming import ParamError
 from priming.config import adoption, settings
 from priming.config.settings_files import PROJECT, File
+from priming.core.pack import estimate_tokens
 from priming_agents.limits import HOOK
-from priming_agents.session import count_tokens, read_session
+from priming_agents.session import read_session
 from priming_agents.transcripts import read, typed
 
 ASKED = "Mend the CSV parser, which fails on CRLF."
@@ -118,7 +119,7 @@ def test_the_next_session_is_told_the_last_in_three_lines_once(captured):
         "It splits at CRLF as well now.",
         "src/parser.py, 1a2b3c4 Read CRLF in the CSV parser",
     ]
-    assert count_tokens(text) <= HOOK.tokens
+    assert estimate_tokens(text) <= HOOK.tokens
     assert "session-" not in captured.text("session-start", source="resume")
 
 

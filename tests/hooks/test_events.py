@@ -10,7 +10,6 @@ from priming import Cue, HashedEmbedder, Memory
 from priming.core.pack import estimate_tokens
 from priming.errors import StoreError
 from priming_agents.command import respond
-from priming_agents.events import count_tokens
 from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
 from priming_agents.teaching import ASK
@@ -120,11 +119,6 @@ def test_no_hook_injects_more_than_its_budget(project):
         assert "constraints that apply are left out for lack of space" in text.splitlines()[0]
     shown = [{line for line in text.splitlines() if line.startswith("- [")} for text in (start, prompt)]
     assert not shown[0] & shown[1]
-
-
-def test_the_tokens_of_a_text_are_counted_as_packing_counts_them():
-    for text in ("", "priming", "呼び水", "a" * 1001, "\ud800"):
-        assert count_tokens(text) == estimate_tokens(text)
 
 
 def test_a_correction_is_learned_at_once_with_the_context_of_the_moment(project):
@@ -492,7 +486,7 @@ def test_a_prompt_lists_the_files_that_it_is_likely_to_touch_with_the_history_th
     assert "Files that this task is likely to touch" in text
     assert '- src/pool.py: "Close idle connections of the pool"' in text
     assert "window.svg" not in text
-    assert count_tokens(text) <= HOOK.tokens
+    assert estimate_tokens(text) <= HOOK.tokens
     assert "src/pool.py:" not in project.text("prompt", prompt="close the pool and its idle connections")
 
 

@@ -173,19 +173,6 @@ def test_a_late_correction_has_the_scope_of_the_moment_when_it_was_said(project)
         assert memory.get("use-thiserror-instead-of-anyhow").when == {"language": "rust"}
 
 
-def test_files_of_earlier_versions_without_a_scope_are_read(project):
-    queue(project)
-    (path,) = waiting(project)
-    fields = json.loads(path.read_text())
-    del fields["scope"]
-    path.write_text(json.dumps(fields))
-    age(project)
-    project.edit("tools/release.py")
-    assert '"Use uv instead of pip". It applies where language = python.' in project.text(
-        "prompt", prompt="thanks"
-    )
-
-
 def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
     project.edit("cmd/server.go")
     first = project.text("prompt", prompt="Never use naked returns")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.laws import BASE_LEVEL
 from priming.index.cue_feedback import Practice
-from priming.learning.verdict_effect import is_due, review, with_retention, with_use
+from priming.learning.verdict_effect import is_due, review, with_use
 from priming.recall.evidence import base_levels, retained_share
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
@@ -24,7 +24,7 @@ scheduler = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(), relearning_s
 
 
 def reviewed(row, now, *, recalled):
-    after = with_retention(row, review(row, START, now, recalled=recalled))
+    after = review(row, START, now, recalled=recalled)
     return with_use(after, now) if recalled else after
 
 
@@ -206,8 +206,7 @@ def test_automatic_verdicts_of_a_day_are_one_review_and_each_is_a_use(reply, clo
     assert (item.use.uses, item.use.last_used_at) == (3, clock.at)
     # That of 5 hours was no review, that of 28 hours was.
     assert item.retention.reviewed_at == clock.at
-    first = review(NEW, START, START, recalled=True)
-    row = with_retention(MemoryRow("a", "a", "fact"), first)
+    row = review(NEW, START, START, recalled=True)
     assert (
         item.retention.stability == review(row, START, START + timedelta(hours=28), recalled=True).stability
     )

@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from priming import HashedEmbedder
 from priming.operations import schema as wire
@@ -25,7 +26,7 @@ from priming.operations.connection import connect
 from priming.operations.service import LocalService
 from priming.verbs.rows import BY_NAME, SERVED
 from priming_server.access.tokens import Tokens
-from priming_server.http import Mount, create_app
+from priming_server.http import create_app
 from priming_server.telemetry import JsonFormatter
 
 from .conftest import bearer, until
@@ -320,7 +321,7 @@ class Greeting:
 
 
 def test_another_application_stands_behind_the_same_gate(serve):
-    served = serve(mounts=[Mount("/greeting", Greeting())])
+    served = serve(mounts=[Route("/greeting", Greeting())])
     shop, theirs = served.tokens.new("shop", "Ada"), served.tokens.new("theirs")
     assert served.client.get("/greeting").status_code == 401
     assert served.client.get("/greeting", headers=bearer(theirs.secret)).status_code == 403

@@ -84,10 +84,14 @@ def read_text(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text to a file that only the user may read: a new one, or one whose mode becomes that."""
-    path.unlink(missing_ok=True)
-    create_file(path)
-    path.write_text(text, "utf-8")
+    """Write a text to a file that only the user may read, as a whole: a reader sees the old text or the new one."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        create_file(partial)
+        partial.write_text(text, "utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -38,12 +38,11 @@ from priming.types import days_between
 
 R = TypeVar("R", bound=Row)
 F = TypeVar("F", LinkRow, MemoryRow, VerdictRow)
-_COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
+COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
 _STATE = ("key", "kind", "status")
 _RETENTION = ("stability", "difficulty", "endurance", "reviewed_at")
 """Fields that are the outcome of one review: they go back together, or not at all."""
 _DIGITS = 12
-_ORDER = {room: place for place, room in enumerate(ROOMS)}
 _FADES = ("decay", "proposal")
 """The reasons of operations in which links fade."""
 
@@ -83,7 +82,7 @@ def _memory(before: MemoryRow, after: MemoryRow, current: MemoryRow, bounds: Pla
     )
     if all(getattr(current, name) == getattr(after, name) for name in _RETENTION):
         row = replace(row, **{name: getattr(before, name) for name in _RETENTION})
-    gains = {name: getattr(after, name) - getattr(before, name) for name in _COUNTS}
+    gains = {name: getattr(after, name) - getattr(before, name) for name in COUNTS}
     counts = {name: max(0, getattr(current, name) - gain) for name, gain in gains.items()}
     added = Counter(after.recent) - Counter(before.recent)
     recent = tuple(_but(current.recent, added))
@@ -156,14 +155,14 @@ def refaded(
         if identity(own.row) == identity(before)
     ]
     later = [(logged, own) for logged, own in moves if logged.number > done.number]
-    if not any(_fades(logged, own) for logged, own in later):
+    if not any(fades(logged, own) for logged, own in later):
         return restored
     row, faded = before, _last_fading(moves, done, before)
     for logged, own in later:
         was, then = own.before, own.after
         if not (isinstance(was, LinkRow) and isinstance(then, LinkRow)):
             return restored  # it was removed, or made anew
-        if _fades(logged, own):
+        if fades(logged, own):
             row, faded = replace(row, weight=faded_weight(row, faded, logged.at)), logged.at
         else:
             bounds = memory.profile.plasticity
@@ -174,8 +173,8 @@ def refaded(
     return replace(restored, weight=round(row.weight, _DIGITS), last_activated=row.last_activated)
 
 
-def _fades(logged: Logged, change: RowChange) -> bool:
-    """Whether an operation let a link fade."""
+def fades(logged: Logged, change: RowChange) -> bool:
+    """Tell whether an operation let a link fade."""
     before, after = change.before, change.after
     rows = isinstance(before, LinkRow) and isinstance(after, LinkRow) and after.weight < before.weight
     return rows and logged.reason in _FADES
@@ -187,7 +186,7 @@ def _last_fading(moves: Collection[tuple[Logged, RowChange]], done: Logged, link
     times = [
         logged.at
         for logged, own in moves
-        if logged.number < done.number and logged.at > used and _fades(logged, own)
+        if logged.number < done.number and logged.at > used and fades(logged, own)
     ]
     return max(times, default=None)
 
@@ -234,7 +233,7 @@ class ChangeSet:
     def changes(self) -> list[RowChange]:
         """The changes to write: memories before their versions, versions before the rows that refer to them."""
         parts = [part for change in self._changes.values() for part in _split_text(change)]
-        return sorted(parts, key=lambda change: _ORDER[change.room])
+        return in_room_order(parts)
 
     def current(self, row: Row) -> Row | None:
         """The row with the identity of ``row``, None if it will not exist."""
@@ -291,6 +290,12 @@ class ChangeSet:
                 if isinstance(change.after, kind):
                     rows[name] = change.after
         return list(rows.values())
+
+
+def in_room_order(changes: Iterable[RowChange]) -> list[RowChange]:
+    """Return changes in the order of writing: memories, their versions, and then what refers to them."""
+    rooms = list(ROOMS)
+    return sorted(changes, key=lambda change: rooms.index(change.room))
 
 
 def _split_text(change: RowChange) -> tuple[RowChange, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
-from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange
 from priming.text.quotation import label
 
 _MOST = 2
@@ -191,6 +191,11 @@ def count_text(number: int, noun: str) -> str:
     ('1 link', '1,200 links')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def pair_of(a: str, b: str) -> MemoryPair:
+    """Return two memories in one order, whichever of them a link leaves."""
+    return min(a, b), max(a, b)
 
 
 def link_identity(link: LinkRow) -> LinkIdentity:

@@ -318,7 +318,7 @@ def rollback(
         if dry_run and not memory.store.head(memory.namespace):
             return memory.to_operation(Logged(0, "", "rollback", now, message=memory.empty_reason()))
         undone, purges, rows = _reversible(memory, *span)
-        number = f"{len(undone):,} {'operation' if len(undone) == 1 else 'operations'}"
+        number = count_text(len(undone), "operation")
         message = f"{'would roll back' if dry_run else 'rolled back'} {number}"
         if purges:
             left = ", ".join(logged.id for logged in purges)

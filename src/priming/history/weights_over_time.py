@@ -14,6 +14,7 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, c
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
 from priming.history.log import PastRows, newest_first, rows_at
+from priming.history.movements import count_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
@@ -317,7 +318,7 @@ def normalize_strengths(
         if not apply:
             logged = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
         elif rows:
-            message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
+            message = f"{count_text(len(rows), 'link')} normalised"
             logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
         return memory.listed(weight_events(memory, logged) if rows else [])
 

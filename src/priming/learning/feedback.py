@@ -205,18 +205,7 @@ def _gather_verdict(
         return same_session
     if same is not None:
         effect.replaced.append(same)
-    effect.verdicts.append(
-        VerdictRow(
-            record.id,
-            verdict,
-            effect.operation,
-            trace.recall_id if trace else "",
-            effect.now,
-            batch.tier,
-            trace.session if trace else batch.session,
-            trace.cue if trace else {},
-        )
-    )
+    effect.add(record, verdict, batch.tier, trace, batch.session)
     profile = profile_of(memory, trace)
     delta = profile.plasticity.step(batch.tier)
     credited = Credited()

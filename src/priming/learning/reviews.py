@@ -23,6 +23,7 @@ from priming.core.forgetting import (
 from priming.core.plasticity import nudge
 from priming.core.score import priority_score
 from priming.errors import ParamError
+from priming.history.movements import count_text
 from priming.learning.runs import DONE
 from priming.learning.verdict_effect import (
     Credited,
@@ -226,11 +227,7 @@ def _credit_recall(
     before = memory.rows(VerdictRow, ids=[record.id], recall=trace.recall_id)
     if any(row.verdict == verdict for row in before):
         return Credited(f"recall {trace.recall_id} has this verdict already, so no link moved")
-    effect.verdicts.append(
-        VerdictRow(
-            record.id, verdict, effect.operation, trace.recall_id, effect.now, _TIER, trace.session, trace.cue
-        )
-    )
+    effect.add(record, verdict, _TIER, trace)
     if success:
         step = profile_of(memory, trace).plasticity.step(_TIER)
         effect.useful[trace.recall_id] = (trace, [record.id])
@@ -243,7 +240,7 @@ def _success_text(memory: Namespace, row: MemoryRow) -> str:
     number = executions(use_of(row))
     if any(_is_counted_verdict(memory, verdict) for verdict in memory.rows(VerdictRow, ids=[row.id])):
         return f"useful {row.helped} of {number} times, verdicts included"
-    return f"{row.helped} of {number} {'execution' if number == 1 else 'executions'} succeeded"
+    return f"{row.helped} of {count_text(number, 'execution')} succeeded"
 
 
 def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:

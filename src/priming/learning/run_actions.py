@@ -9,7 +9,7 @@ from itertools import combinations
 
 from priming.config.values import dataclass
 from priming.history.log import newest_first
-from priming.history.movements import link_identity
+from priming.history.movements import link_identity, pair_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow, VersionRow
@@ -174,7 +174,7 @@ def followed_links(
     between: dict[MemoryPair, list[LinkRow]] = {}
     near: dict[str, set[str]] = {}
     for link in links:
-        between.setdefault(_pair(link.source, link.target), []).append(link)
+        between.setdefault(pair_of(link.source, link.target), []).append(link)
         near.setdefault(link.source, set()).add(link.target)
         near.setdefault(link.target, set()).add(link.source)
     pairs = set[MemoryPair]()
@@ -183,12 +183,8 @@ def followed_links(
             pairs.add((a, b))
         else:
             for middle in near.get(a, set()) & near.get(b, set()):
-                pairs |= {_pair(a, middle), _pair(b, middle)}
+                pairs |= {pair_of(a, middle), pair_of(b, middle)}
     connected = {end for pair in pairs for end in pair}
     for memory_id in set(follows) - connected:
-        pairs |= {_pair(*hop) for hop in ways.get(memory_id, ())} & between.keys()
+        pairs |= {pair_of(*hop) for hop in ways.get(memory_id, ())} & between.keys()
     return {link_identity(link): link for pair in sorted(pairs) for link in between[pair]}
-
-
-def _pair(a: str, b: str) -> MemoryPair:
-    return min(a, b), max(a, b)

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from priming.config.ids import uuid7
 from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
-from priming.config.words import BY_VERDICT, STAND_FOR, RelationSigns
+from priming.config.words import BY_VERDICT, STAND_FOR
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
@@ -294,8 +294,12 @@ def _settle(
         follows = [followed(memory, action, shown) for action in actions]
         useful |= set[str]().union(*follows)
         if profile.learning.runs:
-            links = _links_among(memory.rows(LinkRow, ids=shown), shown, memory.signs())
-            links = [link for link in links if link_identity(link) not in own]
+            signs = memory.signs()
+            links = [
+                link
+                for link in memory.rows(LinkRow, ids=shown, both=True)
+                if not signs.suppresses(link.relation) and link_identity(link) not in own
+            ]
             if actions and used:
                 rows = (followed_links(links, memories, ways) for memories in follows)
                 links = [*{identity: link for each in rows for identity, link in each.items()}.values()]
@@ -353,13 +357,6 @@ def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, u
         for link in links
         for at in [now if used else link.last_activated]
     ]
-
-
-def _links_among(links: Iterable[LinkRow], shown: Iterable[str], signs: RelationSigns) -> list[LinkRow]:
-    """The links with both ends among the memories, without those that suppress."""
-    ids = set(shown)
-    among = [link for link in links if {link.source, link.target} <= ids]
-    return [link for link in among if not signs.suppresses(link.relation)]
 
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:

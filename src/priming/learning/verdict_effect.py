@@ -21,7 +21,7 @@ from priming.config.words import STRUCTURE, RelationSigns
 from priming.core.forgetting import AGAIN, GOOD, FsrsState, fsrs_update, power_retrievability, stability_after
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
-from priming.history.movements import WeightMove, link_identity, links_text, pairs_text
+from priming.history.movements import WeightMove, link_identity, links_text, pair_of, pairs_text
 from priming.learning.coactivation import learn_coactivation, proved_useful
 from priming.learning.runs import settle_by_output, settled_text
 from priming.namespace import Namespace
@@ -29,7 +29,7 @@ from priming.recall import traces
 from priming.serialization import stamp
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, VerdictRow
-from priming.types import MemoryRecord, Operation, Retention, days_between
+from priming.types import MemoryRecord, Operation, days_between
 
 REVIEW_RATINGS: Mapping[str, bool] = {
     "used": True,
@@ -63,10 +63,12 @@ def review(
     *,
     recalled: bool,
     params: ForgettingParams = FORGETTING,
-) -> Retention:
-    """The retention of a memory after a review; ``before`` is its row, ``recorded_at`` the time it was recorded.
+    row: MemoryRow | None = None,
+) -> MemoryRow:
+    """A memory after a review; ``before`` is its row before it, ``recorded_at`` the time it was recorded.
 
-    FSRS counts from the last review; the power law counts from the last use or, without any, from ``recorded_at``.
+    ``row`` is its row with what else changed, if anything did. FSRS counts from the last review; the power law counts
+    from the last use or, without any, from ``recorded_at``.
     """
     state = None
     if before.stability is not None and before.difficulty is not None:
@@ -78,17 +80,12 @@ def review(
     endurance = float(
         stability_after(before.endurance, retrievability, recalled, params.growth, params.shrink)
     )
-    return Retention(after.stability, after.difficulty, endurance, now)
-
-
-def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
-    """A memory with its retention after a review."""
     return replace(
-        row,
-        stability=retention.stability,
-        difficulty=retention.difficulty,
-        endurance=retention.endurance,
-        reviewed_at=retention.reviewed_at,
+        row or before,
+        stability=after.stability,
+        difficulty=after.difficulty,
+        endurance=endurance,
+        reviewed_at=now,
     )
 
 
@@ -183,8 +180,16 @@ class VerdictEffect:
             return after
         recalled, recorded_at = self.reviews[after.id]
         before = self.before[after.id]
-        return with_retention(
-            after, review(before, recorded_at, self.now, recalled=recalled, params=self.forgetting)
+        return review(before, recorded_at, self.now, recalled=recalled, params=self.forgetting, row=after)
+
+    def add(
+        self, record: MemoryRecord, verdict: str, tier: str, trace: Trace | None, session: str | None = None
+    ) -> None:
+        """Record a verdict on a memory: on its recall, if there is one, else in a session."""
+        cue, recall_id = ({}, "") if trace is None else (trace.cue, trace.recall_id)
+        session = session if trace is None else trace.session
+        self.verdicts.append(
+            VerdictRow(record.id, verdict, self.operation, recall_id, self.now, tier, session, cue)
         )
 
     def review(self, memory: MemoryRecord, tier: str, *, recalled: bool) -> None:
@@ -227,7 +232,7 @@ class VerdictEffect:
             earlier = proved_useful(memory, trace)
             together = earlier.union(ids)
             pairs = [
-                (min(a, b), max(a, b))
+                pair_of(a, b)
                 for a in sorted(set(ids) - earlier)
                 for b in sorted(together)
                 if b != a and (b in earlier or a < b)
@@ -302,7 +307,7 @@ def _shares_by_pair(shares: Mapping[LinkIdentity, float]) -> dict[MemoryPair, fl
     """The share of each pair of memories: all links between two memories move together, in either direction."""
     totals: dict[MemoryPair, float] = {}
     for (source, target, _), share in shares.items():
-        pair = (min(source, target), max(source, target))
+        pair = pair_of(source, target)
         totals[pair] = totals.get(pair, 0.0) + share
     return totals
 
@@ -311,8 +316,8 @@ def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[Mem
     """The links between the two memories of each pair."""
     ends = {end for pair in pairs for end in pair}
     links_of: dict[MemoryPair, list[LinkRow]] = {pair: [] for pair in pairs}
-    for link in _spreading_links(memory.rows(LinkRow, ids=ends), memory.signs()):
-        pair = (min(link.source, link.target), max(link.source, link.target))
+    for link in _spreading_links(memory.rows(LinkRow, ids=ends, both=True), memory.signs()):
+        pair = pair_of(link.source, link.target)
         if pair in links_of:
             links_of[pair].append(link)
     return links_of

@@ -163,17 +163,16 @@ def _seed_losses(
 
 def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[MemoryPair]:
     """The pairs among ``ids`` that a relation links."""
-    links = memory.rows(LinkRow, ids=ids, relation=relation)
-    return [(link.source, link.target) for link in links if link.source in ids and link.target in ids]
+    links = memory.rows(LinkRow, ids=ids, relation=relation, both=True)
+    return [(link.source, link.target) for link in links]
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An active rule: the position of its store, its row, and its activation before and after the competition."""
+    """An active rule: the position of its store, its row, and its activation after the competition."""
 
     store: int
     row: int
-    raw: float
     level: float
     is_protected: bool
     is_general: bool
@@ -203,8 +202,8 @@ def compete(profile: Profile, stores: Sequence[StoreActivation]) -> list[Contend
     if profile.squash is not None and len(values):
         values = np.asarray(squash(values, gain=profile.squash.gain, centre=profile.squash.centre))
     return [
-        Contender(i, row, value, float(values[n]), bool(protected[n]), bool(general[n]))
-        for n, (i, row, value) in enumerate(rules)
+        Contender(i, row, float(values[n]), bool(protected[n]), bool(general[n]))
+        for n, (i, row, _) in enumerate(rules)
         if stays[n]
     ]
 

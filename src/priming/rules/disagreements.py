@@ -103,9 +103,8 @@ def _disagreement(
 
 def _linked(memory: Namespace, relation: str, by_id: Mapping[str, MemoryRecord]) -> dict[Pair, list[LinkRow]]:
     links: dict[Pair, list[LinkRow]] = defaultdict(list)
-    for link in memory.rows(LinkRow, relation=relation):
-        if link.source in by_id and link.target in by_id:
-            links[frozenset((link.source, link.target))].append(link)
+    for link in memory.rows(LinkRow, ids=by_id, relation=relation, both=True):
+        links[frozenset((link.source, link.target))].append(link)
     return links
 
 

@@ -12,6 +12,7 @@ from priming.config.values import dataclass
 from priming.config.words import REPLACED, instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
+from priming.history.movements import count_text
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.terms import NAMES, weighted_profile
@@ -130,8 +131,7 @@ class Explanation:
         if self.trace.flow is None:
             yield "the flow of that recall is no longer stored"
         elif self.route.path:
-            number = len(self.route.path)
-            links = "1 link" if number == 1 else f"{number} links"
+            links = count_text(len(self.route.path), "link")
             yield f"was reached over {links} from {self.route.path[0].source}"
         else:
             yield "anchored directly: the cue's own words matched it"
@@ -163,16 +163,16 @@ class Explanation:
         use = self.memory.use
         if use.uses:
             last = f", last on {_day(use.last_used_at)}" if use.last_used_at else ""
-            yield f"used {_counted(use.uses, 'time')}{last}"
+            yield f"used {count_text(use.uses, 'time')}{last}"
         else:
             yield "was never used"
         if use.confirmed or use.overridden:
-            yield f"confirmed {_counted(use.confirmed, 'time')}, overridden {_counted(use.overridden, 'time')}"
+            yield f"confirmed {count_text(use.confirmed, 'time')}, overridden {count_text(use.overridden, 'time')}"
         weight, start = self.memory.weight, PLASTICITY.start
         if weight != start:
             moved = "raised" if weight > start else "lowered"
             number = sum(verdict.verdict in WEIGHING for verdict in self.verdicts)
-            by = f" by {_counted(number, 'verdict')}" if number else ""
+            by = f" by {count_text(number, 'verdict')}" if number else ""
             yield f"weight {moved} from {start:g} to {weight:g}{by}"
 
     def _changed_weights(self) -> Iterator[str]:
@@ -261,7 +261,3 @@ def _verdicts(memory: Namespace, record: MemoryRecord) -> tuple[Verdict, ...]:
 
 def _day(at: datetime) -> str:
     return at.date().isoformat()
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -17,6 +17,7 @@ from priming.config.words import BRINGS, REPLACED, TAKES, TRUST
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import check_choice, check_path
 from priming.errors import Conflict
+from priming.history.movements import link_identity
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, current_version, embed_drafts, restate, succeeding_rows, with_state
@@ -24,7 +25,7 @@ from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.remember.vectors import complete
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pack_of, read_pack
-from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
+from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
 from priming.storage.questions import ids_of
@@ -210,7 +211,7 @@ class PackInstallation:
     def _link(self) -> None:
         """Add the links of the pack; existing ones keep their weight, and others made by rule are removed."""
         ids = set(self.ids.values())
-        present = {(link.source, link.target, link.relation): link for link in links_among(self.memory, ids)}
+        present = {link_identity(link): link for link in self.memory.rows(LinkRow, ids=ids, both=True)}
         packed = {
             (self.ids[link.source], self.ids[link.target], link.relation): link.weight
             for link in self.pack.links

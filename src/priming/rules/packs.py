@@ -67,7 +67,11 @@ def pack_create(
         records = _select(memory, tags, keys)
         pack_keys = _pack_keys(records, origin)
         rules = tuple(_pack_rule(pack_keys[record.id], record) for record in records)
-        rows = [link for link in links_among(memory, pack_keys) if link.relation not in OWN_HISTORY]
+        rows = [
+            link
+            for link in memory.rows(LinkRow, ids=pack_keys, both=True)
+            if link.relation not in OWN_HISTORY
+        ]
         links = tuple(
             PackLink(pack_keys[row.source], pack_keys[row.target], row.relation, row.weight) for row in rows
         )
@@ -128,12 +132,6 @@ def _pack_rule(key: str, record: MemoryRecord) -> PackRule:
         priority=record.priority,
         confidence=record.confidence,
     )
-
-
-def links_among(memory: Namespace, ids: Collection[str]) -> list[LinkRow]:
-    """The links with both ends in ``ids``."""
-    links = memory.rows(LinkRow, ids=list(ids))
-    return [link for link in links if link.source in ids and link.target in ids]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +207,7 @@ def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
         version=origin.version,
         description=logged.reason or "" if logged else "",
         behaviors=len(ids),
-        links=sum(link.relation not in OWN_HISTORY for link in links_among(memory, ids)),
+        links=sum(link.relation not in OWN_HISTORY for link in memory.rows(LinkRow, ids=ids, both=True)),
         installed_at=logged.at if logged else min(_recorded_at(record) for record in members.all),
     )
 

@@ -29,7 +29,7 @@ from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.core.forgetting import edge_decay
 from priming.core.score import effectiveness
-from priming.history.inverse import faded_weight, last_use
+from priming.history.inverse import faded_weight, fades, last_use
 from priming.history.movements import link_identity
 from priming.learning.coactivation import RELATION, has_faded, idle_hours
 from priming.recall.formatting import rule_kind
@@ -47,10 +47,6 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.types import LeftAlone, MemoryRecord, days_between
-
-STAGE, PROPOSAL = "decay", "proposal"
-"""The reasons of the operations in which links fade: a night's own stage, or a proposal that was applied."""
-
 
 _LEAST = 5e-5
 """The least loss of weight that a night stores: any less does not show in four decimals."""
@@ -111,15 +107,12 @@ def fadings(nights: Iterable[Logged], links: Collection[LinkRow]) -> dict[LinkId
     for night in nights:
         if not waiting or night.at <= min(waiting.values()):
             break
-        if night.reason not in (STAGE, PROPOSAL) or night.undone_by is not None:
-            continue
-        for change in night.rows:
-            row = change.after
-            if isinstance(row, LinkRow) and isinstance(change.before, LinkRow):
-                used = waiting.get(link_identity(row))
-                if used is not None and used < night.at and row.weight < change.before.weight:
-                    del waiting[link_identity(row)]
-                    faded[link_identity(row)] = night.at
+        for change in night.rows if night.undone_by is None else ():
+            if isinstance(change.row, LinkRow) and fades(night, change):
+                name = link_identity(change.row)
+                if name in waiting and waiting[name] < night.at:
+                    del waiting[name]
+                    faded[name] = night.at
     return faded
 
 

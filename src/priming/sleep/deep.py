@@ -35,6 +35,7 @@ from priming.sleep.gist import (
     Theme,
     central_sentence,
     centroid,
+    unit_rows,
 )
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, opponents_of, without_conflicts
 from priming.sleep.procedures import differing
@@ -78,8 +79,7 @@ class DeepStage:
         if not groups:
             return []
         window = EpisodeWindow(self.episodes)
-        lengths = np.linalg.norm(self.vectors.astype(np.float64), axis=1, keepdims=True)
-        units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
+        units = unit_rows(self.vectors)
         keys: set[str] = set()
         planned: list[Planned] = []
         matched = self._match_entities(groups, units)
@@ -309,8 +309,7 @@ def cluster_rows(
 
     """
     nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
-    lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
-    units = vectors[nonzero].astype(np.float64) / lengths
+    units = unit_rows(vectors[nonzero])
     count = -(-len(units) // SLEEP.batch)
     groups: list[Ints] = []
     for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):

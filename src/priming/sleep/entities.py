@@ -27,7 +27,7 @@ from priming.core.arguments.normal_forms import free_key, slug
 from priming.index.columns import NONE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, restate, supersede_rows, valid_row
-from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of
+from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of, unit_rows
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures import ProcedureCandidate, ProcedureText, compare_procedures, read_procedure
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
@@ -283,8 +283,7 @@ def requote(
             kin = [read_procedure(row.heading, row.content, row.metadata) for row in members]
             text = family_gist(kin)[1]
         else:
-            units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
-            text = central_sentence(members, units, memory.embedder.embed, SLEEP.central)
+            text = central_sentence(members, unit_rows(vectors), memory.embedder.embed, SLEEP.central)
         rows += rewrite_entity(versions, version, Gist(text), least([version.trust, draft.trust]), now)
     return rows
 

@@ -20,6 +20,7 @@ from priming.config.values import dataclass
 from priming.config.words import instructs
 from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
+from priming.history.movements import count_text
 from priming.index.document import embedded_text
 from priming.index.topology import SIMILAR
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
@@ -195,7 +196,7 @@ def _link(
         RowChange(None, LinkRow(space.ids[here], other, SIMILAR, weight, now))
         for other, weight in weights.items()
     )
-    others = "1 other" if len(weights) == 1 else f"{len(weights)} others"
+    others = count_text(len(weights), "other")
     reason = f"no similar memory was linked, and {others} {'is' if len(weights) == 1 else 'are'}"
     reason += f" at least {min(weights.values()):.2f} alike"
     return PlannedItem("link", (space.ids[here], *weights), None, reason, {"cosines": weights}, rows)

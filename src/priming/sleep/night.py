@@ -21,6 +21,7 @@ from priming.config.params.limits import SLEEP, VECTORS
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
 from priming.errors import Conflict, MissingExtra, NotFound, ParamError
+from priming.history.inverse import in_room_order
 from priming.history.undo import restored_vectors
 from priming.index.working_set import IMPORT, RESTORE
 from priming.llm.agents import check_agent
@@ -258,9 +259,7 @@ def _write(
     what: str,
     operation_id: str | None = None,
 ) -> Logged:
-    rows = [_recorded(change, night.at, now) for item in items for change in item_rows(item)]
-    order = {room: place for place, room in enumerate(ROOMS)}
-    rows.sort(key=lambda change: order[change.room])
+    rows = in_room_order(_recorded(change, night.at, now) for item in items for change in item_rows(item))
     existing = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}
     new = [
         c for c in rows if isinstance(c.after, VersionRow) and (c.after.id, c.after.version) not in existing

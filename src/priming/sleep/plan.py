@@ -17,6 +17,7 @@ from typing import Any
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import SOURCE_OF, STAND_FOR
+from priming.history.inverse import COUNTS
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, identity
 from priming.types import EMPTY, LeftAlone, MemoryRecord, StageCheck
 
@@ -90,7 +91,6 @@ def is_due(now: datetime, last: datetime, every: timedelta, fresh: int) -> bool:
 
 _TOGETHER = ("make", "update", "consolidate", "merge")
 """The actions by which one memory replaces several."""
-_COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
 
 Violation = str | None
 """The reason why an item may not be proposed, or None."""
@@ -194,7 +194,7 @@ def _uncounted(item: PlannedItem, context: CheckContext) -> Violation:
         if isinstance(c.before, MemoryRow) and isinstance(c.after, MemoryRow)
     ]
     merging = item.action == "merge"
-    for name in _COUNTS:
+    for name in COUNTS:
         total = sum(getattr(before, name) for before, _ in states)
         if merging and total and item.into not in {before.id for before, _ in states}:
             return f"{name} would be lost: {total}"

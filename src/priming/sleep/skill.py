@@ -24,7 +24,7 @@ from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
 from priming.remember.drafts import Draft, current_row, restate, supersede_rows
 from priming.sleep.entities import FamilyEntity, plan_families
-from priming.sleep.gist import Embed
+from priming.sleep.gist import Embed, unit_rows
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, Versions
 from priming.sleep.procedures import (
     ProcedureCandidate,
@@ -98,8 +98,7 @@ class SkillStage:
         if len(ranked) < 2:
             return
         texts = ["\n".join([skill.text.title, *skill.text.steps]).strip() for skill in ranked]
-        vectors = self.embed(texts).astype(np.float64)
-        units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
+        units = unit_rows(self.embed(texts))
         for first in range(0, len(units), _BLOCK):
             cosines = units[first : first + _BLOCK] @ units.T
             for place, row in enumerate(cosines, start=first):

@@ -232,9 +232,7 @@ def _opencode(project: Path | None, command: Sequence[str], server: Sequence[str
     path = next((candidate for candidate in candidates if candidate.is_file()), candidates[0])
     entry = {"type": "local", "command": [*server]}
     add, remove = agent_config.add_server(("mcp",), entry), agent_config.remove_server(("mcp",))
-    remove_earlier = agent_config.remove_server(("mcp", "servers"))  # where 0.1.0 wrote it
-    in_turn = agent_config.in_turn
-    yield ConfigFile(path, in_turn(remove_earlier, add), in_turn(remove_earlier, remove), empty="{}\n")
+    yield ConfigFile(path, add, remove, empty="{}\n")
     plugin = folder / _PLUGINS / f"{NAME}.js"
     yield ConfigFile(plugin, agent_config.add_plugin(command), agent_config.remove_plugin)
 

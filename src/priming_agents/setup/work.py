@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,9 @@ from priming.config import environment, private_files
 from priming.config.store_urls import Location
 from priming.config.values import dataclass
 from priming.errors import ParamError, StoreError
-from priming_agents.setup import clients, files, store
+from priming.operations import local_socket
+from priming_agents.setup import clients, files
+from priming_agents.stores import create_store, is_everywhere, is_store, place_of_new_store
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 _CAPTURE = re.compile(r"^(?:hooks\.)?capture *=.*\n?", re.MULTILINE)
 CREATE, DELETE = "create", "delete"
+_IGNORING = "*\n"
+"""The text of the ``.gitignore`` that a store writes beside itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +64,9 @@ class SetupWork:
         """
         files.write(self.changes)
         if self.new_store is not None:
-            store.create(self.new_store)
+            create_store(self.new_store)
         elif self.deletes_store and self.database is not None:
-            store.remove(self.database)
+            _delete_store(self.database)
 
     def report(self) -> dict[str, Any]:
         """The work as JSON, the changes of files as diffs."""
@@ -120,8 +126,8 @@ def plan_setup(
     command = files.launcher(shared=shared)
     scope = files.USER if user else files.PROJECT
     changes = files.plan(agent, scope, remove=False, tools=tools, command=command)
-    new_store = None if user else store.missing(settings)
-    database = new_store.path if new_store is not None else None if user else store.present(settings)
+    new_store = None if user else place_of_new_store(settings)
+    database = new_store.path if new_store is not None else None if user else _present_store(settings)
     return SetupWork(agent, scope, tuple(command), tuple(changes), installation, database, new_store)
 
 
@@ -129,8 +135,42 @@ def plan_removal(agent: str, settings: Settings, *, user: bool) -> SetupWork:
     """What would take a setup away: the entries in the files, and a store in which nothing was ever stored."""
     scope = files.USER if user else files.PROJECT
     changes = files.plan(agent, scope, remove=True)
-    database = None if user else store.present(settings)
-    deletes = bool(changes) and database is not None and store.unused(settings) is not None
+    database = None if user else _present_store(settings)
+    deletes = bool(changes) and database is not None and _is_unused(database)
     return SetupWork(
         agent, scope, tuple(files.launcher()), tuple(changes), None, database, deletes_store=deletes
     )
+
+
+def _present_store(settings: Settings) -> Path | None:
+    """The file of the project's store, if it exists."""
+    location = local_socket.real(settings.store_url)
+    return location.path if location is not None and location.path and is_store(location.path) else None
+
+
+def _is_unused(path: Path) -> bool:
+    """Whether nothing was ever stored in a store; the store of all projects never is."""
+    if is_everywhere(path):
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            (is_used,) = connection.execute("SELECT EXISTS (SELECT 1 FROM operations)").fetchone()
+    except sqlite3.Error:
+        return False
+    return not is_used
+
+
+def _delete_store(path: Path) -> None:
+    """Delete an unused store, and its folder if nothing else is in it; ``StoreError`` if that fails."""
+    ignoring = path.with_name(".gitignore")
+    try:
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        if path.parent.name != environment.DEFAULT_PATH.parent.name:
+            return
+        if ignoring.is_file() and ignoring.read_text("utf-8") == _IGNORING:
+            ignoring.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be deleted ({error.strerror}): delete it by hand") from error

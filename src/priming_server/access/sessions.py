@@ -6,7 +6,6 @@ digest, and a restart ends all sessions. The token is checked at each request, s
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from threading import Lock
 
 from starlette.requests import cookie_parser
 
+from priming_server.access.tokens import digest
 from priming_server.responses import Refused
 
 HEADER, VALUE = "X-Priming", "page"
@@ -37,7 +37,7 @@ class BrowserSessions:
         """Begin a session for the secret of a token; returns what its cookie contains."""
         value = secrets.token_urlsafe(_BYTES)
         with self._lock:
-            self._tokens[_digest(value)] = token
+            self._tokens[digest(value)] = token
             while len(self._tokens) > MOST:
                 self._tokens.popitem(last=False)
         return value
@@ -46,21 +46,17 @@ class BrowserSessions:
         """Return the secret of the token for which the cookie of a request stands."""
         value = cookie_parser(headers.get("cookie", "")).get(cookie_name(headers))
         with self._lock:
-            digest = None if value is None else _digest(value)
-            if digest is None or digest not in self._tokens:
+            own = None if value is None else digest(value)
+            if own is None or own not in self._tokens:
                 return None
-            self._tokens.move_to_end(digest)
-            return self._tokens[digest]
+            self._tokens.move_to_end(own)
+            return self._tokens[own]
 
     def end(self, headers: Mapping[str, str]) -> None:
         """End the session of a request; one that is over is left alone."""
         value = cookie_parser(headers.get("cookie", "")).get(cookie_name(headers), "")
         with self._lock:
-            self._tokens.pop(_digest(value), None)
-
-
-def _digest(value: str) -> bytes:
-    return hashlib.sha256(value.encode("utf-8", "backslashreplace")).digest()
+            self._tokens.pop(digest(value), None)
 
 
 def cookie_name(headers: Mapping[str, str]) -> str:

@@ -90,7 +90,7 @@ class Tokens:
         )
         secret = secrets.token_hex(_SECRET_BYTES)
         with self._lock:
-            self._store.save(None, TokenRow(token, _digest(secret)), new=True)
+            self._store.save(None, TokenRow(token, digest(secret)), new=True)
         return NewToken(token, f"{_PREFIX}_{token.id}_{secret}")
 
     def list(self) -> list[Token]:
@@ -159,7 +159,7 @@ class Tokens:
         token_id, _, own = rest.partition("_")
         with self._lock:
             row = self._stored(token_id) if prefix == _PREFIX else None
-            same = hmac.compare_digest(_digest(own), _NO_DIGEST if row is None else row.digest)
+            same = hmac.compare_digest(digest(own), _NO_DIGEST if row is None else row.digest)
             now = check_time("clock.now()", self._clock.now())
             if row is None or not same or row.token.revoked_at is not None:
                 return None
@@ -188,5 +188,6 @@ def _end(now: datetime, lasts: timedelta) -> datetime:
         raise ParamError("lasts", str(lasts), rule) from None
 
 
-def _digest(secret: str) -> bytes:
+def digest(secret: str) -> bytes:
+    """Return what is stored of a secret."""
     return hashlib.sha256(secret.encode("utf-8", "backslashreplace")).digest()

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
@@ -88,11 +87,13 @@ class PostgresDialect(Dialect):
 
     def vector_values(self, packed: bytes) -> tuple[Any, Any]:
         """Return the vectors of a text: what pgvector compares is that of the whole."""
-        return as_columns(packed)
+        whole = unpacked(packed).whole
+        return whole, packed[whole.nbytes :] or None
 
     def vector(self, vector: Any, beside: Any) -> bytes | None:
         """Return the vectors of a text: PostgreSQL's own checksums find a damaged one."""
-        return as_bytes(vector, beside)
+        whole = np.asarray(vector.to_numpy() if hasattr(vector, "to_numpy") else vector, "<f4").tobytes()
+        return whole + (beside or b"")
 
     def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
         """Return the bytes of a namespace's rows."""
@@ -111,18 +112,6 @@ def in_psycopg(sql: str) -> str:
     "SELECT %(key)s::text WHERE '5%%' = %s"
     """
     return _VALUE.sub(lambda match: f"%({match[1]})s" if match[1] else "%s", sql.replace("%", "%%"))
-
-
-def as_bytes(vector: Any, passages: bytes | None) -> bytes:
-    """The packed vectors of a text, from that of the whole in pgvector and what follows it for passages."""
-    whole = np.asarray(vector.to_numpy() if hasattr(vector, "to_numpy") else vector, "<f4").tobytes()
-    return whole + (passages or b"")
-
-
-def as_columns(packed: bytes) -> tuple[NDArray[np.float32], bytes | None]:
-    """The columns of the packed vectors of a text: what pgvector compares is that of the whole."""
-    whole = unpacked(packed).whole
-    return whole, packed[whole.nbytes :] or None
 
 
 class _PostgresClauses(Clauses):

@@ -26,9 +26,10 @@ from priming.storage.sql.walk import RowScan
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite.store import new_backup
 from priming_server.postgres.connection import PostgresConnection
-from priming_server.postgres.dialect import PostgresDialect, as_bytes, as_columns, text_vector
+from priming_server.postgres.dialect import PostgresDialect, text_vector
 from priming_server.postgres.schema import NAMESPACES, check_version
 
+_DIALECT = PostgresDialect()
 _HERE = "namespace = :namespace AND memory = ANY(:memories::bigint[])"
 
 
@@ -36,7 +37,7 @@ class PostgresScan(RowScan):
     """The rows of a PostgreSQL store, whose columns have values of their types, and texts that are UTF-8."""
 
     def __init__(self, db: PostgresConnection) -> None:
-        super().__init__(PostgresDialect())
+        super().__init__(_DIALECT)
         self._db = db
 
     def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -141,7 +142,7 @@ def _copy_table(
         for row in rows:
             values = dict(zip(columns, row, strict=True))
             if table == "vectors":
-                values["vector"] = as_bytes(values["vector"], values.pop(_PASSAGES))
+                values["vector"] = _DIALECT.vector(values["vector"], values.pop(_PASSAGES))
                 values["checksum"] = crc32(values["vector"])
                 values["generation"] = generations[values["generation"]]
             if table == "versions":
@@ -197,7 +198,7 @@ def _values(table: str, columns: list[str], row: Sequence[Any]) -> list[Any]:
     for name in _BOOLEAN & values.keys():
         values[name] = bool(values[name])
     if table == "vectors":
-        values["vector"], values[_PASSAGES] = as_columns(values["vector"])
+        values["vector"], values[_PASSAGES] = _DIALECT.vector_values(values["vector"])
     if table == "versions":
         values["words"] = text_vector(searched_text(values["heading"], values["content"]))
     return list(values.values())

@@ -189,19 +189,6 @@ def test_opencode_gets_a_server_below_the_key_of_todays_files(folder):
     assert json.loads((folder / "opencode.json").read_text()) == {"mcp": {"priming": entry}}
 
 
-def test_the_server_that_an_earlier_version_wrote_for_opencode_moves(folder):
-    path = folder / "opencode.json"
-    entry = {"type": "local", "command": ["priming", "mcp"]}
-    others = {"docs": {"type": "local", "command": ["docs"]}}
-    path.write_text(json.dumps({"mcp": {"servers": {**others, "priming": entry}}}))
-    assert setup.configured_files("opencode", "project") == [path]
-    set_up("opencode")
-    assert json.loads(path.read_text()) == {"mcp": {"servers": others, "priming": entry}}
-    path.write_text(json.dumps({"mcp": {"servers": {"priming": entry}}}))
-    set_up("opencode", remove=True)
-    assert not path.exists()
-
-
 def test_gemini_gets_server_and_hooks_in_its_file_of_settings(folder):
     write_foreign(folder, "gemini")
     set_up("gemini")

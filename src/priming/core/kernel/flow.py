@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
 from priming.core.graph import Adjacency, Edges, among, in_order, rows_of
 from priming.errors import ParamError
 
@@ -254,6 +255,17 @@ class Arrival(_ArrivalFields):
         return (*ends, self.relation)
 
 
+def arrivals_of(
+    step: int, names: Sequence[str], columns: tuple[Ints, Ints, Ints | Codes, Floats, Bools]
+) -> list[Arrival]:
+    """Return the arrivals of links, sorted: columns of source, target, code of relation, amount, direction."""
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return sorted(
+        Arrival(source, target, names[code], step, amount, forward)
+        for source, target, code, amount, forward in rows
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Flow:
     """What each link carried, computed on demand from the activations at the start of each step.
@@ -304,17 +316,11 @@ class Flow:
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
         """Return the arrivals at any of ``rows`` in ``step``, sorted."""
         sources, stream = self.stream(step, rows)
-        names = self.walk.graph.relations
-        columns = (
-            sources.tolist(),
-            stream.target.tolist(),
-            stream.edges.relation.tolist(),
-            stream.amount.tolist(),
-            stream.edges.forward.tolist(),
-        )
-        return sorted(
-            Arrival(source, target, names[code], step, amount, forward)
-            for source, target, code, amount, forward in zip(*columns, strict=True)
+        edges = stream.edges
+        return arrivals_of(
+            step,
+            self.walk.graph.relations,
+            (sources, stream.target, edges.relation, stream.amount, edges.forward),
         )
 
     def stream(self, step: int, rows: Ints) -> tuple[Ints, Emission]:

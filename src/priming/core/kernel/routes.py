@@ -19,7 +19,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.core.arguments.checks import check_number
 from priming.core.graph import among, rows_of
-from priming.core.kernel.flow import SMALLEST, Arrival, Emission, Flow
+from priming.core.kernel.flow import SMALLEST, Arrival, Emission, Flow, arrivals_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,17 +72,8 @@ class Routes:
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
         """Return the arrivals at any of ``rows`` in ``step``, sorted."""
         near, amount = self._into(step, rows)
-        columns = (
-            self.source[near].tolist(),
-            self.target[near].tolist(),
-            self.relation[near].tolist(),
-            amount.tolist(),
-            self.forward[near].tolist(),
-        )
-        return sorted(
-            Arrival(source, target, self.relations[code], step, carried, forward)
-            for source, target, code, carried, forward in zip(*columns, strict=True)
-        )
+        columns = self.source[near], self.target[near], self.relation[near], amount, self.forward[near]
+        return arrivals_of(step, self.relations, columns)
 
     def largest(self, step: int, rows: Ints) -> dict[int, Arrival]:
         """Return the fullest arrival at each of ``rows`` in ``step``, where the row itself retained less.
@@ -97,17 +88,18 @@ class Routes:
         own = most[target]
         np.maximum.at(most, target, amount)
         largest: dict[int, Arrival] = {}
-        for i in np.flatnonzero((amount == most[target]) & (amount > own)).tolist():
-            arrival = self._arrival(near[i], step, amount[i])
-            earlier = largest.get(arrival.target)
-            if earlier is None or arrival < earlier:
-                largest[arrival.target] = arrival
+        full = (amount == most[target]) & (amount > own)
+        links = near[full]
+        columns = (
+            self.source[links],
+            target[full],
+            self.relation[links],
+            amount[full],
+            self.forward[links],
+        )
+        for arrival in arrivals_of(step, self.relations, columns):
+            largest.setdefault(arrival.target, arrival)
         return largest
-
-    def _arrival(self, link: int, step: int, amount: float) -> Arrival:
-        name = self.relations[self.relation[link]]
-        source, target = int(self.source[link]), int(self.target[link])
-        return Arrival(source, target, name, step, float(amount), bool(self.forward[link]))
 
     def _into(self, step: int, rows: Ints) -> tuple[Ints, Floats]:
         """Return the links that carried activation to any of ``rows`` in ``step``, and the amounts."""
