@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from priming.config.environment import locate
@@ -45,12 +44,7 @@ class Tokens:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_details: object) -> None:
         self.close()
 
     def close(self) -> None:
