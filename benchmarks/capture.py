@@ -22,8 +22,8 @@ def played(folder: Path) -> list[dict[str, Any]]:
     """Play all sessions in a folder; a row for each, with what was stored and whether its question finds it first."""
     from priming import Memory
     from priming.config.store_urls import url_of
+    from priming.core.pack import estimate_tokens
     from priming_agents.command import respond
-    from priming_agents.session import count_tokens
 
     expected = json.loads((SESSIONS / "expected.json").read_text("utf-8"))
     (folder / ".git").mkdir(parents=True)
@@ -52,7 +52,7 @@ def played(folder: Path) -> list[dict[str, Any]]:
             row = {
                 "session": name,
                 "stored": record is not None,
-                "tokens": count_tokens(text),
+                "tokens": estimate_tokens(text),
                 "commit": expected["commits"].get(name, "") in text,
                 "rank": next((i for i, hit in enumerate(hits, 1) if hit.memory.session == name), 0),
             }

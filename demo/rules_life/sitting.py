@@ -15,8 +15,8 @@ from wishes import State, Wish
 from work import Step
 
 from priming import Cue
+from priming.core.pack import estimate_tokens
 from priming.text.quotation import read_line
-from priming_agents.events import count_tokens
 
 NIGHT = 23
 QUIET = "quiet-rule"
@@ -166,7 +166,7 @@ class _Sitting:
         """What a hook tells, each with the recall that brought it up."""
         text, seconds = self.at.hook(name, self.session.name, step)
         self.lived.seconds.setdefault(name, []).append(seconds)
-        self.tokens += count_tokens(text)
+        self.tokens += estimate_tokens(text)
         tellings = list(self._tellings(text, step, name))
         self.lived.tellings += [telling for telling, _ in tellings]
         self.told += [telling.content for telling, _ in tellings if telling.whole]
