@@ -1,6 +1,7 @@
 import pytest
 
 from priming import HashedEmbedder, Memory, NotFound
+from priming.storage.rows import LinkRow, MemoryRow
 
 
 def test_stats_count_what_the_namespace_holds(memory, embedder):
@@ -16,6 +17,23 @@ def test_stats_count_what_the_namespace_holds(memory, embedder):
     assert stats.links == {"mentions": 1, "next": 1, "part-of": 2}
     assert (stats.operations, stats.traces, stats.generation) == (3, 1, embedder.generation)
     assert stats.bytes > 0
+
+
+def test_status_counts_the_rows_that_there_are(memory, embedder):
+    memory.remember_many(
+        {"content": text, "session": "s"} for text in ("Zed painted.", "We sing.", "We fly.")
+    )
+    memory.remember("Zed paints no more.", kind="fact", key="zed")
+    memory.supersede("zed", "Zed paints again.")
+    memory.forget("we-sing")
+    memory.link("we-fly", "zed", "next")
+    memory.undo("last")
+    rows = memory.store.rows("default", MemoryRow)
+    status = memory.status()
+    assert status.memories == sum(row.status == "active" and row.kind != "entity" for row in rows) == 3
+    assert status.links == len(memory.store.rows("default", LinkRow)) == sum(memory.stats().links.values())
+    assert status.operations == len(memory.log())
+    assert (status.waiting, status.generation) == (0, embedder.generation)
 
 
 def test_what_needs_a_memory_finds_none_in_a_namespace_without_memories(open_memory, url):

@@ -372,6 +372,7 @@ def test_counts_tell_memories_by_kind_and_status_and_links_by_relation(store: St
     assert counts.memories == {"episode": {"active": 1, "forgotten": 1}, "fact": {"active": 1}}
     assert counts.links == {"next": 1}
     assert (counts.operations, counts.traces, counts.generation) == (1, 0, GENERATION)
+    assert store.counts("mine", brief=True) == replace(counts, links={"": 1}, bytes=0)
 
 
 def test_bytes_are_those_of_the_namespace_alone(store: Store) -> None:

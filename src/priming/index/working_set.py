@@ -128,7 +128,7 @@ class WorkingSet(NamespaceArrays):
             self._note_practice(record_.id, record_.use, record_.retention)
             if record_.valid_from is None or record_.valid_from <= now:
                 records[record_.id] = record_
-        counted = self._store.counts(self.namespace).memories
+        counted = self._store.counts(self.namespace, brief=True).memories
         if sum(sum(by_status.values()) for by_status in counted.values()) > len(records):
             for memory in self._store.rows(self.namespace, MemoryRow):
                 self.reserved_rows[memory.id] = self._new_row(memory.id)

@@ -55,7 +55,7 @@ def stats(memory: Namespace) -> Stats:
 def status(memory: Namespace) -> Status:
     """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
-        counts, reason = memory.store.counts(memory.namespace), memory.empty_reason()
+        counts, reason = memory.store.counts(memory.namespace, brief=True), memory.empty_reason()
         waiting = len(memory.working(memory.now()).waiting)
     active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(

@@ -64,7 +64,7 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
     """
     with memory.lock, memory.store.transaction(write=False):
         store, name = memory.store, memory.namespace
-        total, content = store.counts(name).operations, _Content()
+        total, content = store.counts(name, brief=True).operations, _Content()
 
         def report(number: int) -> None:
             if progress is not None:

@@ -314,8 +314,8 @@ class Store(Protocol):
         ``after`` is the id of a memory.
         """
 
-    def counts(self, namespace: str) -> Counts:
-        """What the namespace holds."""
+    def counts(self, namespace: str, *, brief: bool = False) -> Counts:
+        """What the namespace holds; ``brief``: links under one name, and no bytes, for which all rows are read."""
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number; creates the namespace.

@@ -1,5 +1,8 @@
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,7 +10,7 @@ from priming.storage.protocol import Store
 from priming.storage.sqlite.store import SqliteStore
 
 from ..contract import *  # noqa: F403
-from ..making import create
+from ..making import NOW, create, link, remember, trace, verdict, whole
 from .files import check_text_index
 
 
@@ -29,3 +32,24 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, empty: bytes) -> Itera
     opened.close()
     if path is not None:
         check_text_index(path)
+
+
+def test_bytes_are_those_of_texts_and_eight_for_each_number(store: Store, tmp_path: Path) -> None:
+    remember(store, whole("a", content="Å" * 500), whole("b"), link("a", "b"), verdict("a"))
+    store.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
+    remember(store, whole("a"), namespace="other")
+    store.backup(tmp_path / "copy.db")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        names = [name for (name,) in copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        tables = [copy.execute(f"SELECT * FROM {name}") for name in names if name != "tokens"]
+        sizes = [_bytes(row) for rows in tables for row in rows if _is_mine(rows, row)]
+    assert store.counts("mine").bytes == sum(sizes)
+
+
+def _is_mine(rows: sqlite3.Cursor, row: tuple[Any, ...]) -> bool:
+    return ("namespace", "mine") in zip([column[0] for column in rows.description], row, strict=True)
+
+
+def _bytes(row: tuple[Any, ...]) -> int:
+    texts = [value.encode() if isinstance(value, str) else value for value in row if value is not None]
+    return sum(8 if isinstance(value, (int, float)) else len(value) for value in texts)

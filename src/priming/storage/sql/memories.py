@@ -134,12 +134,12 @@ class MemoryReader:
         sql = f"SELECT m.id, m.number FROM memories m WHERE {_HERE} AND {self._dialect.among('m.id', 'ids')}"
         return dict(self._db.run(namespace, sql, {"ids": list(dict.fromkeys(ids))}))
 
-    def counts(self, namespace: str) -> Counts:
-        """What the namespace holds."""
+    def counts(self, namespace: str, *, brief: bool = False) -> Counts:
+        """What the namespace holds; ``brief``: links under one name, and no bytes."""
         with self._db.transaction(write=False):
-            return self._counts(namespace)
+            return self._counts(namespace, brief=brief)
 
-    def _counts(self, namespace: str) -> Counts:
+    def _counts(self, namespace: str, *, brief: bool) -> Counts:
         def select(sql: str) -> list[tuple[Any, ...]]:
             return self._db.run(namespace, sql)
 
@@ -151,12 +151,14 @@ class MemoryReader:
             memories.setdefault(kind, {})[status] = count
         of_all = "WHERE" if self._dialect.generations_of_all else f"{here} AND"
         latest = f"generation = (SELECT max(generation) FROM vectors {here})"
+        of_links = f"SELECT {{}}, count(*) FROM links {here}"
+        links = of_links.format("''") if brief else f"{of_links.format('relation')} GROUP BY 1 ORDER BY 1"
         generation = select(f"SELECT name FROM generations {of_all} {latest}")
         return Counts(
             memories=memories,
-            links=dict(select(f"SELECT relation, count(*) FROM links {here} GROUP BY 1 ORDER BY 1")),
+            links=dict(select(links)),
             operations=select(f"SELECT count(*) FROM operations {here}")[0][0],
             traces=select(f"SELECT count(*) FROM traces {here}")[0][0],
-            bytes=self._dialect.size(namespace, self._db.run),
+            bytes=0 if brief else self._dialect.size(namespace, self._db.run),
             generation=generation[0][0] if generation else None,
         )

@@ -18,12 +18,13 @@ _FETCHED = 100
 _MOST_ROWS = 512
 """The most rows of a page of 4 KiB."""
 _COLUMNS = (
-    "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+    "SELECT t.name, c.name, c.type IN ('INTEGER', 'REAL'), c.\"notnull\""
+    " FROM sqlite_schema t, pragma_table_info(t.name) c"
     " WHERE t.type = 'table' AND t.name != 'tokens'"
     " AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) n WHERE n.name = 'namespace')"
     " ORDER BY t.name, c.cid"
 )
-"""The columns of all tables whose rows belong to namespaces."""
+"""The columns of tables whose rows belong to namespaces: whether each is a number, and whether it is never NULL."""
 
 
 class SqliteDialect(Dialect):
@@ -93,11 +94,11 @@ class SqliteDialect(Dialect):
     def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
         """Return the bytes of a namespace's rows."""
         columns: dict[str, list[str]] = {}
-        for table, column in run(namespace, _COLUMNS):
+        for table, column, is_number, is_filled in run(namespace, _COLUMNS):
             # Of eight bytes each, numbers do not tell by their digits how many rows others have in the file.
             text = f"coalesce(length(CAST({column} AS BLOB)), 0)"
-            size = f"CASE typeof({column}) WHEN 'integer' THEN 8 ELSE {text} END"
-            columns.setdefault(table, []).append(size)
+            number = "8" if is_filled else f"8 * ({column} IS NOT NULL)"
+            columns.setdefault(table, []).append(number if is_number else text)
         total = 0
         for table, lengths in columns.items():
             sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = :namespace"
