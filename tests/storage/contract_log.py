@@ -50,6 +50,17 @@ def test_both_sides_of_a_change_are_kept(store: Store) -> None:
     assert [entry.rows for entry in store.operations("mine", after=1)] == [(change,), tuple(gone)]
 
 
+def test_of_a_large_operation_the_first_rows_can_be_read_alone(store: Store) -> None:
+    rows = added(*(row for n in range(300) for row in whole(f"m{n}")))
+    store.apply(operation(rows, id="large"))
+    remember(store, whole("a"), id="small")
+    small, large = store.operations("mine", first=True)
+    assert (small.id, large.id) == ("small", "large")
+    assert small.rows == tuple(added(*whole("a")))
+    assert len(large.rows) < 300
+    assert large.rows == tuple(rows[: len(large.rows)])
+
+
 def test_the_log_is_read_oldest_first_from_a_number_and_newest_first_as_a_page(store: Store) -> None:
     for name in "abcd":
         remember(store, whole(name), id=name)

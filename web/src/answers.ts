@@ -49,7 +49,10 @@ const own = (name: string): string => `/page/${name}/${encodeURIComponent(namesp
 
 export const listing = (args: object, signal?: AbortSignal): Promise<Listing> => request("POST", own("listing"), args, signal);
 
-export const entries = (args: object, signal?: AbortSignal): Promise<{ operations: Operation[]; before: number | null }> =>
+/** An operation of the log, with the first memories that it is about. */
+export interface Logged extends Operation { subjects: { key: string; text: string | null }[] }
+
+export const entries = (args: object, signal?: AbortSignal): Promise<{ operations: Logged[]; before: number | null }> =>
   request("POST", own("entries"), args, signal);
 
 export const jobsPath = (): string => own("jobs");

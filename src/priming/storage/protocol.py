@@ -230,6 +230,8 @@ class WhichOperations(TypedDict, total=False):
     limit: int | None
     rows: bool
     """Whether to read what they changed; by default it is."""
+    first: bool
+    """Of what each changed only the first rows, at most a few hundred."""
 
 
 class Store(Protocol):

@@ -22,6 +22,10 @@ def tokens(server, method, part="", token=None, body=None, **headers):
     return server.client.request(method, f"/page/tokens{part}", content=content, headers=headers)
 
 
+def entries(server):
+    return ask(server, "entries")["operations"]
+
+
 @pytest.fixture
 def server(serve):
     return serve()
@@ -84,6 +88,35 @@ def test_operations_are_listed_without_their_changes(server):
     until = last["operations"][0]["at"]
     assert ask(server, "entries", {"until": until})["operations"] == []
     assert ask(server, "entries", {"key": "nobody"}, status=404)["error"]["code"] == "not_found"
+
+
+def test_an_entry_names_the_first_memories_that_it_is_about(server):
+    hostile = "<b>\u202e & more"
+    remember(server, "ferry of Ada", "boat of Ada")
+    server.done("remember", {"content": "x", "key": hostile})
+    server.done("supersede", {"key": "boat", "content": "The boat is sold."})
+    server.done("link", {"source": "ferry", "target": "boat"})
+    recall = server.done("recall", {"text": "Who sold the boat?"})["recall_id"]
+    server.done("feedback", {"recall_id": recall, "used": ["boat"]})
+    server.done("forget", {"key": "ferry"})
+    many = [{"content": f"note {n}", "key": f"n{n}"} for n in range(300)]
+    server.done("remember_many", {"items": many})
+    about = [[(part["key"], part["text"]) for part in each["subjects"]] for each in entries(server)]
+    bulk, forgotten, judged, linked, superseded, odd, second, first = about
+    assert [key for key, _ in bulk] == ["n0", "n1", "n2", "n3"]
+    assert (forgotten, judged) == ([("ferry", None)], [("boat", None)])
+    assert linked == [("ferry", None), ("boat", None)]
+    assert superseded == [("boat", "The boat is sold.")]
+    assert (odd, second) == ([(hostile, "x")], [("boat", "boat of Ada")])
+    assert first == [("ferry", "ferry of Ada")]
+
+
+def test_an_entry_of_what_is_gone_names_it_unless_it_was_purged(server):
+    remember(server, "ferry of Ada", "boat of Ada")
+    server.done("undo", {"operation_id": entries(server)[0]["id"]})
+    assert [each["subjects"][0]["key"] for each in entries(server)] == ["boat", "boat", "ferry"]
+    server.done("purge", {"key": "ferry"})
+    assert "ferry" not in json.dumps(entries(server))
 
 
 def test_lists_are_of_the_namespace_of_a_token(server):

@@ -1,18 +1,20 @@
 /** The log: what was done, by whom, with what each operation changed, undo, and rolling back with a preview. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { entries } from "../answers";
+import { entries, type Logged } from "../answers";
 import { call, undo } from "../api";
 import { adjust, route } from "../router";
-import { Act, Answered, Changes, Chip, Field, Opened, Row, Rows, Select, Time, toggle, useRows } from "../rows";
+import { Act, Answered, Changes, Chip, Field, Links, Opened, Row, Rows, Select, Time, toggle, useRows } from "../rows";
 import { may } from "../session";
 import { changes } from "../store";
 import { log as s, rows } from "../strings";
-import { moment, visible } from "../text";
+import { brief, moment, named, visible } from "../text";
 import type { Operation } from "../types";
 import { change, Empty, useAnswer, useRested, Word } from "../ui";
 
 const STEP = 50;
+/** The memories that a row names. */
+const NAMED = 3;
 
 export function Log(): JSX.Element {
   const { params } = route.value;
@@ -51,17 +53,20 @@ function Filters(): JSX.Element {
   );
 }
 
-function Entry({ operation, after }: { operation: Operation; after: () => void }): JSX.Element {
-  const { id, kind, at, actor, via, undone_by: undoneBy } = operation;
-  const message = operation.message ?? operation.reason;
+function Entry({ operation, after }: { operation: Logged; after: () => void }): JSX.Element {
+  const { id, kind, at, actor, via, undone_by: undoneBy, subjects } = operation;
+  const keys = subjects.map(({ key }) => key);
+  const message = operation.message ?? subjects[0]?.text ?? operation.reason;
   const rollBack = (): void => {
     adjust({ since: at });
     document.getElementById("content")?.scrollIntoView();
   };
   const summary = (
     <>
-      <span class="kind-of">{visible(kind)}</span> <Time at={at} /> {actor && <Word text={actor} />} {via && <Word text={via} />} {undoneBy && <Chip>{s.undone}</Chip>}
-      {message && <span class="message" dir="auto">{visible(message)}</span>}
+      <span class="kind-of">{visible(kind)}</span>{" "}
+      {keys.length > 0 && <span class="subjects">{keys.slice(0, NAMED).map((key) => <Word key={key} text={brief(named(key), 60)} />)} {keys.length > NAMED && "…"}</span>}{" "}
+      <Time at={at} /> {actor && <Word text={actor} />} {via && <Word text={via} />} {undoneBy && <Chip>{s.undone}</Chip>}
+      {message && <span class="message" dir="auto">{brief(message, 240)}</span>}
     </>
   );
   return (
@@ -70,6 +75,7 @@ function Entry({ operation, after }: { operation: Operation; after: () => void }
         {() => (
           <>
             <Preview id={id} />
+            <Links keys={keys} />
             <div class="row">
               {!undoneBy && may("write") && <Act primary label={s.undo} run={() => void change(s.undid(kind), () => undo(id), after)} />}
               {may("admin") && <Act label={s.rollBackHere} run={rollBack} />}

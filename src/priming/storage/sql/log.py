@@ -80,7 +80,7 @@ class SqlLog:
 
     def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
         """Operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
-        rows = which.pop("rows", True)
+        rows, first = which.pop("rows", True), which.pop("first", False)
         values = {name: _bound(value) for name, value in which.items() if value is not None}
         clauses = {**_CLAUSES, "ids": self._dialect.among("id", "ids")}
         where = ["namespace = :namespace", *(clauses[name] for name in values if name in clauses)]
@@ -92,6 +92,7 @@ class SqlLog:
         end = " LIMIT :limit" if "limit" in values else ""
         numbers = f"SELECT number FROM operations WHERE {' AND '.join(where)} {order}{end}"
         columns = LOGGED if rows else f"{', '.join(COLUMNS)}, NULL FROM operations o"
+        columns += " AND c.piece = 0" if first else ""
         pieces = ", c.piece" if rows else ""
         sql = (
             f"SELECT {columns} WHERE o.namespace = :namespace AND o.number IN ({numbers})"

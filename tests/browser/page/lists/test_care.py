@@ -1,5 +1,7 @@
 """Care: pairs and rules settled by a key, the log with undo and roll-back, sleep, names, and the loop."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -51,6 +53,7 @@ def test_the_log_is_filtered_and_what_is_opened_can_be_undone(page, served):
     entry = page.locator(ROWS)
     expect(entry).to_have_count(1)
     expect(entry).to_contain_text("nobody asks")
+    expect(entry.locator("summary")).to_contain_text("upgraded")
     page.get_by_label("Operation").blur()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -59,6 +62,22 @@ def test_the_log_is_filtered_and_what_is_opened_can_be_undone(page, served):
     entry.get_by_role("button", name="Undo this").click()
     expect(entry.get_by_text("undone")).to_be_visible()
     assert status(served, "upgraded") == "active"
+
+
+def test_rows_of_the_log_name_what_they_are_about_as_text(page):
+    page.goto("/#/care/log?kind=remember")
+    page.get_by_label("Operation").blur()
+    row = page.locator(ROWS).filter(has_text="full-tuesday")
+    expect(row.locator("summary")).to_contain_text("The disk of Kestrel is full.")
+    expect(row.locator("details")).not_to_have_attribute("open", "")
+    hostile = page.locator(ROWS).filter(has=page.locator(".subjects", has_text="hostile"))
+    expect(hostile.locator("summary")).to_contain_text("<script>document.title='owned'</script>")
+    bulk = page.locator(ROWS).filter(has_text="manifest")
+    expect(bulk.locator(".subjects bdi")).to_have_count(3)
+    expect(bulk.locator(".subjects")).to_contain_text("…")
+    row.locator("summary").click()
+    row.get_by_role("link", name="full-tuesday").click()
+    expect(page).to_have_url(re.compile("#/memory/full-tuesday"))
 
 
 def test_the_log_of_one_memory_of_a_source_or_before_a_time(page, served):
