@@ -10,12 +10,12 @@ import json
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 import common
-import corpus
 from priming import HashedEmbedder, Memory
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -23,6 +23,8 @@ from tests.browser.finding import REMEDY, find
 
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+PATIENCE = 180_000
+"""Milliseconds until a page that shows nothing is given up."""
 DRAGGED = """frames => new Promise(end => {
   const layer = document.querySelector('.sigma-mouse'), box = layer.getBoundingClientRect();
   const send = (kind, x, y, target) => target.dispatchEvent(new MouseEvent(kind,
@@ -52,31 +54,32 @@ def main() -> None:
 
 
 def measure(path: str, folder: str, count: int) -> None:
-    """Print the figures of a store of so many memories, in a row of three links each."""
+    """Print the figures of a store of so many memories, with two links each beside those to their nearest."""
     url = f"sqlite:///{folder}/memory.db"
     with Memory.open(url, embedder=HashedEmbedder(64)) as memory:
-        memory.remember_many(corpus.memories(count))
-        keys = [record.key for record in memory.list(limit=count)]
-        memory.link_many({"source": key, "target": keys[(n - 1) // 3]} for n, key in enumerate(keys) if n)
+        memory.remember_many({"content": f"note {n}", "key": f"n{n}"} for n in range(count))
+        ends = ((n, other) for n in range(1, count) for other in {n - 1, n // 3})
+        memory.link_many({"source": f"n{n}", "target": f"n{other}"} for n, other in ends)
     command = [Path(sys.executable).parent / "priming", "serve", "--json", "--url", url, "--port", "0"]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server,
-        sync_playwright() as play,
-    ):
+    with ExitStack() as stack:
+        pipe = subprocess.PIPE
+        server = stack.enter_context(
+            subprocess.Popen(command, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        )
+        stack.callback(server.terminate)
+        play = stack.enter_context(sync_playwright())
         assert server.stdout is not None
         address = json.loads(server.stdout.readline())["listening"]
         browser = play.chromium.launch(executable_path=path, args=[*FLAGS])
         page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-        page.set_default_timeout(0)
+        page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_selector(".spread[data-ready=true]")
         frames = page.evaluate(DRAGGED, 60)
         page.reload()
-        page.wait_for_selector(".top")
-        painted = page.evaluate(PAINTED)
+        painted = page.wait_for_function(PAINTED).json_value()
         print(f"{count:,} memories: first paint {painted:.0f} ms, {frames:.1f} frames a second")
         browser.close()
-        server.terminate()
 
 
 if __name__ == "__main__":
