@@ -30,7 +30,7 @@ const Keys = ({ title, list }: { title: string; list: readonly Key[] }): JSX.Ele
     <h3>{title}</h3>
     <dl>
       {list.map(({ key, does }) => (
-        <div key={key}>
+        <div key={`${key} ${does}`}>
           <dt>
             <kbd>{NAMES[key] ?? key}</kbd>
           </dt>

@@ -28,7 +28,9 @@ function isTyping(target: EventTarget | null): boolean {
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (document.querySelector("dialog[open]")) return;
-  const hit = bound.value.flat().findLast(({ key, when }) => key === event.key && (when?.() ?? true));
+  const hits = bound.value.flat().filter(({ key, when }) => key === event.key && (when?.() ?? true));
+  // What holds only now, such as where the focus is, goes before what always holds.
+  const hit = hits.findLast(({ when }) => when) ?? hits.at(-1);
   if (!hit) return;
   event.preventDefault();
   hit.run(event);

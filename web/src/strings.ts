@@ -59,6 +59,15 @@ export const graph = {
   cue: "the question",
 };
 
+export const walk = {
+  label: "The graph: arrows lead from a memory to those around it",
+  begin: "walk over the graph by the arrows",
+  before: "in the graph: the neighbour before", after: "in the graph: the next neighbour",
+  onwards: "in the graph: on to what is linked to it", back: "in the graph: back to where you came from",
+  open: "in the graph: open the memory's page", leave: "leave the graph",
+  said: (name: string, kind: string, links: number, relation: string): string => `${name}, ${kind}, ${links} linked${relation && `; ${relation}`}`,
+};
+
 /** Names of kinds, as people say them. */
 export const kinds: Record<string, string> = {
   episode: "episode",
@@ -132,7 +141,7 @@ export const recall = {
     ask: "Ask something, and watch what it brings up.",
     strongest: "The strongest links are drawn.",
     again: "Something was changed: draw it again",
-    hint: "/ leads to the question, ? shows all keys.",
+    hint: "/ leads to the question, g into the graph, ? shows all keys.",
     chosen: "Chosen",
     placing: "Finding places…",
     label: "The graph of all memories; choose one to read it",

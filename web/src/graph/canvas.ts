@@ -28,6 +28,8 @@ interface Palette {
 }
 
 const SMALL = 3.5;
+/** How near to the edge of the picture a node may have the focus, in pixels. */
+const EDGE = 12;
 /** Links beyond which they are hairlines, and hidden while the picture moves: software would draw too few frames. */
 const MANY = 3000;
 
@@ -37,9 +39,13 @@ export class Canvas {
   private heat: Heat | null = null;
   private lit: Lit | null = null;
   private hovered: string | null = null;
+  private focused: string | null = null;
+  /** Whether everything is drawn anew in the next frame: until then sigma knows no part to draw. */
+  private awaited = false;
+  private readonly ring = document.createElement("i");
   private palette = colours();
 
-  constructor(container: HTMLElement, events: { choose?: (key: string) => void; hover?: (key: string | null) => void } = {}) {
+  constructor(container: HTMLElement, private readonly events: { choose?: (key: string) => void; hover?: (key: string | null) => void } = {}) {
     this.sigma = new Sigma(this.graph, container, {
       allowInvalidContainer: true,
       minCameraRatio: 0.02,
@@ -65,8 +71,11 @@ export class Canvas {
     const drag = (is: boolean) => () => this.sigma.getContainer().classList.toggle("dragged", is && this.sigma.getSetting("hideEdgesOnMove"));
     this.sigma.getMouseCaptor().on("mousedown", drag(true)).on("mouseup", drag(false));
     this.sigma.on("clickNode", ({ node }) => node !== CUE && events.choose?.(node));
-    this.sigma.on("enterNode", ({ node }) => this.hover(node, events.hover));
-    this.sigma.on("leaveNode", () => this.hover(null, events.hover));
+    this.sigma.on("enterNode", ({ node }) => this.hover(node));
+    this.sigma.on("leaveNode", () => this.hover(this.focused));
+    this.ring.className = "ring";
+    container.append(this.ring);
+    this.sigma.on("afterRender", () => (this.mark(), (this.awaited = false)));
   }
 
   /** Show a picture; the camera stays where it is unless everything is new. */
@@ -123,21 +132,53 @@ export class Canvas {
     if (data) void this.sigma.getCamera().animate({ x: data.x, y: data.y }, { duration: calm.matches ? 0 : 300 });
   }
 
+  /** The nodes that are linked to one, by the clock; without one all, the most active first, then the most linked. */
+  around(key?: string): string[] {
+    const { graph, heat } = this;
+    const by = (rank: (other: string) => number, all: string[]): string[] => all.filter((other) => other !== CUE).sort((a, b) => rank(b) - rank(a));
+    if (key === undefined) return by((other) => graph.degree(other) + 1e6 * (heat?.get(other) ?? 0), graph.nodes());
+    const { x, y } = graph.getNodeAttributes(key) as { x: number; y: number };
+    return by((other) => Math.atan2((graph.getNodeAttribute(other, "y") as number) - y, (graph.getNodeAttribute(other, "x") as number) - x), graph.neighbors(key));
+  }
+
+  /** Show which node has the focus of the keyboard, within the picture. */
+  focus(key: string | null): void {
+    this.focused = key;
+    this.hover(key);
+    const data = key === null ? undefined : this.sigma.getNodeDisplayData(key);
+    if (!data) return;
+    const { x, y } = this.sigma.framedGraphToViewport(data);
+    const { width, height } = this.sigma.getDimensions();
+    if (x < EDGE || y < EDGE || x > width - EDGE || y > height - EDGE) this.centre(key!);
+  }
+
+  /** The ring around the node that has the focus. */
+  private mark(): void {
+    const data = this.focused === null ? undefined : this.sigma.getNodeDisplayData(this.focused);
+    this.ring.hidden = data === undefined;
+    if (!data) return;
+    const { x, y } = this.sigma.framedGraphToViewport(data);
+    const radius = this.sigma.scaleSize(data.size) + 5;
+    Object.assign(this.ring.style, { left: `${x - radius}px`, top: `${y - radius}px`, width: `${2 * radius}px`, height: `${2 * radius}px` });
+  }
+
   end(): void {
     this.sigma.kill();
   }
 
-  private hover(key: string | null, tell?: (key: string | null) => void): void {
+  private hover(key: string | null): void {
     const before = this.hovered;
     this.hovered = key === CUE ? null : key;
     this.sigma.getContainer().classList.toggle("pointing", this.hovered !== null);
-    tell?.(this.hovered);
+    this.events.hover?.(this.hovered);
+    if (this.awaited) return;
     // Only what changed: a large graph takes long to be drawn anew.
     const nodes = [before, this.hovered].filter((node): node is string => node !== null && this.graph.hasNode(node));
     this.sigma.refresh({ partialGraph: { nodes, edges: nodes.flatMap((node) => this.graph.edges(node)) }, skipIndexation: true, schedule: true });
   }
 
   private refresh(): void {
+    this.awaited = true;
     this.sigma.refresh({ skipIndexation: true, schedule: true });
   }
 

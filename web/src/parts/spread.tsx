@@ -7,6 +7,7 @@ import { useKeys } from "../keys";
 import { recall as s } from "../strings";
 import { calm, theme } from "../theme";
 import type { Recall } from "../types";
+import { Walked } from "./walked";
 
 const HOP = 900;
 const REST = 500;
@@ -60,7 +61,7 @@ export function Spread({ answer, around, lit, choose, hover }: { answer: Recall;
   const active = Object.values(answer.spread[step] ?? {}).filter((value) => value >= ACTIVE).length;
   return (
     <section class="spread" aria-label={s.graph}>
-      <div class="canvas" ref={box} aria-hidden="true" />
+      <Walked box={box} canvas={canvas} />
       <Zoom canvas={canvas} />
       {last > 0 && (
         <div class="player">

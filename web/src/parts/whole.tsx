@@ -11,6 +11,7 @@ import { calm, theme } from "../theme";
 import type { Memory } from "../types";
 import { Failure, Kind, Prose, useAnswer, Waiting, Word } from "../ui";
 import { Zoom } from "./spread";
+import { Walked } from "./walked";
 
 export function Whole(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
@@ -49,7 +50,7 @@ export function Whole(): JSX.Element {
   return (
     <div class="recall">
       <section class="spread" aria-label={s.whole.label} data-ready={!placing}>
-        <div class="canvas" ref={box} aria-hidden="true" />
+        <Walked box={box} canvas={canvas} focus={choose} />
         <Zoom canvas={canvas} />
       </section>
       <aside class="side stack">
