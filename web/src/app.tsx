@@ -82,7 +82,7 @@ function Signed(): JSX.Element {
       </header>
       <main id="content" tabIndex={-1}>
         <h1 class="unseen">{view?.title ?? app.name}</h1>
-        {session.value === null ? <Waiting /> : isEmpty && view?.id !== "operate" ? <First /> : view ? <Shown key={view.id} view={view} /> : <Empty title={app.notThere(route.value.view)} />}
+        {session.value === null ? <Waiting /> : isEmpty && view?.id !== "operate" ? <First /> : view ? <Shown key={view.id} view={view} /> : <Empty title={app.notThere(route.value.view)}><a href={to("recall")}>{app.home}</a></Empty>}
       </main>
       {helping && <Help close={() => setHelping(false)} />}
     </>

@@ -31,7 +31,7 @@ export const Word = ({ text }: { text: string }): JSX.Element => <bdi>{visible(t
 
 export const Kind = ({ kind }: { kind: string }): JSX.Element => <span class={`kind kind-${kind}`}>{kinds[kind] ?? visible(kind)}</span>;
 
-export function Failure({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
+export function Failure({ error, again, children }: { error: unknown; again?: () => void; children?: ComponentChildren }): JSX.Element {
   return (
     <section class="notice failure" role="alert">
       <h2>{errors.title}</h2>
@@ -41,6 +41,7 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
           {app.again}
         </button>
       )}
+      {children}
     </section>
   );
 }

@@ -33,7 +33,7 @@ export function Entry({ memory, relevance, after }: { memory: Memory; relevance?
 }
 
 /** The text of a memory, which can be edited as a new version, forgotten and restored. */
-export function Editable({ memory, after }: { memory: Memory; after: () => void }): JSX.Element {
+export function Editable({ memory, after, large = false }: { memory: Memory; after: () => void; large?: boolean }): JSX.Element {
   const [editing, setEditing] = useState(false);
   const { key } = memory;
   const save = (content: string): void => {
@@ -43,7 +43,7 @@ export function Editable({ memory, after }: { memory: Memory; after: () => void 
   if (editing) return <Editor text={memory.content} save={save} cancel={() => setEditing(false)} />;
   return (
     <>
-      <Prose text={memory.content} clip={CLIPPED} />
+      {large ? <Prose text={memory.content} class="large" /> : <Prose text={memory.content} clip={CLIPPED} />}
       <div class="acts">
         {memory.status === "active" && may("write") && (
           <>

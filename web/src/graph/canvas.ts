@@ -1,7 +1,7 @@
 /** A graph on a canvas: sigma draws what a `Picture` holds, in the colours of the page. */
 import Graph from "graphology";
 import Sigma from "sigma";
-import { EdgeLineProgram, NodePointProgram } from "sigma/rendering";
+import { EdgeLineProgram, type NodeLabelDrawingFunction, NodePointProgram } from "sigma/rendering";
 import { graph as words } from "../strings";
 import { brief, named } from "../text";
 import { calm } from "../theme";
@@ -28,6 +28,8 @@ interface Palette {
 }
 
 const SMALL = 3.5;
+/** The width in pixels from which an answer has room for large nodes and many labels. */
+const ROOM = 560;
 /** How near to the edge of the picture a node may have the focus, in pixels. */
 const EDGE = 12;
 /** Links beyond which they are hairlines, and hidden while the picture moves: software would draw too few frames. */
@@ -61,6 +63,7 @@ export class Canvas {
       stagePadding: 46,
       labelColor: { attribute: "labelColor" },
       defaultDrawNodeHover: () => undefined,
+      defaultDrawNodeLabel: (context, data, settings) => this.label(context, data, settings),
       nodeReducer: (key, data) => this.node(key, data),
       edgeReducer: (_, data) => this.edge(data),
     });
@@ -166,6 +169,20 @@ export class Canvas {
     this.sigma.kill();
   }
 
+  /** A label at the side of its node that has room for it, on the colour of the paper, so that no line crosses it. */
+  private label: NodeLabelDrawingFunction = (context, data, { labelSize, labelFont }) => {
+    if (!data.label) return;
+    context.font = `${labelSize}px ${labelFont}`;
+    const width = data.size + 3 + context.measureText(data.label).width;
+    const isLeft = data.x + width > this.sigma.getDimensions().width && data.x > width;
+    context.textAlign = isLeft ? "right" : "left";
+    const at = [data.label, data.x + (data.size + 3) * (isLeft ? -1 : 1), data.y + labelSize / 3] as const;
+    Object.assign(context, { strokeStyle: this.palette.paper, lineWidth: 3, lineJoin: "round" });
+    context.strokeText(...at);
+    context.fillStyle = (data as { labelColor?: string }).labelColor ?? this.palette.ink;
+    context.fillText(...at);
+  };
+
   private hover(key: string | null): void {
     const before = this.hovered;
     this.hovered = key === CUE ? null : key;
@@ -189,13 +206,14 @@ export class Canvas {
     const isName = data.kind === "entity" || data.kind === "file";
     const base = heat === null ? (isName ? palette.strong : palette.accent) : isName ? palette.line : palette.strong;
     const isFaint = lit !== null && !lit.nodes.has(key);
-    const big = heat === null ? (SMALL + Math.min(9, Math.sqrt(this.graph.degree(key)))) * (data.small as number) : SMALL + 13 * warmth;
+    const isNarrow = this.sigma.getDimensions().width < ROOM;
+    const big = heat === null ? (SMALL + Math.min(9, Math.sqrt(this.graph.degree(key)))) * (data.small as number) : SMALL + (isNarrow ? 7 : 13) * warmth;
     return {
       ...data,
       size: isName ? big * 0.8 : big,
       color: isFaint ? palette.line : mix(base, palette.accent, lit?.nodes.has(key) ? Math.max(warmth, 0.75) : warmth),
       labelColor: isFaint ? palette.strong : warmth > 0.25 || lit?.nodes.has(key) ? palette.ink : palette.soft,
-      forceLabel: key === this.hovered || lit?.nodes.has(key) === true || warmth > 0.3,
+      forceLabel: key === this.hovered || lit?.nodes.has(key) === true || warmth > (isNarrow ? 0.9 : 0.3),
       label: isFaint ? "" : data.label,
       zIndex: key === this.hovered ? 3 : warmth > 0 || lit?.nodes.has(key) ? 2 : 1,
     };

@@ -1,6 +1,7 @@
 /** A memory's page: its text, now or as of a time, versions, links, weights, verdicts, and why recalls return it. */
 import type { JSX } from "preact";
 import { call } from "../api";
+import { Editable } from "../browse/entry";
 import { Events } from "../parts/events";
 import { AsOf } from "../parts/settings";
 import { WordDiff } from "../parts/worddiff";
@@ -34,7 +35,7 @@ async function read(key: string, signal: AbortSignal): Promise<All> {
 export default function MemoryView(): JSX.Element {
   const key = route.value.part;
   const { value, error, again } = useAnswer((signal) => (key ? read(key, signal) : Promise.resolve(null)), [key, changes.value]);
-  if (error) return <Failure error={error} again={again} />;
+  if (error) return <Failure error={error} again={again}><a href={to("browse")}>{s.all}</a></Failure>;
   if (value === undefined) return <Waiting />;
   if (value === null) return <Empty title={s.pick} />;
   return <Page key={value.memory.id} {...value} />;
@@ -58,7 +59,7 @@ function Page({ memory, versions, links, why }: All): JSX.Element {
       </header>
       <div class="columns">
         <div class="stack wide">
-          {known || valid ? <Then name={memory.key} known={known} valid={valid} /> : <Prose text={memory.content || memory.gist} class="large" />}
+          {known || valid ? <Then name={memory.key} known={known} valid={valid} /> : memory.content ? <Editable memory={memory} after={() => undefined} large /> : <Prose text={memory.gist} class="large" />}
           {versions.length > 1 && <AsOf since={versions.map(({ recorded_at, valid_from }) => (valid_from && valid_from < recorded_at ? valid_from : recorded_at)).sort()[0]!} />}
           <Versions versions={versions} />
           <section class="stack">
