@@ -6,8 +6,9 @@ operation is recognised in the log, and nothing is counted twice.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -51,6 +52,13 @@ class _ClosedTask:
     def operation(self, part: str) -> Operation | None:
         """The operation of a part, if it was carried out."""
         return operation(self.memory, self.id(part))
+
+    def once(self, part: str, act: Callable[[], object]) -> tuple[str, ...]:
+        """Carry out a part, unless that was done before; the id of its operation, if it makes one."""
+        if self.operation(part) is None:
+            with self.memory.identified(self.id(part)):
+                act()
+        return () if self.operation(part) is None else (self.id(part),)
 
     @property
     def reason(self) -> str:
@@ -158,13 +166,12 @@ def _credited(
         attempt.verified and attempt.verified.status in ("failed", "late") for attempt in task.attempts
     ):
         unused = [*claimed, *unused]
-    ids = [closed.id(part) for part in ("verdicts", "again")]
-    verdicts = lessons.judge_shown(closed.memory, used, unused, closed.reason, closed.session.id, ids)
+    judge = partial(lessons.judge_shown, closed.memory, used, unused, closed.reason, closed.session.id)
     return LearningResult(
         helped=used,
         unused=tuple(unused),
         unknown=tuple(name for name in names if name not in keys),
-        operations=tuple(operation.id for operation in verdicts),
+        operations=closed.once("verdicts", judge),
         recurred=tuple(recurred),
     )
 
@@ -199,15 +206,12 @@ def _stored(
 def _overcome(closed: _ClosedTask) -> None:
     """Note of each failure that was shown and had blocked this task that it is overcome."""
     for key in _keys(closed.memory, closed.task.injected).values():
-        if closed.operation(f"overcome {key}") is None:
-            with closed.memory.identified(closed.id(f"overcome {key}")):
-                lessons.overcome(closed.memory, key, closed.task.plan.objective)
+        closed.once(
+            f"overcome {key}", partial(lessons.overcome, closed.memory, key, closed.task.plan.objective)
+        )
 
 
 def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
     """Link the pattern with the failure before it, unless they are linked already."""
-    if closed.operation(LEARNED_FROM) is None:
-        with closed.memory.identified(closed.id(LEARNED_FROM)):
-            link_many(closed.memory, [{"source": source, "target": target, "relation": LEARNED_FROM}])
-    operation = closed.operation(LEARNED_FROM)
-    return () if operation is None else (operation.id,)
+    link = {"source": source, "target": target, "relation": LEARNED_FROM}
+    return closed.once(LEARNED_FROM, partial(link_many, closed.memory, [link]))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,18 +18,16 @@ from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.errors import Conflict
-from priming.history.log import log, operation
+from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.learning.reviews import strengthen
 from priming.maintenance.replacing import supersede
 from priming.namespace import Namespace
-from priming.recall import traces
 from priming.recall.records import get
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.storage.questions import ids_of
-from priming.storage.rows import VerdictRow
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
@@ -258,49 +255,19 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
         return active[:_NEAREST]
 
 
-def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
-    """The keys whose latest recall in the session already has this verdict, so that it would not count again."""
-    with memory.lock:
-        judged = set()
-        for key in keys:
-            record = memory.find(key)
-            trace = traces.latest_trace(memory, record.id, session)
-            if trace is None:
-                continue
-            rows = memory.store.rows(memory.namespace, VerdictRow, ids=[record.id], recall=trace.recall_id)
-            if any(row.verdict == verdict for row in rows):
-                judged.add(key)
-        return judged
-
-
 def judge_shown(
     memory: Namespace,
     used: Sequence[str],
     unused: Sequence[str],
     reason: str,
     session: str | None = None,
-    ids: Sequence[str] = (),
-) -> list[Operation]:
-    """Judge memories that were shown; the operations are two if the same recall already has some of the verdicts.
+) -> Operation | None:
+    """Judge memories that were shown, as one operation.
 
     A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task are then
-    about the memories themselves. ``ids`` are those of the two operations: what the log has is not done again.
+    about the memories themselves.
     """
-    operations = [operation(memory, each) for each in ids] or [None, None]
-    covered: set[str] = set()
-    for place, earlier in enumerate(operations):
-        if earlier is None:
-            verdicts = {
-                verdict: tuple(
-                    key
-                    for key in keys
-                    if key not in (covered if place else judged_keys(memory, keys, verdict, session))
-                )
-                for verdict, keys in (("used", used), ("not-useful", unused))
-            }
-            batch = VerdictBatch(verdicts, session=session, reason=reason, recalled=not place)
-            with memory.identified(ids[place]) if ids else nullcontext():
-                operations[place] = record_verdicts(memory, batch) if any(verdicts.values()) else None
-        done = operations[place]
-        covered = {change.key for change in done.changes if change.table == "memories"} if done else set()
-    return [each for each in operations if each is not None]
+    verdicts = {"used": tuple(used), "not-useful": tuple(unused)}
+    if not any(verdicts.values()):
+        return None
+    return record_verdicts(memory, VerdictBatch(verdicts, session=session, reason=reason, again=True))

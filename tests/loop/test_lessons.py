@@ -60,15 +60,14 @@ def test_in_an_empty_store_nothing_is_near(memory):
     assert lessons.repeated_lesson(memory, LESSON) is None
 
 
-def test_verdicts_on_the_latest_recall_are_known(memory):
-    key = keep(memory).key
+def test_a_verdict_that_the_latest_recall_has_counts_again_for_the_memory_itself(memory):
+    first, second = keep(memory).key, keep(memory, content="The lock hangs\nfree it").key
     memory.recall("gate", session="s")
-    assert lessons.judged_keys(memory, [key], "used", "s") == set()
-    memory.feedback(used=[key], session="s")
-    assert lessons.judged_keys(memory, [key], "used", "s") == {key}
-    assert lessons.judged_keys(memory, [key], "not-useful", "s") == set()
-    memory.recall("gate", session="s")
-    assert lessons.judged_keys(memory, [key], "used", "s") == set()
+    memory.feedback(used=[first], session="s")
+    done = lessons.judge_shown(memory, [first, second], [], "a task", "s")
+    assert [memory.get(key).use.helped for key in (first, second)] == [2, 1]
+    memory.undo(done.id)
+    assert [memory.get(key).use.helped for key in (first, second)] == [1, 0]
 
 
 def test_keys_that_begin_alike_are_numbered(memory):

@@ -69,8 +69,8 @@ class VerdictBatch:
     tier: str = "conscious"
     session: str | None = None
     reason: str | None = None
-    recalled: bool = True
-    """Whether the verdicts are about a recall; otherwise about the memories themselves."""
+    again: bool = False
+    """Whether a verdict that a recall has already is recorded again, about the memory itself."""
 
 
 def feedback(
@@ -192,12 +192,14 @@ def _gather_verdict(
 ) -> VerdictRow | None:
     """Gather the changes of one verdict, or return the row of an earlier equal verdict, which changes nothing."""
     trace = named_trace
-    if trace is None and batch.recalled:
+    if trace is None:
         trace = traces.latest_trace(memory, record.id, batch.session)
     if named_trace is not None:
         check_recalled(named_trace, record, verdict.replace("-", "_"), record.key)
     before = memory.rows(VerdictRow, ids=[record.id], recall=trace.recall_id) if trace else []
     same = next((row for row in before if row.verdict == verdict), None)
+    if same is not None and batch.again:
+        trace = same = None
     if same is not None and not (same.tier == "automatic" and batch.tier == "conscious"):
         return same
     same_session = _judged_in_session(memory, batch, verdict, record, trace)
