@@ -1,8 +1,8 @@
 """The act phase: a task is carried out, verified, closed or tried again, and learnt from.
 
-Whoever carries out tasks is a ``TaskDriver``: an agent, or another program that reports what it did. ``advance``
-takes one step of a task for either, past the same guard and the same gate, and each step is saved before the next
-begins: after a process was killed, at most the step it was at is repeated.
+An agent carries out tasks, or another program that reports what it did. ``advance`` takes one step of a task for
+either, past the same guard and the same gate, and each step is saved before the next begins: after a process was
+killed, at most the step it was at is repeated.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
-from priming_loop.environment import DeadlineExceeded, Turn, object_schema, text_field, validated_answer
+from priming_loop.environment import DeadlineExceeded, Turn, object_schema, validated_answer
 from priming_loop.gates.guard import questions
 from priming_loop.learning import learn_from_task
 from priming_loop.session import (
@@ -110,55 +109,10 @@ def _task_section(plan: TaskPlan) -> str:
 
 def parse_result(answer: Answer) -> ActionResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
-    details = text_field("details", answer["details"]) or ""
-    obstacle = text_field("obstacle", answer["obstacle"])
-    if answer["status"] == BLOCKED and not (obstacle or details):
+    if answer["status"] == BLOCKED and not (answer["obstacle"] or answer["details"]):
         raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
-    utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
-    learning = text_field("learning", answer["learning"])
-    return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
-
-
-class AgentDriver:
-    """Has an agent carry out the tasks of the latest plan, in their order."""
-
-    acts_here = True
-
-    def task(self, session: Session) -> Task | None:
-        """The first that is pending."""
-        return session.next_task
-
-    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
-        """Ask the agent."""
-        assert task.gathered is not None, "gathered when the task began"
-        return act(
-            turn.agent(),
-            task.plan,
-            task.attempts[-1].number,
-            task.gathered,
-            lineage=_lineage(turn, session, task),
-            failed=last_verification(task),
-            advice=context.advice(assessment_of(session)),
-        )
-
-
-@dataclass(slots=True)
-class ReportDriver:
-    """Another program that carries out tasks: it has reported the result of one attempt at one of them."""
-
-    seq: int
-    result: ActionResult | None
-    acts_here: bool = False
-
-    def task(self, session: Session) -> Task | None:
-        """The task of the report, while it is open."""
-        task = session.task(self.seq)
-        return task if task is not None and task.status == "pending" else None
-
-    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:  # noqa: ARG002
-        """The report; None for the next attempt."""
-        result, self.result = self.result, None
-        return result
+    utilized = tuple(dict.fromkeys(filter(None, answer["utilized"])))
+    return ActionResult(**{**answer, "details": answer["details"] or "", "utilized": utilized})
 
 
 def guarded(turn: Turn, session: Session, task: Task) -> Session:
@@ -180,10 +134,10 @@ def open_questions(session: Session, plan: TaskPlan) -> tuple[str, ...]:
 
 
 def advance(turn: Turn, session: Session, task: Task) -> Session | None:
-    """Take one step of an open task; None if its driver has reported nothing yet."""
+    """Take one step of an open task; None if the program that carries it out has reported nothing yet."""
     last = task.attempts[-1]
     if last.acted is None and last.error is None:
-        return _performed(turn, session, task)
+        return _performed(turn, session, task) if turn.seq is None else None
     if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
         checked = guarded(turn, session, task)
         return checked if checked.waits is not None else _verified(turn, checked, task, last)
@@ -202,13 +156,23 @@ def last_verification(task: Task) -> Verification | None:
     return results[-1] if results else None
 
 
-def _performed(turn: Turn, session: Session, task: Task) -> Session | None:
+def _performed(turn: Turn, session: Session, task: Task) -> Session:
+    """Have the agent carry out a task."""
+    assert task.gathered is not None, "gathered when the task began"
     last = task.attempts[-1]
     try:
-        result = turn.driver.perform(turn, session, task)
+        result = act(
+            turn.agent(),
+            task.plan,
+            last.number,
+            task.gathered,
+            lineage=_lineage(turn, session, task),
+            failed=last_verification(task),
+            advice=context.advice(assessment_of(session)),
+        )
     except AgentError as error:
         return with_task(session, with_attempt(task, replace(last, error=str(error))))
-    return None if result is None else with_task(session, with_attempt(task, replace(last, acted=result)))
+    return with_task(session, with_attempt(task, replace(last, acted=result)))
 
 
 def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:

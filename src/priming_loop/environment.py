@@ -18,13 +18,14 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import IO, Any, Protocol, TypeVar
 
+from priming.config.params.services import AGENT
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
 from priming.llm.agents import CommandAgent, EndpointAgent
 from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
 from priming_loop.codebase import CONTEXT
-from priming_loop.session import ActionResult, Session, Task, Verification, Wait
+from priming_loop.session import Session, Task, Verification, Wait
 from priming_loop.session_store import Sessions
 
 NOT_EXECUTABLE = 126
@@ -68,9 +69,9 @@ def verify(command: str | None, folder: Path | str, *, timeout: float, most_outp
             command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}", monotonic() - began
         )
     output = _Output(process, most_output)
-    late = not _ended(process, output, timeout)
+    late = not _ended(process, timeout)
     status = "late" if late else "passed" if process.returncode == 0 else "failed"
-    text = output.text()
+    text = output.text(AGENT.drain)
     if late:
         text = f"{text}\n" * bool(text) + f"It did not end within {timeout:g} s, and was killed."
     return Verification(command, status, None if late else process.returncode, text, monotonic() - began)
@@ -85,7 +86,7 @@ def _check(folder: Path | str, timeout: float, most_output: int) -> None:
         raise ParamError("most_output", most_output, "must be at least 1 byte")
 
 
-def _ended(process: subprocess.Popen[bytes], output: _Output, timeout: float) -> bool:
+def _ended(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Whether the process ended in time; its group is killed when this returns or raises."""
     try:
         process.wait(timeout)
@@ -96,7 +97,6 @@ def _ended(process: subprocess.Popen[bytes], output: _Output, timeout: float) ->
     finally:
         _kill(process.pid)
         process.wait()
-        output.close(CONTEXT.drain)
 
 
 def _kill(group: int) -> None:
@@ -112,37 +112,30 @@ class _Output:
 
     def __init__(self, process: subprocess.Popen[bytes], most: int) -> None:
         assert process.stdout is not None, "requested when the process started"
-        self._head, self._tail = b"", b""
-        self._most_head = (most + 1) // 2
-        self._most_tail = most - self._most_head
-        self._read_in_all = 0
-        self._lock = Lock()
+        self._kept, self._left_out, self._lock = bytearray(), 0, Lock()
+        self._most, self._head = most, (most + 1) // 2
         self._reader = Thread(target=self._read, args=(process.stdout,), daemon=True)
         self._reader.start()
 
-    def close(self, patience: float) -> None:
-        """Wait for the rest, but not for a process that left the group and holds the pipe open."""
-        self._reader.join(patience)
+    def text(self, patience: float) -> str:
+        """The output, with a line that states how much of it was left out.
 
-    def text(self) -> str:
-        """The output, with a line that states how much of it was left out."""
+        It waits for the rest, but not for a process that left the group and holds the pipe open.
+        """
+        self._reader.join(patience)
         with self._lock:
-            left_out = self._read_in_all - len(self._head) - len(self._tail)
-            cut = f"\n… {left_out:,} bytes left out …\n".encode() if left_out else b""
-            return (self._head + cut + self._tail).decode("utf-8", "replace").strip()
+            cut = f"\n… {self._left_out:,} bytes left out …\n".encode() if self._left_out else b""
+            text = self._kept[: self._head] + cut + self._kept[self._head :]
+            return text.decode("utf-8", "replace").strip()
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:
             while part := os.read(pipe.fileno(), _CHUNK):
                 with self._lock:
-                    self._take(part)
-
-    def _take(self, part: bytes) -> None:
-        self._read_in_all += len(part)
-        room = self._most_head - len(self._head)
-        self._head += part[:room]
-        tail = self._tail + part[room:]
-        self._tail = tail[max(0, len(tail) - self._most_tail) :]
+                    self._kept += part
+                    excess = max(0, len(self._kept) - self._most)
+                    del self._kept[self._head : self._head + excess]
+                    self._left_out += excess
 
 
 SECONDS = 60.0
@@ -150,6 +143,14 @@ SECONDS = 60.0
 
 
 T = TypeVar("T")
+
+
+def check_present(agent: Agent | None) -> Agent:
+    """An agent, which must be named."""
+    if agent is None:
+        rule = "must be given: --agent 'claude -p', --model URL,NAME, PRIMING_AGENT, or agent.command in the settings"
+        raise ParamError("agent", None, rule)
+    return agent
 
 
 def with_timeout(agent: Agent, seconds: float) -> Agent:
@@ -214,28 +215,37 @@ def validated_answer(agent: Agent, prompt: str, schema: Schema, parse: Callable[
 
     """
     question, problem = prompt, ""
-    for _ in range(1 + CONTEXT.repairs):
+    for _ in range(1 + AGENT.repairs):
         try:
-            return parse(agent.answer(question, schema))
+            return parse(_plain("", agent.answer(question, schema)))
         except ParamError as error:
             problem = str(error)
             question = with_problem(prompt, problem)
     raise AgentError(
-        f"the agent's answer makes no sense, asked {1 + CONTEXT.repairs} times: {problem};"
+        f"the agent's answer makes no sense, asked {1 + AGENT.repairs} times: {problem};"
         " see what it answers, or take another agent"
     )
 
 
-def text_field(name: str, value: str | None) -> str | None:
-    """A text of an answer, None if it is blank; ``ParamError`` if it is too long or contains NUL."""
-    if value is None or not value.strip():
-        return None
+def _plain(name: str, value: Any) -> Any:
+    """A value of an answer without white space around its texts, None for a blank text.
+
+    Raises:
+        ParamError: a text that is too long or contains NUL.
+
+    """
+    if isinstance(value, Mapping):
+        return {key: _plain(f"{name}.{key}".lstrip("."), item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(f"{name}[{number}]", item) for number, item in enumerate(value)]
+    if not isinstance(value, str):
+        return value
     if "\x00" in value:
         raise ParamError(name, value, "must not contain the NUL character")
     most = CONTEXT.answer_length
     if len(value) > most:
         raise ParamError(name, value, f"has {len(value):,} characters, at most {most:,}: shorten the text")
-    return value.strip()
+    return value.strip() or None
 
 
 class Person(Protocol):
@@ -247,21 +257,6 @@ class Person(Protocol):
 
     def allow(self, session: Session, wait: Wait) -> bool:
         """Whether they allow the next step."""
-        ...
-
-
-class TaskDriver(Protocol):
-    """Whoever carries out tasks."""
-
-    acts_here: bool
-    """Whether what it does begins here: a plan is approved, and each task is begun with its memories."""
-
-    def task(self, session: Session) -> Task | None:
-        """The task that it works on; None if it works on none now."""
-        ...
-
-    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
-        """The result of the open attempt; None if there is none yet. ``AgentError`` if none will come."""
         ...
 
 
@@ -289,10 +284,11 @@ class Turn:
     """One process's work on a session, which stood as ``session`` when the work ``began``."""
 
     environment: LoopEnvironment
-    driver: TaskDriver
     session: Session
     parent: Session | None
     """The session of which this session is a subgoal."""
+    seq: int | None
+    """The task on which another program reports; None: an agent carries out all tasks, in their order."""
     began: float
 
     @property
@@ -309,10 +305,17 @@ class Turn:
         minutes = self.session.limits.minutes
         return None if minutes is None else minutes * SECONDS - self.seconds()
 
+    def task(self, session: Session) -> Task | None:
+        """The pending task in work; None if there is none, or none to report on."""
+        if self.seq is None:
+            return session.next_task
+        task = session.task(self.seq)
+        return task if task is not None and task.status == "pending" else None
+
     def agent(self) -> Agent:
-        """The agent, limited to the time that the session has left."""
-        agent, left = self.environment.agent, self.seconds_left()
-        assert agent is not None, "only the run of an agent plans and acts"
+        """The agent, limited to the time for an answer, and to what the session has left."""
+        agent = with_timeout(check_present(self.environment.agent), self.session.limits.timeout)
+        left = self.seconds_left()
         if left is None:
             return agent
         monotonic = self.environment.monotonic

@@ -23,8 +23,8 @@ from priming.text.statements.judge import judge
 from priming.text.tokens import terms
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
-from priming_loop.environment import SECONDS, Turn, object_schema, text_field, validated_answer
-from priming_loop.gates.paths import project_path
+from priming_loop.environment import SECONDS, Turn, object_schema, validated_answer
+from priming_loop.gates.guard import checked_plan
 from priming_loop.knowledge import cut, existing, meaning_same, plain
 from priming_loop.session import (
     DELIVERED,
@@ -172,27 +172,16 @@ def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:
 
 def parse_plan(answer: Answer) -> PlanningResult:
     """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
-    assessment = answer["assessment"]
-    tasks = [_task(number, task) for number, task in enumerate(answer["tasks"])]
-    question = text_field("question", answer["question"])
-    _check(assessment, tasks, question, answer["impasse"])
-    reasoning = text_field("reasoning", answer["reasoning"]) or ""
+    assessment, question, impasse = answer["assessment"], answer["question"], answer["impasse"]
+    tasks = tuple(_task(f"tasks[{number}]", task) for number, task in enumerate(answer["tasks"]))
+    _check(assessment, tasks, question, impasse)
     return PlanningResult(
         assessment,
-        tuple(tasks),
+        tasks,
         question if assessment == UNCLEAR else None,
-        _impasse(answer["impasse"]),
-        reasoning,
+        impasse and Impasse(**impasse),
+        answer["reasoning"] or "",
     )
-
-
-def _impasse(answer: Mapping[str, Any] | None) -> Impasse | None:
-    if answer is None:
-        return None
-    subgoal = text_field("impasse.subgoal", answer["subgoal"])
-    if subgoal is None:
-        raise ParamError("impasse.subgoal", answer["subgoal"], "must say what to find out or make first")
-    return Impasse(answer["type"], subgoal)
 
 
 def _check(
@@ -212,6 +201,8 @@ def _check(
     if (assessment == IMPASSE) != (impasse is not None):
         rule = "must have a type and a subgoal" if impasse is None else "must be null"
         raise ParamError("impasse", impasse, f"{rule} where the assessment is {assessment}")
+    if impasse is not None and impasse["subgoal"] is None:
+        raise ParamError("impasse.subgoal", None, "must say what to find out or make first")
     plain = [plain_objective(objective) for objective in objectives]
     for number, text in enumerate(plain):
         if text in plain[:number]:
@@ -220,15 +211,13 @@ def _check(
             )
 
 
-def _task(number: int, answer: Mapping[str, Any]) -> TaskPlan:
-    where = f"tasks[{number}]"
-    objective = text_field(f"{where}.objective", answer["objective"])
-    if objective is None:
-        raise ParamError(f"{where}.objective", answer["objective"], "must say what to do")
+def _task(where: str, answer: Mapping[str, Any]) -> TaskPlan:
+    if answer["objective"] is None:
+        raise ParamError(f"{where}.objective", None, "must say what to do")
     if len(answer["delta"]) > CONTEXT.delta:
         raise ParamError(f"{where}.delta", len(answer["delta"]), f"must be at most {CONTEXT.delta} files")
-    delta = dict.fromkeys(project_path(f"{where}.delta", path) for path in answer["delta"])
-    return TaskPlan(objective, tuple(delta), text_field(f"{where}.verify", answer["verify"]))
+    delta = tuple(path or "" for path in answer["delta"])
+    return checked_plan(TaskPlan(answer["objective"], delta, answer["verify"]), "")
 
 
 _WORD = re.compile(r"\w+")

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from priming.errors import AgentError, ParamError
 from priming.recall.recall import recall
-from priming_loop.acting import AgentDriver, advance, guarded, learnt, open_attempt
+from priming_loop.acting import advance, guarded, learnt, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
-from priming_loop.environment import DeadlineExceeded, LoopEnvironment, TaskDriver, Turn
+from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
 from priming_loop.learning import failed_approach, learn_from_task, store_patterns
 from priming_loop.planning import (
     new_subgoal,
@@ -42,7 +42,6 @@ from priming_loop.session import (
 from priming_loop.session_store import LOOP
 
 LAST = "SUMMARY"
-_AGENT = AgentDriver()
 _WHY = {
     "interrupt": "the run was interrupted, and can be resumed",
     "minutes": "the minutes of the run are over",
@@ -54,10 +53,10 @@ _RECENT = 20
 
 
 def go_on(
-    environment: LoopEnvironment, session: Session, parent: Session | None = None, driver: TaskDriver = _AGENT
+    environment: LoopEnvironment, session: Session, parent: Session | None = None, seq: int | None = None
 ) -> Session:
-    """Take step after step until the session ends, stops, waits for a person, or its driver has nothing to report."""
-    turn = Turn(environment, driver, session, parent, environment.monotonic())
+    """Take step after step until the session ends, stops, waits for a person, or for a report on a task."""
+    turn = Turn(environment, session, parent, seq, environment.monotonic())
     while session.state != LAST:
         stop = turn.stop_reason()
         if stop is None:
@@ -209,14 +208,13 @@ def _ask(turn: Turn, session: Session) -> Session:
 
 
 def _act(turn: Turn, session: Session) -> Session | None:
-    """Take one step of the driver's task; what begins here begins once the plan is approved."""
-    acts_here = turn.driver.acts_here
-    if acts_here and not session.approved:
+    """Take one step of the task in work; an agent begins once the plan is approved."""
+    if turn.seq is None and not session.approved:
         return _approval(turn, session)
-    task = turn.driver.task(session)
+    task = turn.task(session)
     if task is None:
         return None if session.next_task is not None else replace(session, state="DONE")
-    if acts_here and task.gathered is None:
+    if turn.seq is None and task.gathered is None:
         return _begin(turn, session, task)
     after = advance(turn, session, task)
     if after is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from priming.config.params.laws import SCORE
 from priming.config.params.limits import SLEEP
@@ -82,18 +82,10 @@ def loop_context(
         tuple(memory_shape(get(memory, shown.key)) for shown in part)
         for part in (gathered.failures, gathered.patterns, gathered.connected)
     )
-    codebase = gathered.codebase
     return LoopContext(
         objective,
         ContextMemories(failures, patterns, connected, gathered.injected, gathered.fired),
-        ContextFiles(
-            bool(codebase.tests),
-            codebase.tests,
-            codebase.languages,
-            codebase.frameworks,
-            codebase.relevant,
-            codebase.files,
-        ),
+        ContextFiles(bool(gathered.codebase.tests), *astuple(gathered.codebase)),
         gathered.complexity,
         gathered.failed,
         gathered.ways if gathered.failed else (),

@@ -27,6 +27,7 @@ from priming_loop.steps.results import (
     SessionOutcomes,
     SessionReport,
     SessionSummary,
+    taken,
 )
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
@@ -102,28 +103,14 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
     learnt = learnt_in_all(filter(None, (*(task.learnt for task in session.tasks), session.learnt)))
     assessment = assessment_of(session)
-    return SessionReport(
+    return taken(
+        SessionReport,
+        (session, learnt),
         session=session.id,
-        objective=session.objective,
-        state=session.state,
-        ended=session.ended,
-        stopped=session.stopped,
-        why=session.why,
         status=status_of(session),
-        tasks=session.tasks,
-        helped=learnt.helped,
-        unused=learnt.unused,
-        unknown=learnt.unknown,
-        stored=learnt.stored,
-        strengthened=learnt.strengthened,
-        recurred=learnt.recurred,
-        alternatives=session.alternatives,
-        waits=session.waits,
         advice=assessment.advice,
         line=_progress(session, assessment),
-        seconds=session.seconds,
         children=tuple(report(sessions, child) for child in sessions.children(session)),
-        proven=session.proven,
         next_command=next_command(session),
     )
 
@@ -190,16 +177,9 @@ def describe_state(session: SessionReport | Session) -> str:
 def summarise(session: Session) -> SessionSummary:
     """A session as a row of a list."""
     delivered, total = session.tally
-    return SessionSummary(
-        session.id,
-        session.parent,
-        session.objective,
-        session.state,
-        describe_state(session),
-        total,
-        delivered,
-        session.created_at,
-        session.updated_at,
+    stands = describe_state(session)
+    return taken(
+        SessionSummary, (session,), session=session.id, stands=stands, tasks=total, delivered=delivered
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
-from priming_loop.acting import ReportDriver, open_questions
+from priming_loop.acting import open_questions
 from priming_loop.context import gather
 from priming_loop.environment import LoopEnvironment
 from priming_loop.gates.guard import checked_plan
@@ -28,12 +28,13 @@ from priming_loop.session import (
     Task,
     TaskPlan,
     Verification,
+    with_attempt,
     with_task,
 )
 from priming_loop.session_store import Sessions, check_folder, check_objective, limits
 from priming_loop.state_machine import LAST, go_on
 from priming_loop.steps.report import check_seq
-from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
+from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply, taken
 
 DRIVEN = "Tasks that are driven from outside."
 """The objective of a driven session that has none of its own."""
@@ -212,12 +213,12 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
                 f"task {seq} of session {session_id} is {STATUS[task.status]}: add another for what is left"
             )
         if is_open:
-            session = with_task(_reopened(session), _with_open_attempt(sessions, task))
+            session = with_task(_reopened(session), _with_result(sessions, task, result))
         if session.state not in _DRIVEN:
             raise Conflict(
                 f"session {session_id} is being planned: 'priming loop resume {session_id}' goes on"
             )
-        session = go_on(LoopEnvironment(memory), session, driver=ReportDriver(seq, result))
+        session = go_on(LoopEnvironment(memory), session, seq=seq)
     number, task = max(0, len(task.attempts) - 1), _task_of(session, seq)
     return _reply(session, task, task.attempts[number].verified if is_open else None)
 
@@ -230,12 +231,10 @@ def _reopened(session: Session) -> Session:
     return replace(session, state="ACT", ended=None, why=None)
 
 
-def _with_open_attempt(sessions: Sessions, task: Task) -> Task:
-    """The task with its last attempt open: what a process that was killed had begun with it is repeated."""
-    if not task.attempts:
-        return replace(task, attempts=(Attempt(1, sessions.now()),))
-    last = replace(task.attempts[-1], acted=None, verified=None, error=None)
-    return replace(task, attempts=(*task.attempts[:-1], last))
+def _with_result(sessions: Sessions, task: Task, result: ActionResult) -> Task:
+    """The task with the result of its last attempt: what a process that was killed had begun with it is repeated."""
+    last = task.attempts[-1] if task.attempts else Attempt(1, sessions.now())
+    return with_attempt(task, replace(last, acted=result, verified=None, error=None))
 
 
 def _reply(session: Session, task: Task, verified: Verification | None) -> TaskReply:
@@ -267,17 +266,13 @@ def _shape(session: Session, task: Task) -> SessionTask:
     delivered = None if last is None else last.details
     if last is not None and last.obstacle is not None:
         delivered = f"BLOCKED: {last.obstacle}"
-    return SessionTask(
+    return taken(
+        SessionTask,
+        (task, task.plan),
         session_id=session.id,
-        seq=task.seq,
-        objective=task.plan.objective,
-        delta=task.plan.delta,
-        verify=task.plan.verify,
         status=STATUS[task.status],
         verified=task.status == DELIVERED,
         delivered=delivered,
-        injected=task.injected,
-        utilized=task.utilized,
         created_at=task.attempts[0].at if task.attempts else session.created_at,
         completed_at=task.closed_at,
     )
