@@ -15,7 +15,7 @@ from priming.namespace import Namespace
 from priming.types import Progress
 from priming_loop.acting import open_questions
 from priming_loop.context import gather
-from priming_loop.environment import SECONDS, LoopEnvironment, with_timeout
+from priming_loop.environment import SECONDS, LoopEnvironment, check_present, with_timeout
 from priming_loop.planning import plan
 from priming_loop.session import BLOCKED, DELIVERED, UNVERIFIED, Limits, Session
 from priming_loop.session_store import LOOP, Sessions, check_folder, limits
@@ -40,9 +40,10 @@ def run(
     An objective whose plan is proven is not reasoned about, unless ``deliberate``.
 
     Raises:
-        ParamError: an invalid objective or folder.
+        ParamError: an invalid objective or folder, or no agent.
 
     """
+    check_present(environment.agent)
     sessions = Sessions(environment.memory)
     session = sessions.begin(
         objective, folder, limits, fresh_context=fresh_context, yes=environment.yes, deliberate=deliberate
@@ -98,6 +99,7 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
         Busy: another process works on the session.
 
     """
+    check_present(environment.agent)
     sessions = Sessions(environment.memory)
     top = sessions.root(session_id)
     with sessions.lock(top.id):
@@ -195,8 +197,9 @@ def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent |
         agent: the agent.
 
     """
+    present = with_timeout(check_present(agent), LOOP.timeout)
     gathered = gather(memory, objective, _folder(folder), session=None)
-    return Thought(gathered, plan(_timed(agent, LOOP.timeout), gathered, assess(())))
+    return Thought(gathered, plan(present, gathered, assess(())))
 
 
 def loop_run(
@@ -206,7 +209,11 @@ def loop_run(
     *,
     yes: bool = False,
     deliberate: bool = False,
+    fresh_context: bool = False,
     max_attempts: int | None = None,
+    max_tasks: int | None = None,
+    depth: int | None = None,
+    timeout: float | None = None,
     budget_minutes: float | None = None,
     agent: Agent | None = None,
     progress: Progress | None = None,
@@ -218,15 +225,19 @@ def loop_run(
         folder: the absolute path of the folder to work in.
         yes: whether to act on the plan without asking; otherwise the session waits, and ``loop_resume`` goes on.
         deliberate: whether to reason even where the same plan was delivered three times.
-        max_attempts: most attempts at a task; null: 3.
+        fresh_context: whether an attempt learns only the gate's output of the attempts before.
+        max_attempts: most attempts at a task, 3 by default.
+        max_tasks: most tasks of a plan, 20 by default.
+        depth: greatest depth of subgoals, 2 by default.
+        timeout: seconds for an answer of the agent, and for a gate, 600 by default.
         budget_minutes: stop after so many minutes; the session can be resumed.
         agent: the agent.
         progress: called after every step with the number of steps.
 
     """
-    bounds = limits(max_attempts, minutes=budget_minutes)
-    environment = _environment(memory, _timed(agent, bounds.timeout), yes, progress)
-    session = run(environment, objective, _folder(folder), bounds, deliberate=deliberate)
+    bounds = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
+    own = {"fresh_context": fresh_context, "deliberate": deliberate}
+    session = run(_environment(memory, agent, yes, progress), objective, _folder(folder), bounds, **own)
     return report(Sessions(memory), session)
 
 
@@ -247,22 +258,13 @@ def loop_resume(
         yes: whether a person approves the plan that it waits for. A task whose command is not known to be harmless
             waits for ``priming loop allow``, which a person types.
         answer: a person's answer to its question, or another approach.
-        budget_minutes: minutes more.
+        budget_minutes: so many minutes more.
         agent: the agent.
         progress: called after every step with the number of steps.
 
     """
-    timeout = Sessions(memory).root(session).limits.timeout
-    environment = _environment(memory, _timed(agent, timeout), yes, progress)
-    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes, is_person=False))
-    return report(Sessions(memory), resumed)
-
-
-def _timed(agent: Agent | None, timeout: float) -> Agent:
-    """The agent with a time limit for an answer."""
-    if agent is None:
-        raise ParamError("agent", None, "must be named: set PRIMING_AGENT, or agent.command in the settings")
-    return with_timeout(agent, timeout)
+    options = ResumeOptions(yes, answer, budget_minutes, is_person=False)
+    return report(Sessions(memory), resume(_environment(memory, agent, yes, progress), session, options))
 
 
 def _folder(folder: str) -> Path:
@@ -271,7 +273,9 @@ def _folder(folder: str) -> Path:
     return path
 
 
-def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
+def _environment(
+    memory: Namespace, agent: Agent | None, yes: bool, progress: Progress | None
+) -> LoopEnvironment:
     """The environment of a run by another program, without a person at a terminal."""
     steps = count(1)
     on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))

@@ -77,6 +77,7 @@ def plain(
     show: Show | None = None,
     *,
     send: Send | None = None,
+    work: Callable[..., Any] | None = None,
     name: str | None = None,
     help: str | None = None,
     hidden: bool = False,
@@ -91,6 +92,8 @@ def plain(
         show: the lines of an answer, or an answer in another shape; its keyword arguments are options of the command.
             None: by the answer's type.
         send: arguments made of the others, which are passed to it, and of options, which are its keyword arguments.
+        work: what answers in place of the verb of the open memory: it is passed the options of the store, the
+            arguments by name, and options, which are its keyword arguments.
         name: what the command is called, if not as the verb.
         help: its help, if not the first paragraph of the docstring.
         hidden: whether the help of all commands leaves it out.
@@ -105,13 +108,10 @@ def plain(
         read = {each: _read(each, arguments[each], values[each]) for each in values if each in arguments}
         sent = {each: value for each, value in read.items() if value is not None}
         sent |= {} if send is None else send(sent, **{each: values[each] for each in _options_of(send)})
-        first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
-        with store.open() as memory, progress(verb) if op.long else nullcontext() as step:
-            sent |= {"progress": step} if op.long else {}
-            try:
-                answer = getattr(memory, verb)(*first, **sent)
-            except NotFound as error:
-                raise _with_place(store, error, read) from None
+        if work is None:
+            answer = _answer(op, store, read, sent)
+        else:
+            answer = work(store, sent, **{each: values[each] for each in _options_of(work)})
         shown = show or SHOWN.get(op.answers, _fields)
         chosen = {**values, **read}
         lines = shown(answer, **{each: chosen[each] for each in _options_of(show)})
@@ -125,7 +125,7 @@ def plain(
             for each, argument in _arguments(op).items()
             if each not in _NOT_TYPED and changes.get(each) is not False
         }
-        own = {**_options_of(show), **_options_of(send)}
+        own = {**_options_of(show), **_options_of(send), **_options_of(work)}
         typed |= {each: Argument("bool", repr(own[each]), False) for each in own if each not in typed}
         meanings = {**MEANINGS, **declared.meanings}
         return [
@@ -153,6 +153,18 @@ def _with_place(store: options.StoreOptions, error: NotFound, read: Mapping[str,
         except NotFound:
             return error
     return NotFound(f"{error}; it is in the store of all projects: add --global")
+
+
+def _answer(op: Op, store: options.StoreOptions, read: Mapping[str, Any], sent: dict[str, Any]) -> Any:
+    """The answer of the verb of the open memory."""
+    arguments = _arguments(op)
+    first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
+    with store.open() as memory, progress(op.name) if op.long else nullcontext() as step:
+        sent |= {"progress": step} if op.long else {}
+        try:
+            return getattr(memory, op.name)(*first, **sent)
+        except NotFound as error:
+            raise _with_place(store, error, read) from None
 
 
 def _arguments(op: Op) -> Mapping[str, Argument]:

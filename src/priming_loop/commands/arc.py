@@ -33,7 +33,7 @@ Type = Option("--type", metavar="TYPE", help="failure or pattern", autocompletio
 app = group("Loop")
 
 
-def _typed(name: str, meaning: str) -> Any:
+def typed(name: str, meaning: str) -> Any:
     """A text that is typed without a name, or read from stdin."""
     shown = f"{meaning}; - reads it from stdin"
     return Annotated[
@@ -180,7 +180,7 @@ plain(
     send=here,
     name="context",
     help="Show what is known about an objective: memories, the codebase, its complexity.",
-    objective=_typed("objective", "What is to be done"),
+    objective=typed("objective", "What is to be done"),
     session=SessionFilter,
     cue=False,
     folder=False,
@@ -190,7 +190,7 @@ plain(
     "loop_recall",
     lambda lessons: _rows(lessons, "no memories about it"),
     name="recall",
-    query=_typed("query", "The question"),
+    query=typed("query", "The question"),
     type=Annotated[str | None, Type],
     session=SessionFilter,
 )

@@ -6,28 +6,26 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from priming.cli import parse
 from priming.cli.command import Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, names
 from priming.cli.plain import plain
-from priming.errors import ParamError
 from priming.text.quotation import label
 from priming_loop.commands import arc, tasks
 from priming_loop.commands.terminal import Terminal, interrupts
 
 if TYPE_CHECKING:
-    from priming.llm.protocol import Agent
-    from priming.memory import Memory
+    from priming.namespace import Namespace
     from priming_loop.environment import LoopEnvironment
     from priming_loop.session import Session, Task
     from priming_loop.steps.results import SessionReport, SessionSummary, Thought
 
+_BOUNDS = ("max_attempts", "max_tasks", "depth", "timeout", "budget_minutes")
 _COLOURS = {"delivered": OK, "blocked": ERROR}
 
 app = group("Loop", "loop", "Reason, act and learn: pursue an objective with an agent.")
@@ -36,81 +34,38 @@ app.add_typer(tasks.app)
 app.add_typer(tasks.meta_app)
 GROUPS = (app,)
 
-Objective = Annotated[str, Argument(metavar="OBJECTIVE", help="What is to be done; - reads it from stdin")]
 AnySession = Annotated[
     str | None, Argument(metavar="[SESSION]", help="A session of the loop; default: the latest")
 ]
 SessionId = Annotated[str, Argument(metavar="SESSION", help="A session of the loop, see 'loop list'")]
-Minutes = Annotated[
-    float | None,
-    Option("--budget-minutes", metavar="M", help="Stop after this many minutes; the session can be resumed"),
-]
 
 
-@command(app)
-def run(
-    store: StoreOptions,
-    objective: Objective,
-    yes: Annotated[bool, Option("--yes", help="Act without asking, except what the guard asks")] = False,
-    max_attempts: Annotated[
-        int | None, Option("--max-attempts", metavar="N", help="Maximum attempts per task; 3 by default")
-    ] = None,
-    budget_minutes: Minutes = None,
-    fresh_context: Annotated[
-        bool,
-        Option("--fresh-context", help="Give each attempt only the gate's output of the attempts before"),
-    ] = False,
-    deliberate: Annotated[
-        bool, Option("--deliberate", help="Reason even where the same plan was delivered three times")
-    ] = False,
-    max_tasks: Annotated[
-        int | None, Option("--max-tasks", metavar="N", help="Maximum tasks of a plan; 20 by default")
-    ] = None,
-    depth: Annotated[
-        int | None, Option("--depth", metavar="N", help="Maximum depth of subgoals; 2 by default")
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        Option("--timeout", metavar="S", help="Seconds for an answer, and for a gate; 600 by default"),
-    ] = None,
-    *,
-    options: AgentOptions,
-) -> Answer:
-    """Reason about an objective, act task by task until each gate passes, and learn from it."""
-    from priming_loop.run import run as run_loop
+def _run(store: StoreOptions, sent: dict[str, Any], *, options: AgentOptions) -> SessionReport:
+    """Pursue an objective in the folder of the command."""
+    from priming_loop.run import run
     from priming_loop.session_store import limits
 
-    bounds = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
-    agent = _agent(options, bounds.timeout)
-    text = parse.text_or_stdin(objective, "objective")
-    with store.open_file() as memory, _work(store, memory, agent, yes=yes) as work:
-        session = run_loop(work, text, Path.cwd(), bounds, fresh_context=fresh_context, deliberate=deliberate)
-        return _result(memory, session)
+    bounds = limits(*(sent.get(name) for name in _BOUNDS))
+    own = {name: sent[name] for name in ("fresh_context", "deliberate")}
+    with _work(store, options, yes=sent["yes"]) as work:
+        return _reported(work.memory, run(work, sent["objective"], Path.cwd(), bounds, **own))
 
 
-@command(app)
-def resume(
-    store: StoreOptions,
-    session: SessionId,
-    yes: Annotated[
-        bool, Option("--yes", help="Approve what it waits for, and act without asking from then on")
-    ] = False,
-    answer: Annotated[
-        str | None, Option("--answer", metavar="TEXT", help="The answer to its question, or another approach")
-    ] = None,
-    budget_minutes: Minutes = None,
-    *,
-    options: AgentOptions,
-) -> Answer:
-    """Resume a session that stopped, was killed, or ended without success."""
-    from priming_loop.run import ResumeOptions
-    from priming_loop.run import resume as resume_loop
-    from priming_loop.session_store import Sessions
+def _resume(store: StoreOptions, sent: dict[str, Any], *, options: AgentOptions) -> SessionReport:
+    """Resume a session, for the person who types it."""
+    from priming_loop.run import ResumeOptions, resume
 
-    with store.open_file() as memory:
-        agent = _agent(options, Sessions(memory).root(session).limits.timeout)
-        with _work(store, memory, agent, yes=yes) as work:
-            return _result(memory, resume_loop(work, session, ResumeOptions(yes, answer, budget_minutes)))
+    own = ResumeOptions(sent["yes"], sent.get("answer"), sent.get("budget_minutes"))
+    with _work(store, options, yes=own.yes) as work:
+        return _reported(work.memory, resume(work, sent["session"], own))
+
+
+def _think(store: StoreOptions, sent: dict[str, Any], *, options: AgentOptions) -> Thought:
+    """Reason in the folder of the command."""
+    from priming_loop.run import loop_think
+
+    with _work(store, options) as work:
+        return loop_think(work.memory, sent["objective"], str(Path.cwd()), agent=work.agent)
 
 
 @command(app)
@@ -123,25 +78,10 @@ def allow(
 ) -> Answer:
     """Say yes to a command that is not known to be harmless: it runs when its task is reported or resumed again."""
     from priming_loop.run import allow as allow_task
-    from priming_loop.session_store import Sessions
-    from priming_loop.steps.report import report as report_of
 
     with store.open_file() as memory:
-        current = report_of(Sessions(memory), allow_task(memory, session, seq))
+        current = _reported(memory, allow_task(memory, session, seq))
     return Answer(current, _state(current))
-
-
-@command(app)
-def think(store: StoreOptions, objective: Objective, *, options: AgentOptions) -> Answer:
-    """Gather the context and reason, without acting, learning or storing."""
-    from priming_loop.run import loop_think
-    from priming_loop.session_store import LOOP
-
-    agent = _agent(options, LOOP.timeout)
-    text = parse.text_or_stdin(objective, "objective")
-    with store.open_file() as memory, interrupts():
-        thought = loop_think(memory, text, str(Path.cwd()), agent=agent)
-    return Answer(thought, _thought(thought))
 
 
 def _thought(thought: Thought) -> Iterator[Part]:
@@ -228,38 +168,20 @@ def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
         yield line((f"{condition}to continue: {report.next_command}", DIM), indent=indent)
 
 
-def _agent(options: AgentOptions, timeout: float) -> Agent:
-    """The agent, with a time limit for an answer."""
-    from priming_loop.environment import with_timeout
-
-    agent = options.load()
-    if agent is None:
-        rule = "must be given: --agent 'claude -p', --model URL,NAME, or PRIMING_AGENT"
-        raise ParamError("agent", None, rule)
-    return with_timeout(agent, timeout)
-
-
 @contextmanager
-def _work(
-    store: StoreOptions, memory: Memory, agent: Agent, *, yes: bool = False
-) -> Iterator[LoopEnvironment]:
+def _work(store: StoreOptions, options: AgentOptions, *, yes: bool = False) -> Iterator[LoopEnvironment]:
     """What a run works with: questions go to a person if a person is at the terminal and reads the answer."""
-    from priming_loop.environment import LoopEnvironment
+    from priming_loop.environment import LoopEnvironment, check_present
 
-    with interrupts() as handler:
+    agent = check_present(options.load())
+    with store.open_file() as memory, interrupts() as handler:
         has_person = not store.as_json and sys.stdin.isatty()
         person = Terminal(handler) if has_person else None
-        yield LoopEnvironment(
-            memory,
-            agent,
-            person,
-            yes,
-            handler.stop,
-            lambda session: None if store.as_json else _report_step(session),
-        )
+        announce = (lambda _: None) if store.as_json else _announce
+        yield LoopEnvironment(memory, agent, person, yes, handler.stop, announce)
 
 
-def _report_step(session: Session) -> None:
+def _announce(session: Session) -> None:
     """Print the current step, on a terminal."""
     if not sys.stderr.isatty():
         return
@@ -268,16 +190,51 @@ def _report_step(session: Session) -> None:
     typer.echo(clean(session.state + about), err=True)
 
 
-def _result(memory: Memory, session: Session) -> Answer:
-    """The report of a run, with its exit status."""
+def _reported(memory: Namespace, session: Session) -> SessionReport:
     from priming_loop.session_store import Sessions
+    from priming_loop.steps.report import report
+
+    return report(Sessions(memory), session)
+
+
+def _ended(report: SessionReport) -> Answer:
+    """The report of a run, with its exit status."""
     from priming_loop.steps.report import FAILED
-    from priming_loop.steps.report import report as report_of
 
-    current = report_of(Sessions(memory), session)
-    return Answer(current, _report(current), FAILED if current.status is None else current.status)
+    return Answer(report, _report(report), FAILED if report.status is None else report.status)
 
 
+plain(
+    app,
+    "loop_run",
+    _ended,
+    work=_run,
+    name="run",
+    objective=arc.typed("objective", "What is to be done"),
+    folder=False,
+    yes="act without asking, except what the guard asks",
+    options=AgentOptions,
+)
+plain(
+    app,
+    "loop_resume",
+    _ended,
+    work=_resume,
+    name="resume",
+    session=SessionId,
+    yes="approve what it waits for, and act without asking from then on",
+    options=AgentOptions,
+)
+plain(
+    app,
+    "loop_think",
+    _thought,
+    work=_think,
+    name="think",
+    objective=arc.typed("objective", "What is to be done"),
+    folder=False,
+    options=AgentOptions,
+)
 plain(
     app,
     "loop_report",

@@ -96,7 +96,6 @@ SessionOption = Annotated[
         callback=session_or_stdin,
     ),
 ]
-Seq = Annotated[int, Option("--seq", metavar="N", help="Number of the task")]
 
 
 Obstacle = Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")]
@@ -202,19 +201,17 @@ def summary(store: StoreOptions, session: SessionOption) -> Answer:
     return answer({"session_id": session, "total": len(statuses), **counts})
 
 
-@command(meta_app)
-def record(
-    store: StoreOptions,
-    session: SessionOption,
-    seq: Seq,
-    success: Annotated[bool, Option("--success/--fail", help="Whether the task succeeded")] = False,
-    notes: Annotated[str, Option("--notes", metavar="TEXT", help="Notes")] = "",
-) -> Answer:
-    """Record how a task ended; without --success it failed."""
-    with opened(store) as memory:
-        return answer(encode(memory.loop_meta_record(session, seq, success, notes=notes)))
-
-
+plain(
+    meta_app,
+    "loop_meta_record",
+    whole,
+    send=lambda sent: {"success": sent.get("success", False)},
+    name="record",
+    help="Record how a task ended; without --success it failed.",
+    by_name=True,
+    session=SessionOption,
+    success=Annotated[bool | None, Option("--success/--fail", help="Whether the task succeeded")],
+)
 plain(
     meta_app,
     "loop_meta_assess",
