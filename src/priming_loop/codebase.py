@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from priming.config.values import dataclass
+from priming.recall.files import named_files
 from priming.text.languages import code_language_of
 from priming.text.tokens import terms
 from priming_loop.session import Codebase
@@ -39,7 +40,6 @@ _TEST_FILE = re.compile(r"^(?:test_.+|.+_test|.+[.-](?:test|spec)|.+_spec|.+Test
 _PASSED_OVER = _words("node_modules __pycache__ venv env build dist target vendor site-packages")
 """Folders that are not part of a project without git; hidden folders are not either."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
-_PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 _ANY_PROGRAM = frozenset(
     terms(
         "add build call change check class code compile config create data def default error false file fix function"
@@ -49,6 +49,7 @@ _ANY_PROGRAM = frozenset(
     )
 )
 """Words that say nothing about the subject of a program."""
+_AROUND = ".,:;!?()'\"`"
 _OWN_FOLDER = ".priming"
 _UNTRACKED = ("--others", "--exclude-standard")
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
@@ -113,8 +114,6 @@ class ContextParams:
     """Maximum number of files of one task."""
     answer_length: int = 4_000
     """Maximum length of a text in an agent's answer, in characters."""
-    repairs: int = 1
-    """Number of times that the agent is asked to repair an answer that makes no sense."""
     similar: float = 0.85
     """Minimum cosine at which a lesson strengthens an existing one (Arc)."""
     trigger: int = 10
@@ -125,8 +124,6 @@ class ContextParams:
     """Time without use after which a lesson is dormant … (Arc)."""
     dormant_uses: int = 2
     """… unless it has so many verdicts (Arc)."""
-    drain: float = 1.0
-    """Time limit for reading the output of a gate that has ended, in seconds."""
 
 
 CONTEXT = ContextParams()
@@ -143,7 +140,7 @@ def look(
     files = listed(folder, store=store)
     return Codebase(
         languages=_most(code_language_of(path) for path in files)[: CONTEXT.kinds],
-        tests=_most(map(_tests_in, files))[: CONTEXT.kinds],
+        tests=_most(map(tests_in, files))[: CONTEXT.kinds],
         frameworks=_frameworks(folder, files)[: CONTEXT.kinds],
         relevant=relevant(folder, files, objective, mentions),
         files=len(files),
@@ -175,28 +172,6 @@ def _is_own(path: str, prefix: str | None) -> bool:
     return _OWN_FOLDER in path.split("/") or (prefix is not None and path.startswith(prefix))
 
 
-def named(text: str, files: Collection[str]) -> frozenset[str]:
-    """The files that a text names: by their path, by its end, or by a unique name.
-
-    >>> sorted(named("see app/util.py, and main.go", ["src/app/util.py", "main.go", "cmd/main.go"]))
-    ['main.go', 'src/app/util.py']
-    """
-    paths, by_name = set(files), dict[str, list[str]]()
-    for path in files:
-        by_name.setdefault(PurePosixPath(path).name, []).append(path)
-    matches = set()
-    for match in _PATH.finditer(text):
-        word = match[0].removeprefix("./").rstrip(".")
-        if word in paths:
-            matches.add(word)
-            continue
-        same_name = by_name.get(PurePosixPath(word).name, ())
-        ending = [path for path in same_name if f"/{path}".endswith(f"/{word}")]
-        if len(ending) == 1 and "." in word:
-            matches.add(ending[0])
-    return frozenset(matches)
-
-
 def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Sequence[str]) -> tuple[str, ...]:
     """The files that an objective is about: named by it or by a memory, or with words in common.
 
@@ -204,10 +179,11 @@ def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Seque
     """
     words = frozenset(terms(_split(objective))) - frozenset(terms(_split(folder.resolve().name)))
     worth = {path: CONTEXT.in_path * len(words & set(terms(_split(path)))) for path in files}
-    for path in named(objective, files):
-        worth[path] += CONTEXT.named
-    for path in named("\n".join(mentions), files):
-        worth[path] += CONTEXT.remembered
+    for text, value in ((objective, CONTEXT.named), ("\n".join(mentions), CONTEXT.remembered)):
+        whole = {word.strip(_AROUND) for word in text.split()}
+        for path, share in zip(files, named_files(text, files, 0.0), strict=True):
+            # A name that several files have names none of them.
+            worth[path] += value * (share == 1.0 or path in whole)
     ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
     shared = {path: words & _terms_in(folder / path, CONTEXT.read_bytes) for path in ranked[: CONTEXT.read]}
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
@@ -281,14 +257,15 @@ def _split(text: str) -> str:
     return _HUMP.sub(" ", text)
 
 
-def _tests_in(path: str) -> str | None:
+def tests_in(path: str) -> str | None:
     """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is not a test."""
     parts = PurePosixPath(path).parts
     for depth, name in enumerate(parts[:-1], start=1):
         if name.lower() in _TEST_FOLDERS:
             return "/".join(parts[:depth])
-    if _TEST_FILE.match(parts[-1]) and code_language_of(path) is not None:
-        return "/".join(parts[:-1]) or parts[-1]
+    name = "".join(parts[-1:])
+    if _TEST_FILE.match(name) and code_language_of(path) is not None:
+        return "/".join(parts[:-1]) or name
     return None
 
 

@@ -37,27 +37,21 @@ def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: flo
     """
     with memory.lock:
         now = memory.now()
-        start = [memory.find(key, now).id for key in keys]
-        visited = dict.fromkeys(start, 1.0)
+        frontier = {memory.find(key, now).id: (1.0, "") for key in keys}
+        visited = dict(frontier)
         reached: list[ReachedMemory] = []
-        frontier = visited
         for hop in range(1, hops + 1):
-            paths = _next_hop(memory, frontier, visited.keys(), least)
+            paths = _next_hop(memory, frontier, visited, least)
             records = memory.store.records(memory.namespace, now, ids=paths)
-            active = [record for record in records.values() if record.status == "active"]
-            frontier = {record.id: paths[record.id][0] for record in active}
+            frontier = {i: paths[i] for i, record in records.items() if record.status == "active"}
             visited |= frontier
-            new = [
-                ReachedMemory(record, hop, relation, weight)
-                for record in active
-                for weight, relation in (paths[record.id],)
-            ]
+            new = [ReachedMemory(records[i], hop, via, weight) for i, (weight, via) in frontier.items()]
             reached += sorted(new, key=lambda neighbour: (-neighbour.weight, neighbour.memory.key))
         return [neighbour for neighbour in reached if neighbour.memory.kind != "entity"]
 
 
 def _next_hop(
-    memory: Namespace, frontier: dict[str, float], visited: Collection[str], least: float
+    memory: Namespace, frontier: dict[str, tuple[float, str]], visited: Collection[str], least: float
 ) -> dict[str, tuple[float, str]]:
     """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
@@ -68,6 +62,6 @@ def _next_hop(
             continue
         for node, neighbour in ((link.source, link.target), (link.target, link.source)):
             if node in frontier and neighbour not in visited:
-                weakest = min(frontier[node], link.weight)
+                weakest = min(frontier[node][0], link.weight)
                 paths[neighbour] = max(paths[neighbour], (weakest, link.relation))
     return dict(paths)

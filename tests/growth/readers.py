@@ -555,10 +555,8 @@ READERS = (
     ),
     _reader("complexity of an objective", loop_context.complexity, "priming_loop.context"),
     _reader("objective", session.plain_objective, "priming_loop.session"),
+    _reader("file of tests", codebase.tests_in, "priming_loop.codebase"),
     _reader("output of a terminal", lambda text: knowledge.plain(text), "priming_loop.knowledge"),
-    _reader(
-        "files named", lambda text: codebase.named(text, ["src/app.py", text[:300]]), "priming_loop.codebase"
-    ),
     _reader(
         "path of a plan",
         lambda text: (paths.is_rooted(text), paths.project_path("path", text)),

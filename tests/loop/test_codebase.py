@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from priming_loop import codebase
-from priming_loop.codebase import CONTEXT, listed, look, named, read
+from priming_loop.codebase import CONTEXT, listed, look, read
 
 
 def write(folder, **files):
@@ -193,11 +193,29 @@ def test_a_name_that_would_break_a_line_is_left_out(project):
     assert all("\n" not in item for item in listed(project))
 
 
-def test_a_text_names_files_by_path_by_its_end_or_by_a_name_that_only_one_has():
-    files = ["src/calc.py", "src/app.py", "tests/app.py"]
-    assert named("see src/calc.py.", files) == {"src/calc.py"}
-    assert named("in calc.py and ./tests/app.py", files) == {"src/calc.py", "tests/app.py"}
-    assert named("app.py, or src", files) == frozenset()
+@pytest.mark.parametrize(
+    ("objective", "best"),
+    [
+        ("see src/calc.py.", "src/calc.py"),
+        ("in calc.py", "src/calc.py"),
+        ("in ./tests/app.py", "tests/app.py"),
+        ("mend +page.svelte", "src/+page.svelte"),
+        ("mend the (Makefile)", "Makefile"),
+    ],
+)
+def test_a_text_names_files_by_path_by_its_end_or_by_a_name_that_only_one_has(tmp_path, objective, best):
+    for name in (
+        "src/calc.py",
+        "src/app.py",
+        "tests/app.py",
+        "src/+page.svelte",
+        "Makefile",
+        "a/makefile.py",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert look(tmp_path, objective).relevant[0] == best
+    assert look(tmp_path, "svelte", mentions=["app.py"]).relevant[0] == "src/+page.svelte", "two have it"
 
 
 def test_a_folder_without_files_is_a_codebase_without_anything(tmp_path):

@@ -32,7 +32,7 @@ from priming.recall.ranking import Ranked, RankingQuery, best_hits
 from priming.text.tokens import TERM_CACHE, terms
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NAME = re.compile(r"[\w./\\-]+")
+_NAME = re.compile(r"[\w./\\@+-]+")
 _NO_ENDS = "./\\-"
 _SHORTEST = 3
 """Letters of the shortest name without an ending that a word of a task can mean."""
