@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from glob import glob
 from hashlib import blake2b, file_digest
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 from priming.errors import ParamError
+from priming_loop.codebase import tests_in
 from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
 from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_path
 from priming_loop.gates.shell import UNKNOWN, Command, NotPlain, read_commands
@@ -32,6 +33,11 @@ _VERSIONED = re.compile(r"^(python|pip)[0-9.]+$")
 _LOCAL = re.compile(r"[a-z_][a-z0-9_]*")
 """A variable of the shell alone, unless the environment has it."""
 _COUNT = re.compile(r"[0-9.]+[smh]?")
+_PLAIN = re.compile(r"-[chiIlLnoqrRsvwxEFGHP]+|--(?:in|ex)clude(?:-dir)?=.+")
+"""Options of a search that take no other word: what follows is what is searched for, and where."""
+_QUIET = re.compile(r"^-\w*[cqlL]")
+"""Options by which a search only counts or names files."""
+_RECURSIVE = re.compile(r"-\w*[rR]|--(?:dereference-)?rec|(?:-d|--dir).*recurse|recurse")
 
 
 def checked_plan(plan: TaskPlan, folder: str) -> TaskPlan:
@@ -152,8 +158,8 @@ class _Script:
         """Whether a rule lets these words follow."""
         if rule.kind == "any":
             return True
-        if rule.kind == "shown":
-            return not any(map(self._is_secret, words))
+        if rule.kind in ("shown", "compared", "searched"):
+            return not any(map(self._is_secret, words)) and not self._may_show(rule, words)
         if rule.kind == "command":
             while words and (rule.names(words[0]) or _COUNT.fullmatch(words[0])):
                 words = words[1:]
@@ -166,6 +172,8 @@ class _Script:
             return is_pair or (rule.names(word) and self._is_inside(word.partition("=")[2]))
         if rule.kind == "data":
             return "`" not in word and "$(" not in word and not (self.is_open and UNKNOWN in word)
+        if rule.kind == "tests" and not self._is_test(word):
+            return False
         if rule.kind == "targets":
             return bool(TARGET.fullmatch(word) or _COUNT.fullmatch(word))
         return self._is_inside(word)
@@ -198,12 +206,45 @@ class _Script:
             place is None or fits(name, SECRET) for place in places for name in (path, place or "")
         )
 
+    def _is_test(self, word: str) -> bool:
+        """Whether a word names no file, or a test by its name: what runs tests runs any file that it is told."""
+        path, parts = word.partition(":")[0], [] if "/" in word else word.split(".")
+        paths = [path, *("/".join(parts[:place]) + ".py" for place in range(1, len(parts) + 1))]
+        files = [each for each in paths if any((folder / each).is_file() for folder in self.folders)]
+        return all(map(tests_in, [*files, *([path] if _is_pattern(path) else [])]))
+
+    def _may_show(self, rule: Rule, words: list[str]) -> bool:
+        """Whether files that are not named, those of a folder or of the output of a command, may be secrets."""
+        plain = list(takewhile(_PLAIN.fullmatch, words))
+        rest = words[len(plain) :]
+        if rule.kind == "searched" and any(map(_QUIET.search, plain)):
+            return False
+        # What is searched for is first, and without a place it is the folder that is searched.
+        places = {"compared": rest, "searched": rest[1:]}.get(rule.kind, [])
+        if rule.kind == "searched" and (len(rest) < 2 or any(word.startswith("-") for word in rest)):
+            places = [*places, *(["."] if any(map(_RECURSIVE.match, words)) else [])]
+        return any(UNKNOWN in word for word in rest) or any(map(self._has_secrets, places))
+
+    def _has_secrets(self, path: str) -> bool:
+        """Whether a word is a folder in which a secret is, or more than can be looked through."""
+        for folder in self.folders if path else ():
+            names = (
+                os.path.relpath(os.path.join(root, name), folder)
+                for root, inner, files in os.walk(folder / path)
+                for name in (*inner, *files)
+            )
+            for number, name in enumerate(names):
+                is_secret = fits(name, SECRET) or ((folder / name).is_symlink() and self._is_secret(name))
+                if is_secret or number >= _MOST_MATCHES:
+                    return True
+        return False
+
     def _is_secret(self, word: str) -> bool:
         """Whether a word is a file outside the folder, or one that opens something."""
         path = word.rpartition("=")[2] if word.startswith("-") else word
         if path == "/" or fits(path, SECRET):
             return path != "/"
-        if set("*?[") & set(path):
+        if _is_pattern(path):
             matches = (
                 match for folder in self.folders for match in glob(path, root_dir=folder, include_hidden=True)
             )
@@ -219,6 +260,10 @@ def _sets_what_is_unknown(command: Command) -> bool:
     """Whether a variable of the shell gets what only the run would show."""
     sets = command.sets if not command.words else command.words[2:] if command.words[0] == "for" else []
     return any(UNKNOWN in each for each in sets)
+
+
+def _is_pattern(path: str) -> bool:
+    return bool(set("*?[") & set(path))
 
 
 def _is_local(name: str) -> bool:

@@ -1,9 +1,10 @@
 """The commands that are known to be harmless: programs that only look, test or build, with options that do no more.
 
-A line is a list of beginnings of commands, and what may follow them: ``any`` words; any but secrets, since files are
-``shown``; or these options only, with words that are ``data``, with ``files`` of the folder, with ``targets`` that by
-their names test or build, or with another ``command``; ``options`` stand alone. An option that writes a file, or
-runs what it names, is in no line.
+A line is a list of beginnings of commands, and what may follow them: ``any`` words; any but what may be a secret,
+where files are ``shown``, or folders too are ``compared``, or ``searched``, unless they are only counted or named; or
+these options only, with words that are ``data``, with ``files`` of the folder, with ``tests``, which are no other
+files, with ``targets`` that by their names test or build, or with another ``command``; ``options`` stand alone. An
+option that writes a file, or runs what it names, is in no line.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from priming.config.values import dataclass
 
 _TABLE = """
 true, false, :, echo, ls, stat, basename, dirname, pwd, which, type, seq, sleep, exit, break, continue, id, uname, \
-whoami, nproc, du, df = any
-cat, head, tail, wc, grep, egrep, fgrep, cut, tr, cmp, diff, nl, jq, comm, paste, rev, tac, od, strings, realpath, \
+whoami, nproc, du, df, tr = any
+wc, grep, egrep, fgrep = searched
+diff = compared
+cat, head, tail, cut, cmp, nl, jq, comm, paste, rev, tac, od, strings, realpath, \
 readlink, cksum, md5sum, sha1sum, sha256sum = shown
 test, [ = data ! ( ) -e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o -p -S
 printf = data
@@ -25,7 +28,7 @@ uniq = options -c -d -u -i
 sort = files -u -n -r -k -t -f -V
 file = files -b -i
 find = files -name -iname -path -type -maxdepth -mindepth -print -print0 -newer -size -empty -not -o -a -prune -quit
-rg = files -n -i -l -q -c -w -F -e -g -t -v -A -B -C --type --glob --files --count --quiet --hidden
+rg = files -n -i -l -q -c -w -F -e -g -t -v -A -B -C --type --glob --files --count --quiet
 nice, timeout, uv run, poetry run, pipenv run, pdm run, bundle exec = command -n
 xargs = command -0 -r -n
 
@@ -38,12 +41,13 @@ git show-ref, git config --get = files -- --exit-code --quiet --stat --shortstat
 git branch, git tag, git remote, git stash list, git worktree list, git submodule status, git config --list = \
 options -l --list -v -a -r --show-current
 
-pytest, py.test, python -m pytest, coverage run -m pytest, python -m coverage run -m pytest = files -q -v -x -s -l \
+pytest, py.test, python -m pytest, coverage run -m pytest, python -m coverage run -m pytest = tests -q -v -x -s -l \
 -k -m -n -r -a -A --quiet --verbose --exitfirst --lf --ff --maxfail --tb --durations --color --no-header --co \
 --collect-only --strict-markers --disable-warnings --no-cov --cov --cov-branch --cov-fail-under --cov-report=term \
---cov-report=term-missing --timeout --doctest-modules --deselect --ignore --runxfail --showlocals \
+--cov-report=term-missing --timeout --deselect --ignore --runxfail --showlocals \
 -p=no:cacheprovider
-python -m unittest, python -m doctest, python -m py_compile, python -m compileall = files -v -q -f -b -s -p -t -k
+python -m unittest = tests -v -q -f -b -s -p -t -k
+python -m py_compile, python -m compileall = files -q -f -b
 mypy, python -m mypy, pyright, npx pyright = files --strict -p -m --pretty --no-error-summary \
 --ignore-missing-imports --python-version --show-error-codes
 ruff check, python -m ruff check, flake8, python -m flake8, pylint, python -m pylint, pyflakes, pycodestyle, bandit \
@@ -56,14 +60,15 @@ tox, nox = targets -q -e -s -p
 pip check, pip list, pip freeze, python -m pip check, python -m pip list, uv lock --check, poetry check = options -q
 
 npm test, npm t, jest, npx jest, vitest run, npx vitest run, mocha, npx mocha, playwright test, \
-npx playwright test = files -- -s --silent --ci --runInBand --verbose --bail --run --grep -g -t -i --passWithNoTests \
+npx playwright test = tests -- -s --silent --ci --runInBand --verbose --bail --run --grep -g -t -i --passWithNoTests \
 --watch=false --watchAll=false --no-color
 npm run, npm run-script, yarn run, pnpm, pnpm run, bun run = targets -s --silent --if-present
 yarn test, yarn lint, yarn build, yarn typecheck = options -s --silent
 tsc --noEmit, npx tsc --noEmit = files -p --project --strict --skipLibCheck --pretty
 eslint, npx eslint, stylelint, npx stylelint, biome ci, biome lint, npx biome ci, npx biome lint, prettier --check, \
 npx prettier --check = files --max-warnings --ext --quiet --report-unused-disable-directives --no-color
-node --check, node -c, node --test, ruby -c = files
+node --test = tests
+node --check, node -c, ruby -c = files
 
 go test, go vet, go build, go list, go version, go mod verify, golangci-lint run, staticcheck, gofmt -l, gofmt -d = \
 files -v -race -run -count -cover -short -bench -benchmem -timeout -tags -failfast -parallel -json -p -m -s -e \
@@ -77,18 +82,20 @@ mvn, ./mvnw, gradle, ./gradlew, sbt, lein = targets -q -B -o -i -ntp -T -DskipTe
 --offline --info --stacktrace --console --continue --parallel --quiet --no-transfer-progress
 dotnet test, dotnet build, dotnet format --verify-no-changes = files --no-restore --no-build -c --configuration -v \
 --verbosity --filter --nologo
-rspec, bin/rspec, rails test, bin/rails test, rubocop = files -f --format -e --tag --order --seed \
---fail-fast --parallel
-phpunit, pest, phpstan analyse, composer test, composer validate, php -l, php artisan test = files --filter \
---testsuite --stop-on-failure --no-coverage --level --no-progress --strict --testdox
+rspec, bin/rspec, rails test, bin/rails test = tests -f --format -e --tag --order --seed --fail-fast
+rubocop = files -f --format --fail-fast --parallel
+phpstan analyse, composer validate, php -l = files --level --no-progress --strict
+phpunit, pest, composer test, php artisan test = tests --filter \
+--testsuite --stop-on-failure --no-coverage --testdox
 mix test, mix compile, mix credo, mix dialyzer, mix format --check-formatted = files --warnings-as-errors --trace \
 --stale --failed --only --exclude --seed --strict
 make, gmake, ninja, just, task, rake, bin/rake = targets -j -k -s -n --silent --quiet --no-print-directory
 ctest, cmake --build, meson test, meson compile = files --output-on-failure -j -R -E -L -V -C -v --test-dir \
 --parallel --config
-swift test, swift build, dart analyze, dart test, flutter analyze, flutter test, zig build test, zig fmt --check, \
-cabal test, cabal build, stack test, stack build, deno test, deno lint, deno check, bun test, dune build, dune test, \
-gleam test, crystal spec, terraform validate, terraform fmt -check, helm lint, shellcheck, yamllint, hadolint, \
+dart test, flutter test, deno test, bun test, crystal spec = tests -v -x --parallel --filter
+swift test, swift build, dart analyze, flutter analyze, zig build test, zig fmt --check, \
+cabal test, cabal build, stack test, stack build, deno lint, deno check, dune build, dune test, \
+gleam test, terraform validate, terraform fmt -check, helm lint, shellcheck, yamllint, hadolint, \
 actionlint, tflint, docker ps, docker images, docker compose ps = files -v -q -x -s --parallel --filter --strict \
 --release
 python --version, python -V, node --version, node -v, npm --version, go version, cargo --version, rustc --version, \
@@ -139,5 +146,7 @@ def _rules() -> dict[tuple[str, ...], Rule]:
 RULES = _rules()
 LONGEST = max(map(len, RULES))
 """The most words of a beginning."""
-BLIND = frozenset(words[0] for words, rule in RULES.items() if rule.kind in ("any", "shown", "data"))
+BLIND = frozenset(
+    words[0] for words, rule in RULES.items() if rule.kind in ("any", "shown", "compared", "searched", "data")
+)
 """Programs that take almost any word, as nothing else of their names does."""

@@ -57,7 +57,26 @@ git -c core.pager='rm x' log
 git diff --output=app.py
 git tag v1
 git ls-files | xargs sed -i s/a/b/
+git ls-files | xargs cat
+find . -type f | xargs grep TOKEN
+cat "$(echo .env)"
+for file in .*; do cat $file; done
+grep -r TOKEN .
+grep -rn TOKEN
+grep -re TOKEN .
+grep -r -e -q .
+grep -rn TOKEN sub
+grep -rl x / | xargs head
+diff -r . src
+rg --hidden TOKEN
 sort -uo app.py app.py
+python -m doctest app.py
+python -m unittest app
+python -m unittest discover -p 'a*.py'
+pytest app.py
+pytest --doctest-modules app.py
+node --test app.py
+deno test app.py
 pytest -xp evil
 pytest @args.txt
 make test SHELL=/tmp/evil
@@ -100,6 +119,11 @@ git diff --exit-code && test -z "$(git status --porcelain)"
 git ls-files '*.py' | xargs wc -l
 grep -rn '^/api/v1' src
 ! grep -q "rm -rf /" app.py
+! grep -rq TODO . && grep -rn --include='*.py' 'x = 1' src
+git diff | grep '^+' | tr / _ | cut -d _ -f 1
+diff -u app.py src && cat package.json | jq -r .name
+pytest -q src/app_test.py::test_x tests -k 'a.b'; npx jest src/app.test.js; node --test
+python -m unittest tests.test_x && python -m unittest discover -s tests -p 'test_*.py'
 [ -f app.py ] && [ "$(wc -l < app.py)" -ge 1 ]
 if test -e app.py; then echo yes; else exit 1; fi
 for file in src/*.py; do test -e $file || exit 1; done
@@ -130,7 +154,8 @@ def folder(tmp_path_factory):
     for name, text in (("bad.sh", "#!/bin/sh\nrm -rf x\n"), ("good.sh", "#!/bin/sh\ntest -e app.py\n")):
         (folder / name).write_text(text)
     (folder / "app.py").write_text("x = 1\n")
-    (folder / ".env").write_text("TOKEN=1\n")
+    for name in (".env", "sub/server.key"):
+        (folder / name).write_text("TOKEN=1\n")
     (folder / "ls").write_text("#!/usr/bin/env python3\n")
     for name in ("link-to-rm", "bin/rspec", ".venv/bin/jest"):
         (folder / name).symlink_to("/bin/rm")
