@@ -17,14 +17,12 @@ from priming.text.quotation import quote_text
 from priming_loop import context
 from priming_loop.environment import DeadlineExceeded, Turn, object_schema, validated_answer
 from priming_loop.gates.guard import questions
-from priming_loop.learning import learn_from_task
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
     UNVERIFIED,
     ActionResult,
     Attempt,
-    LearningResult,
     ObjectiveContext,
     Session,
     Task,
@@ -231,11 +229,3 @@ def _notes(task: Task) -> str:
         return task.summary
     errors = [attempt.error for attempt in task.attempts if attempt.error is not None]
     return errors[-1] if errors else ""
-
-
-def learnt(turn: Turn, session: Session, task: Task) -> Session:
-    """Learn from a task; a task to which no agent answered teaches nothing."""
-    learnt = LearningResult()
-    if task.results:
-        learnt = learn_from_task(turn.environment.memory, session, task)
-    return with_task(session, replace(task, learnt=learnt))

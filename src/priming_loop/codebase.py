@@ -81,11 +81,9 @@ class ContextParams:
     memory_length: int = 240
     """Maximum length shown of a memory, in characters."""
     text_length: int = 1_200
-    """Maximum length shown of a question and of its answer, in characters."""
+    """Maximum length shown of a question, of its answer, and of a gate's output, in characters."""
     lineage: int = 5
     """Number of deliveries shown, the latest first."""
-    gate_length: int = 1_300
-    """Maximum length shown of a gate's output, in characters."""
     listed: int = 20_000
     """Maximum number of files of a folder examined by name."""
     read: int = 200

@@ -243,9 +243,9 @@ def _is_shown(
         return record.kind == "failure" and "warns" in occasions
     about = triggers(record)
     others = [text for text in lesson_texts(record) if text not in about]
-    if any(meaning_same(memory, objective, others)):
+    if meaning_same(memory, objective, others):
         return True
-    if within is not None and any(meaning_same(memory, within, _objective_of(record))):
+    if within is not None and meaning_same(memory, within, _objective_of(record)):
         return True
     kin = [text for text in about if is_kin(text, objective)]
     return max(closeness(memory, objective, [kin])) >= (
@@ -355,5 +355,5 @@ def lineage_section(lineage: Sequence[str]) -> str | None:
 def verification_section(failed: Verification) -> str:
     """The result of the previous attempt's gate: how its command ended, and the end of what it printed."""
     how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
-    output = shortened(plain(failed.output), CONTEXT.gate_length) or "(it printed nothing)"
+    output = shortened(plain(failed.output), CONTEXT.text_length) or "(it printed nothing)"
     return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)

@@ -26,7 +26,7 @@ from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
 from priming_loop.codebase import CONTEXT
 from priming_loop.session import Session, Task, Verification, Wait
-from priming_loop.session_store import Sessions
+from priming_loop.session_store import Sessions, check_folder
 
 NOT_EXECUTABLE = 126
 """The exit status of a shell for a command that cannot be run."""
@@ -48,12 +48,12 @@ def verify(command: str | None, folder: Path | str, *, timeout: float, most_outp
     The rest of its process group is killed when it has ended, or was stopped.
 
     Raises:
-        ParamError: a folder that does not exist, or a limit outside its range.
+        ParamError: a folder that does not exist.
 
     """
     if command is None or not command.strip():
         return Verification(None, "unverified")
-    _check(folder, timeout, most_output)
+    check_folder(str(folder))
     began = monotonic()
     try:
         process = subprocess.Popen(
@@ -75,15 +75,6 @@ def verify(command: str | None, folder: Path | str, *, timeout: float, most_outp
     if late:
         text = f"{text}\n" * bool(text) + f"It did not end within {timeout:g} s, and was killed."
     return Verification(command, status, None if late else process.returncode, text, monotonic() - began)
-
-
-def _check(folder: Path | str, timeout: float, most_output: int) -> None:
-    if not Path(folder).is_dir():
-        raise ParamError("folder", str(folder), "must be an existing folder")
-    if not timeout > 0:
-        raise ParamError("timeout", timeout, "must be more than 0 seconds")
-    if most_output < 1:
-        raise ParamError("most_output", most_output, "must be at least 1 byte")
 
 
 def _ended(process: subprocess.Popen[bytes], timeout: float) -> bool:
@@ -177,7 +168,11 @@ class DeadlineAgent:
         left = self.deadline - self.monotonic()
         if left <= 0:
             raise DeadlineExceeded
-        (agent, timeout), began = self._limited(left), self.monotonic()
+        agent, timeout, began = self.agent, math.inf, self.monotonic()
+        if isinstance(agent, (CommandAgent, EndpointAgent)):
+            share = left / (1 + agent.params.repairs)
+            if share < agent.params.timeout:
+                agent, timeout = with_timeout(agent, share), share
         try:
             return agent.answer(prompt, schema)
         except AgentError:
@@ -185,16 +180,6 @@ class DeadlineAgent:
             if self.monotonic() - began >= timeout:
                 raise DeadlineExceeded from None
             raise
-
-    def _limited(self, left: float) -> tuple[Agent, float]:
-        """The agent with its timeout reduced to the time left if that is less, and that timeout."""
-        agent = self.agent
-        if not isinstance(agent, (CommandAgent, EndpointAgent)):
-            return agent, math.inf
-        share = left / (1 + agent.params.repairs)
-        if agent.params.timeout <= share:
-            return agent, math.inf
-        return with_timeout(agent, share), share
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

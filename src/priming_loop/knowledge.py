@@ -97,34 +97,36 @@ _VERSION = re.compile(r"\bv(?=\d)", re.IGNORECASE)
 
 def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
     """The texts of a memory; for a lesson its objective, task, trigger, failure and resolution."""
-    texts = {name: text_of(record, name) for name in (OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION)}
-    if not texts[TASK] and _CAUSE in texts[TRIGGER]:
-        texts[TASK] = texts[TRIGGER].partition(_CAUSE)[0]
-    if record.metadata.get(SOLVED) is False:
-        texts[RESOLUTION] = ""
-    return tuple(dict.fromkeys(text for text in texts.values() if text)) or (record.content,)
+    return _distinct(record, OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION) or (record.content,)
 
 
 def triggers(record: MemoryRecord) -> tuple[str, ...]:
     """The texts of a lesson that state when it applies: its trigger, its task and its objective."""
-    trigger, task = text_of(record, TRIGGER), text_of(record, TASK)
-    if not task:
-        task = trigger.partition(_CAUSE)[0]
-    return tuple(dict.fromkeys(text for text in (trigger, task, text_of(record, OBJECTIVE)) if text))
+    return _distinct(record, TRIGGER, TASK, OBJECTIVE)
 
 
-def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> list[bool]:
-    """Whether each of some other texts asks for what a text asks for, in whatever words.
+def _distinct(record: MemoryRecord, *names: str) -> tuple[str, ...]:
+    """Some texts of a lesson, as far as it has them; the task of an earlier version is in its trigger."""
+    texts = {name: text_of(record, name) for name in names}
+    if TASK in texts:
+        texts[TASK] = texts[TASK] or texts[TRIGGER].partition(_CAUSE)[0]
+    if RESOLUTION in texts:
+        texts[RESOLUTION] = resolution_of(record)
+    return tuple(dict.fromkeys(filter(None, texts.values())))
+
+
+def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> bool:
+    """Whether any of some other texts asks for what a text asks for, in whatever words.
 
     Meaning decides, by the vectors in use; but not where the judge reads a change, where numbers differ, or where the
     same is to be done with something else: "deploy to staging", "deploy to production".
     """
     near = closeness(memory, text, [[other] for other in others])
     least = same_at(memory)
-    return [
+    return any(
         cosine >= least and not _is_of_another(other, text)
         for other, cosine in zip(others, near, strict=True)
-    ]
+    )
 
 
 def same_at(memory: Namespace) -> float:
@@ -168,7 +170,7 @@ def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozense
         kind == "elsewhere" or _has_another_verb(each, text) for each, kind in zip(texts, verbal, strict=True)
     ):
         return frozenset(verbal)
-    return frozenset(("applies",)) if any(meaning_same(memory, text, texts)) else frozenset(("elsewhere",))
+    return frozenset(("applies",)) if meaning_same(memory, text, texts) else frozenset(("elsewhere",))
 
 
 def _occasion(trigger: str, text: str) -> str:

@@ -140,7 +140,7 @@ def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str])
     if not advice or not keys:
         return list(keys)
     texts = {key: knowledge.resolution_of(get(memory, key)) for key in keys}
-    return [key for key in keys if not any(knowledge.meaning_same(memory, texts[key], advice))]
+    return [key for key in keys if not knowledge.meaning_same(memory, texts[key], advice)]
 
 
 def _credited(

@@ -169,19 +169,16 @@ def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
     before, now = record.metadata, lesson.metadata
     is_solved = before.get(SOLVED) is False and now.get(SOLVED) is not False
     tried = [*before.get(TRIED, _tries(before)), *now.get(TRIED, _tries(now))]
+    blocked_in = list(dict.fromkeys([*before.get(BLOCKED_IN, ()), *now.get(BLOCKED_IN, ())]))
     metadata = {
         **before,
         **({**now, TRIGGER: before.get(TRIGGER, now[TRIGGER]), SOLVED: True} if is_solved else {}),
         HITS: before.get(HITS, 1) + now.get(HITS, 1),
-        BLOCKED_IN: _latest(before, now, BLOCKED_IN) if now.get(BLOCKED_IN) else [],
+        BLOCKED_IN: blocked_in[-_SESSIONS:] if now.get(BLOCKED_IN) else [],
         TRIED: list(dict.fromkeys(tried))[-_TRIES:],
     }
     content = lesson.content if is_solved else record.content
     return _superseded(memory, record.key, content, {"metadata": metadata})
-
-
-def _latest(before: Mapping[str, Any], now: Mapping[str, Any], name: str) -> list[str]:
-    return list(dict.fromkeys([*before.get(name, ()), *now[name]]))[-_SESSIONS:]
 
 
 def overcome(memory: Namespace, key: str, text: str) -> bool:

@@ -251,7 +251,7 @@ def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
         is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
         if is_same or (subject and subject == _subject(other)):
             return True
-    return any(meaning_same(memory, subgoal, others))
+    return meaning_same(memory, subgoal, others)
 
 
 def _plain(text: str) -> str:

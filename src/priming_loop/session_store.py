@@ -19,7 +19,7 @@ from priming.remember.vectors import alone
 from priming.storage.damage import UNREADABLE
 from priming.storage.questions import nearest_first
 from priming.storage.rows import LoopSessionRow
-from priming_loop.session import Limits, Session, dump, parse, plain_objective
+from priming_loop.session import Limits, Session, dump, parse, plain_objective, taken
 
 _LISTED = 5
 """How many sessions an error lists."""
@@ -212,15 +212,7 @@ def check_folder(folder: str | None) -> Path | None:
 
 
 def _row(session: Session) -> LoopSessionRow:
-    return LoopSessionRow(
-        session.id,
-        session.parent,
-        session.state,
-        session.objective,
-        session.created_at,
-        session.updated_at,
-        dump(session),
-    )
+    return taken(LoopSessionRow, (session,), body=dump(session))
 
 
 def check_objective(text: str) -> str:

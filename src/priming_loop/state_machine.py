@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from priming.errors import AgentError, ParamError
 from priming.recall.recall import recall
-from priming_loop.acting import advance, guarded, learnt, open_attempt
+from priming_loop.acting import advance, guarded, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
 from priming_loop.learning import failed_approach, learn_from_task, store_patterns
@@ -258,16 +258,20 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
 
 def _next(turn: Turn, session: Session) -> Session:
     """Learn from a task that is closed, then take the next one."""
-    task = _unlearnt(session)
-    if task is not None:
-        return learnt(turn, session, task)
-    return replace(session, state="ACT" if session.next_task else "DONE")
+    return _learnt(turn, session) or replace(session, state="ACT" if session.next_task else "DONE")
 
 
-def _unlearnt(session: Session) -> Task | None:
-    """The first closed task that nothing was learned from."""
+def _learnt(turn: Turn, session: Session) -> Session | None:
+    """Learn from the first closed task that was not learned from; None without one.
+
+    A task to which no agent answered teaches nothing.
+    """
     tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
-    return next(tasks, None)
+    task = next(tasks, None)
+    if task is None:
+        return None
+    result = learn_from_task(turn.environment.memory, session, task) if task.results else LearningResult()
+    return with_task(session, replace(task, learnt=result))
 
 
 def _done(_turn: Turn, session: Session) -> Session:
@@ -333,15 +337,15 @@ def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
 
 def _learn(turn: Turn, session: Session) -> Session:
     """Learn from the tasks that remain, then from the session as a whole."""
-    task = _unlearnt(session)
-    if task is not None:
-        return learnt(turn, session, task)
+    after = _learnt(turn, session)
+    if after is not None:
+        return after
     memory = turn.environment.memory
     nothing_tried = session.earlier and not session.round_tasks
-    if session.ended == "pivot" and not session.reasoned and (nothing_tried or session.learnt is not None):
-        own = LearningResult()  # resumed without another approach
-    elif session.without_progress and session.parent is not None:
-        own = LearningResult()  # the session above gives up too, and learns from it
+    is_resumed = session.ended == "pivot" and not session.reasoned  # without another approach
+    is_below = session.without_progress and session.parent is not None  # the session above learns from it
+    if is_below or (is_resumed and (nothing_tried or session.learnt is not None)):
+        own = LearningResult()
     elif session.ended == "pivot":
         own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
     else:

@@ -17,7 +17,7 @@ from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, li
 from priming.cli.plain import plain
 from priming.text.quotation import label
 from priming_loop.commands import arc, tasks
-from priming_loop.commands.terminal import Terminal, interrupts
+from priming_loop.commands.terminal import interrupts
 
 if TYPE_CHECKING:
     from priming.namespace import Namespace
@@ -174,11 +174,10 @@ def _work(store: StoreOptions, options: AgentOptions, *, yes: bool = False) -> I
     from priming_loop.environment import LoopEnvironment, check_present
 
     agent = check_present(options.load())
-    with store.open_file() as memory, interrupts() as handler:
-        has_person = not store.as_json and sys.stdin.isatty()
-        person = Terminal(handler) if has_person else None
+    with store.open_file() as memory, interrupts() as terminal:
+        person = terminal if not store.as_json and sys.stdin.isatty() else None
         announce = (lambda _: None) if store.as_json else _announce
-        yield LoopEnvironment(memory, agent, person, yes, handler.stop, announce)
+        yield LoopEnvironment(memory, agent, person, yes, terminal.stop, announce)
 
 
 def _announce(session: Session) -> None:

@@ -23,54 +23,31 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _RESUME = "finished work is kept: 'priming loop resume' continues"
 
 
-class Interrupts:
-    """Ctrl-C: the first finishes the step, the second ends it; during a question the first ends it."""
+class Terminal:
+    """A person at the terminal: questions on stderr, answers from stdin, and Ctrl-C.
+
+    The first Ctrl-C finishes the step, the second ends it; during a question the first ends it.
+    """
 
     def __init__(self) -> None:
-        self.stop_requested = False
-        self.is_asking = False
+        self._stop_requested = False
+        self._is_asking = False
 
     def stop(self) -> bool:
         """Whether to stop after this step."""
-        return self.stop_requested
+        return self._stop_requested
 
     def interrupt(self, _signal: int, _frame: FrameType | None) -> None:
         """Handle Ctrl-C."""
-        if self.stop_requested or self.is_asking:
+        if self._stop_requested or self._is_asking:
             raise KeyboardInterrupt(f"interrupted; {_RESUME}")
-        self.stop_requested = True
+        self._stop_requested = True
         typer.echo("stopping after this step; Ctrl-C again stops at once", err=True)
 
     @staticmethod
     def end(number: int, _frame: FrameType | None) -> None:
         """Handle a signal that ends the process: processes it started end too."""
         raise KeyboardInterrupt(f"ended by {signal.Signals(number).name}; {_RESUME}")
-
-
-@contextmanager
-def interrupts() -> Iterator[Interrupts]:
-    """Handle signals while the block runs."""
-    handler = Interrupts()
-    handlers = {**dict.fromkeys(_ENDING_SIGNALS, handler.end), signal.SIGINT: handler.interrupt}
-    # Ignored signals stay ignored: nohup and the background of a shell rely on it.
-    active = {
-        number: function
-        for number, function in handlers.items()
-        if signal.getsignal(number) != signal.SIG_IGN
-    }
-    before = {number: signal.signal(number, function) for number, function in active.items()}
-    try:
-        yield handler
-    finally:
-        for number, function in before.items():
-            signal.signal(number, function)
-
-
-class Terminal:
-    """Asks the person at the terminal: questions on stderr, answers from stdin."""
-
-    def __init__(self, handler: Interrupts) -> None:
-        self._handler = handler
 
     def answer(self, _session: Session, question: str) -> str | None:
         """Their answer; None at the end of the input."""
@@ -85,8 +62,27 @@ class Terminal:
 
     def _ask(self, text: str) -> str:
         typer.echo(text, nl=False, err=True)
-        self._handler.is_asking = True
+        self._is_asking = True
         try:
             return sys.stdin.readline().strip()
         finally:
-            self._handler.is_asking = False
+            self._is_asking = False
+
+
+@contextmanager
+def interrupts() -> Iterator[Terminal]:
+    """Handle signals while the block runs."""
+    terminal = Terminal()
+    handlers = {**dict.fromkeys(_ENDING_SIGNALS, terminal.end), signal.SIGINT: terminal.interrupt}
+    # Ignored signals stay ignored: nohup and the background of a shell rely on it.
+    active = {
+        number: function
+        for number, function in handlers.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    before = {number: signal.signal(number, function) for number, function in active.items()}
+    try:
+        yield terminal
+    finally:
+        for number, function in before.items():
+            signal.signal(number, function)

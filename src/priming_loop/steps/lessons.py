@@ -149,10 +149,8 @@ def loop_chunk(
     if not check_text("outcome", outcome).casefold().startswith("success"):
         return ChunkReply(SKIPPED, reason="only successes make patterns")
     reply = loop_store(memory, task, approach, type=PATTERN, source="chunked")
-    if reply.status == ADDED:
-        return ChunkReply(ADDED, stored=(reply.name,))
-    if reply.status == SUPERSEDED:
-        return ChunkReply(SUPERSEDED, stored=(reply.name,), reason=reply.reason)
+    if reply.status != MERGED:
+        return ChunkReply(reply.status, stored=(reply.name,), reason=reply.reason)
     return ChunkReply(STRENGTHENED, strengthened=(reply.name,), reason=reply.reason)
 
 
@@ -236,7 +234,6 @@ def _check_type(type: str) -> None:
 
 
 _MOST = 1_000_000
-_DIGITS = 3
 _NAMED = 5
 """Maximum number of memories that an issue names."""
 _SECONDS_A_DAY = 86_400.0
@@ -285,9 +282,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
     """The state of the failures and patterns: their number, how many helped, and what needs attention."""
     records = _all(memory)
     by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
-    by_type = {kind: counts for kind, counts in by_type.items() if counts.count}
-    helped = sum(counts.helped for counts in by_type.values())
-    failed = sum(counts.failed for counts in by_type.values())
+    helped, failed = _counts(records).helped, _counts(records).failed
     judged = sum(1 for record in records if record.use.helped + record.use.failed)
     issues = []
     if not records:
@@ -298,7 +293,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
     return LoopHealth(
         status="NEEDS_ATTENTION" if issues else "HEALTHY",
         total=len(records),
-        by_type=by_type,
+        by_type={kind: counts for kind, counts in by_type.items() if counts.count},
         effectiveness=round(float(effectiveness(helped, failed)), _DIGITS),
         with_feedback=judged,
         relationships=_count_links(memory, {record.key for record in records}),

@@ -15,6 +15,7 @@ from priming_loop.session import (
     TaskOutcome,
     assessment_of,
     learnt_in_all,
+    taken,
     with_outcome,
 )
 from priming_loop.session_store import Sessions
@@ -27,7 +28,6 @@ from priming_loop.steps.results import (
     SessionOutcomes,
     SessionReport,
     SessionSummary,
-    taken,
 )
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
 
 from priming.config.values import dataclass
 from priming_loop.session import (
@@ -17,19 +15,6 @@ from priming_loop.session import (
     Verification,
     Wait,
 )
-
-T = TypeVar("T")
-
-
-def taken(kind: type[T], sources: Sequence[object], **own: Any) -> T:
-    """An answer whose fields are its ``own``, or those of the same names of the first source that has them."""
-    values = {
-        field.name: getattr(source, field.name)
-        for field in fields(kind)  # type: ignore[arg-type]
-        for source in reversed(sources)
-        if hasattr(source, field.name)
-    }
-    return kind(**{**values, **own})
 
 
 @dataclass(frozen=True, slots=True)
