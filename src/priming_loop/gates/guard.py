@@ -37,7 +37,7 @@ _PLAIN = re.compile(r"-[chiIlLnoqrRsvwxEFGHP]+|--(?:in|ex)clude(?:-dir)?=.+")
 """Options of a search that take no other word: what follows is what is searched for, and where."""
 _QUIET = re.compile(r"^-\w*[cqlL]")
 """Options by which a search only counts or names files."""
-_RECURSIVE = re.compile(r"-\w*[rR]|--(?:dereference-)?rec|(?:-d|--dir).*recurse|recurse")
+_RECURSIVE = re.compile(r"-\w*[rR]|--r|--de|.*recurse")
 
 
 def checked_plan(plan: TaskPlan, folder: str) -> TaskPlan:
@@ -203,7 +203,9 @@ class _Script:
             return False
         places = [place_of(path, folder) for folder in self.folders]
         return not any(
-            place is None or fits(name, SECRET) for place in places for name in (path, place or "")
+            place is None or fits(name, SECRET)
+            for place in places
+            for name in (path, path.rpartition(":")[2], place or "")
         )
 
     def _is_test(self, word: str) -> bool:
@@ -219,14 +221,17 @@ class _Script:
         rest = words[len(plain) :]
         if rule.kind == "searched" and any(map(_QUIET.search, plain)):
             return False
-        # What is searched for is first, and without a place it is the folder that is searched.
-        places = {"compared": rest, "searched": rest[1:]}.get(rule.kind, [])
-        if rule.kind == "searched" and (len(rest) < 2 or any(word.startswith("-") for word in rest)):
-            places = [*places, *(["."] if any(map(_RECURSIVE.match, words)) else [])]
+        places = rest if rule.kind == "compared" else []
+        if rule.kind == "searched" and any(map(_RECURSIVE.match, words)):
+            # What is searched for is first, and without a place it is the folder that is searched.
+            is_plain = len(rest) > 1 and not any(word.startswith("-") for word in rest)
+            places = rest[1:] if is_plain else [*rest, "."]
         return any(UNKNOWN in word for word in rest) or any(map(self._has_secrets, places))
 
     def _has_secrets(self, path: str) -> bool:
-        """Whether a word is a folder in which a secret is, or more than can be looked through."""
+        """Whether a word is a folder in which a secret is, or more than can be looked through; or may be one."""
+        if _is_pattern(path):
+            path = re.split(r"[*?[]", path)[0].rpartition("/")[0] or "."
         for folder in self.folders if path else ():
             names = (
                 os.path.relpath(os.path.join(root, name), folder)

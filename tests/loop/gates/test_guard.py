@@ -65,6 +65,10 @@ grep -r TOKEN .
 grep -rn TOKEN
 grep -re TOKEN .
 grep -r -e -q .
+grep -rn x s*
+grep --deref x sub
+grep --directories=recurse x sub
+git show HEAD:.env
 grep -rn TOKEN sub
 grep -rl x / | xargs head
 diff -r . src
@@ -118,6 +122,7 @@ terraform fmt -check && shellcheck good.sh
 git diff --exit-code && test -z "$(git status --porcelain)"
 git ls-files '*.py' | xargs wc -l
 grep -rn '^/api/v1' src
+grep -n x src/*.py; grep x sub
 ! grep -q "rm -rf /" app.py
 ! grep -rq TODO . && grep -rn --include='*.py' 'x = 1' src
 git diff | grep '^+' | tr / _ | cut -d _ -f 1
