@@ -120,59 +120,37 @@ class _Reader:
             raise NotPlain(f"writes {target.replace(UNKNOWN, '…')}")
         return []
 
-    def _word(self) -> str:
-        """Read one word, whose unknown parts may be several words, or none."""
-        text = ""
-        while self.at < len(self.text) and (char := self.text[self.at]) not in _ENDS:
-            self._refuse_joint()
-            if char == "'":
-                text += self._until("'")
-            elif char == '"':
-                self.at += 1
-                text += self._quoted()
-            elif char == "\\":
-                text += self.text[self.at + 1 : self.at + 2]
-                self.at += 2
-            elif char in "$`":
+    def _word(self, end: str = _ENDS) -> str:
+        """Read one word, or the rest of a text in double quotes; unknown parts may be several words, or none."""
+        text, is_quoted = "", end == '"'
+        while self.at < len(self.text) and (char := self.text[self.at]) not in end:
+            if self.text.startswith("\\\n", self.at):
+                raise NotPlain("has a word on two lines")
+            if char in "$`":
                 text += self._expansion()
-            else:
-                # Braces, and a pattern at the beginning, may make an option.
+                continue
+            self.at += 1
+            following = self.text[self.at : self.at + 1]
+            if char == "\\" and (not is_quoted or following in tuple('$`"\\')):
+                text += following
                 self.at += 1
-                is_test = char == "[" and self.text[self.at : self.at + 1] in _BLANKS
-                text += UNKNOWN if char == "{" or (char in "*?[" and not text and not is_test) else char
+            else:
+                text += char if is_quoted else self._unquoted(char, following, is_first=not text)
         return text
 
-    def _quoted(self) -> str:
-        """Read the rest of a text in double quotes."""
-        text = ""
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            self._refuse_joint()
-            if char == '"':
-                self.at += 1
-                return text
-            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\"):
-                text += self.text[self.at + 1]
-                self.at += 2
-            elif char in "$`":
-                text += self._expansion()
-            else:
-                text += char
-                self.at += 1
-        raise NotPlain("has an open quote")
-
-    def _refuse_joint(self) -> None:
-        """Refuse a line that goes on within a word: the shell joins the two before it reads what they make."""
-        if self.text.startswith("\\\n", self.at):
-            raise NotPlain("has a word on two lines")
-
-    def _until(self, end: str) -> str:
-        start = self.at + 1
-        at = self.text.find(end, start)
-        if at < 0:
-            raise NotPlain("has an open quote")
-        self.at = at + 1
-        return self.text[start:at]
+    def _unquoted(self, char: str, following: str, *, is_first: bool) -> str:
+        """Read what a character begins that stands in no quotes: a text in quotes, a pattern, or itself."""
+        if char in "'\"":
+            end = self.text.find("'", self.at) if char == "'" else self.at
+            text = self.text[self.at : end] if char == "'" else self._word(char)
+            self.at = max(self.at, end)
+            if end < 0 or self.at >= len(self.text):
+                raise NotPlain("has an open quote")
+            self.at += 1
+            return text
+        # Braces, and a pattern at the beginning, may make an option.
+        is_test = char == "[" and following in _BLANKS
+        return UNKNOWN if char == "{" or (char in "*?[" and is_first and not is_test) else char
 
     def _expansion(self) -> str:
         """Read a variable, or a substitution, whose commands count too."""
