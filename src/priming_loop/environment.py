@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,7 +20,7 @@ from typing import IO, Any, Protocol, TypeVar
 from priming.config.params.services import AGENT
 from priming.config.values import dataclass
 from priming.errors import AgentError, ParamError
-from priming.llm.agents import CommandAgent, EndpointAgent
+from priming.llm.agents import CommandAgent, EndpointAgent, waited_for
 from priming.llm.protocol import Agent, Answer, Schema, with_problem
 from priming.namespace import Namespace
 from priming_loop.codebase import CONTEXT
@@ -69,33 +68,12 @@ def verify(command: str | None, folder: Path | str, *, timeout: float, most_outp
             command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}", monotonic() - began
         )
     output = _Output(process, most_output)
-    late = not _ended(process, timeout)
-    status = "late" if late else "passed" if process.returncode == 0 else "failed"
+    exit_status = waited_for(process, timeout)
+    status = "late" if exit_status is None else "failed" if exit_status else "passed"
     text = output.text(AGENT.drain)
-    if late:
+    if exit_status is None:
         text = f"{text}\n" * bool(text) + f"It did not end within {timeout:g} s, and was killed."
-    return Verification(command, status, None if late else process.returncode, text, monotonic() - began)
-
-
-def _ended(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Whether the process ended in time; its group is killed when this returns or raises."""
-    try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        return False
-    else:
-        return True
-    finally:
-        _kill(process.pid)
-        process.wait()
-
-
-def _kill(group: int) -> None:
-    """Kill a process group, which may have ended."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
+    return Verification(command, status, exit_status, text, monotonic() - began)
 
 
 class _Output:

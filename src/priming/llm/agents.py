@@ -302,16 +302,12 @@ class _CommandRun:
         for reader in self._readers:
             reader.start()
         try:
-            return self._process.wait(max(0.0, self._deadline - monotonic()))
-        except subprocess.TimeoutExpired:
-            return None
+            return waited_for(self._process, self._deadline - monotonic())
         finally:
-            self._end()
+            self._read_rest()
 
-    def _end(self) -> None:
-        """Kill the rest of its process group, and read its output so far."""
-        _kill(self._process.pid)
-        self._process.wait()
+    def _read_rest(self) -> None:
+        """Read its output so far."""
         deadline = monotonic() + self._params.drain
         for reader in self._readers:
             # A process that left the group may hold the pipe for ever: its output is not part of the answer.
@@ -327,6 +323,17 @@ class _CommandRun:
                     self.too_much = True
                     _kill(self._process.pid)
                     return
+
+
+def waited_for(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Return the exit status of a process, None if it did not end in time; its group is killed."""
+    try:
+        return process.wait(max(0.0, seconds))
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _kill(process.pid)
+        process.wait()
 
 
 def _kill(group: int) -> None:
