@@ -120,8 +120,7 @@ def guarded(turn: Turn, session: Session, task: Task) -> Session:
         return session
     about = f"task {task.seq}, {task.plan.objective}: {'; '.join(unsettled)}"
     wait = Wait("destructive", about, task.seq, unsettled)
-    person = turn.environment.person
-    if person is None or not person.allow(session, wait):
+    if not turn.allows(session, wait):
         return replace(session, waits=wait)
     return replace(session, yeses=(*session.yeses, *wait.questions))
 

@@ -284,6 +284,11 @@ class Turn:
         monotonic = self.environment.monotonic
         return DeadlineAgent(agent, monotonic() + left, monotonic)
 
+    def allows(self, session: Session, wait: Wait) -> bool:
+        """Whether a person is present and says yes."""
+        person = self.environment.person
+        return person is not None and person.allow(session, wait)
+
     def stop_reason(self) -> str | None:
         """Return why no further step may begin, as ``Session.stopped`` names it, or None."""
         if self.environment.should_stop():

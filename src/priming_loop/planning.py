@@ -157,11 +157,13 @@ def _failed_section(gathered: ObjectiveContext) -> str | None:
 
 
 def repeated_way(gathered: ObjectiveContext, plan: PlanningResult) -> str | None:
-    """The task of a plan that is no other way than what failed more than once; None if all are."""
+    """Why a plan will not do: a task of it is no other way than what failed more than once; None if all are."""
     if gathered.failed < REPEATED:
         return None
     pairs = ((task.objective, way) for task in plan.tasks for way in gathered.ways)
-    return next((task for task, way in pairs if judge(way, task).kind == "same"), None)
+    repeated = next((task for task, way in pairs if judge(way, task).kind == "same"), None)
+    why = f"it failed {gathered.failed} times before, and the plan is no other way: {repeated}"
+    return None if repeated is None else why
 
 
 def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:

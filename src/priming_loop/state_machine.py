@@ -29,6 +29,7 @@ from priming_loop.session import (
     DELIVERED,
     UNVERIFIED,
     LearningResult,
+    ObjectiveContext,
     PlanningResult,
     Session,
     ShownMemory,
@@ -92,14 +93,13 @@ def _init(turn: Turn, session: Session) -> Session:
 
 
 def _context(turn: Turn, session: Session) -> Session:
-    gathered = gather(
-        turn.environment.memory,
-        session.objective,
-        session.folder,
-        session=session.id,
-        lineage=turn.lineage(session),
-    )
-    return replace(session, state="REASON", gathered=gathered)
+    return replace(session, state="REASON", gathered=_gathered(turn, session, session.objective))
+
+
+def _gathered(turn: Turn, session: Session, objective: str, within: str | None = None) -> ObjectiveContext:
+    """The context of an objective in a session, or of a task within it."""
+    memory, lineage = turn.environment.memory, turn.lineage(session)
+    return gather(memory, objective, session.folder, session=session.id, lineage=lineage, within=within)
 
 
 def _reason(turn: Turn, session: Session) -> Session:
@@ -155,10 +155,8 @@ def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return _subgoal(turn, session, result)
     if result.question is not None:
         return replace(session, state="UNCLEAR")
-    again = None if session.answered or session.gathered is None else repeated_way(session.gathered, result)
-    if again is not None:
-        assert session.gathered is not None, "of which it was read"
-        why = f"it failed {session.gathered.failed} times before, and the plan is no other way: {again}"
+    why = None if session.answered or session.gathered is None else repeated_way(session.gathered, result)
+    if why is not None:
         return _pivot(turn, session, why)
     if not session.gates_requested and any(task.verify is None for task in result.tasks):
         return replace(session, gates_requested=True, reasoned=None)
@@ -225,12 +223,11 @@ def _act(turn: Turn, session: Session) -> Session | None:
 
 def _approval(turn: Turn, session: Session) -> Session:
     """Ask whether to act at all."""
-    environment = turn.environment
-    agreed = environment.yes or session.yes or (turn.parent is not None and turn.parent.yes)
+    agreed = turn.environment.yes or session.yes or (turn.parent is not None and turn.parent.yes)
     tasks = [task for task in session.round_tasks if task.status == "pending"]
     lines = [f"{task.seq}. {task.plan.objective} [{task.plan.verify or 'no gate'}]" for task in tasks]
     wait = Wait("approval", "\n".join(lines))
-    if agreed or (environment.person is not None and environment.person.allow(session, wait)):
+    if agreed or turn.allows(session, wait):
         return replace(session, approved=True)
     return replace(session, waits=wait)
 
@@ -242,14 +239,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
     session = guarded(turn, session, task)
     if session.waits is not None:
         return session
-    gathered = gather(
-        turn.environment.memory,
-        task.plan.objective,
-        session.folder,
-        session=session.id,
-        lineage=turn.lineage(session),
-        within=session.objective,
-    )
+    gathered = _gathered(turn, session, task.plan.objective, session.objective)
     # An attempt that another program opened shows other memories.
     closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]
     task = replace(task, gathered=gathered, attempts=tuple(closed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 
 from priming.config.params.laws import SCORE
@@ -282,37 +282,35 @@ def loop_health(memory: Namespace) -> LoopHealth:
     """The state of the failures and patterns: their number, how many helped, and what needs attention."""
     records = _all(memory)
     by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
-    helped, failed = _counts(records).helped, _counts(records).failed
-    judged = sum(1 for record in records if record.use.helped + record.use.failed)
-    issues = []
-    if not records:
-        issues.append("No memories yet")
-    elif not judged:
-        issues.append("No feedback recorded: the learning loop is not closed")
-    issues += _figures(memory, records, helped, failed)
+    every, judged = _counts(records), sum(1 for record in records if record.use.helped + record.use.failed)
+    issues = tuple(_issues(memory, records, every, judged))
     return LoopHealth(
         status="NEEDS_ATTENTION" if issues else "HEALTHY",
-        total=len(records),
+        total=every.count,
         by_type={kind: counts for kind, counts in by_type.items() if counts.count},
-        effectiveness=round(float(effectiveness(helped, failed)), _DIGITS),
+        effectiveness=round(float(effectiveness(every.helped, every.failed)), _DIGITS),
         with_feedback=judged,
         relationships=_count_links(memory, {record.key for record in records}),
-        issues=tuple(issues),
+        issues=issues,
         reason=None if records else memory.empty_reason(),
     )
 
 
-def _figures(memory: Namespace, records: Sequence[MemoryRecord], helped: int, failed: int) -> list[str]:
-    """The problems shown by the counts of verdicts."""
+def _issues(
+    memory: Namespace, records: Sequence[MemoryRecord], every: LessonCounts, judged: int
+) -> Iterator[str]:
+    """The problems of the failures and patterns, and what would help."""
+    if not records:
+        yield "No memories yet"
+    elif not judged:
+        yield "No feedback recorded: the learning loop is not closed"
     poor = _poor(records)
-    issues = []
     if poor:
         names = _first([f"{r.key} ({r.use.helped} of {r.use.helped + r.use.failed})" for r in poor])
-        issues.append(f"{len(poor)} of {len(records)} rarely helped: {names}; {_remedy(memory, poor)}")
-    if failed > helped:
-        total = helped + failed
-        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown does not help")
-    return issues
+        yield f"{len(poor)} of {len(records)} rarely helped: {names}; {_remedy(memory, poor)}"
+    if every.failed > every.helped:
+        verdicts = f"{every.helped} of {every.helped + every.failed} verdicts"
+        yield f"Memories helped in {verdicts}: most of what is shown does not help"
 
 
 def _remedy(memory: Namespace, poor: Sequence[MemoryRecord]) -> str:

@@ -121,8 +121,8 @@ def loop_task_add(
         has_failed = bool(memory.store.records(memory.namespace, now, kinds=["failure"], limit=1))
     if existing is None and has_failed:
         gathered = gather(memory, current.objective, None, session=None)
-        if repeated_way(gathered, PlanningResult("simple", (plan,))) is not None:
-            needs.append(f"another way: it failed {gathered.failed} times before by this")
+        why = repeated_way(gathered, PlanningResult("simple", (plan,)))
+        needs += [] if why is None else [f"another way: {why}"]
     return TaskAdded(session, seq, status, "; ".join(needs) or None)
 
 
