@@ -151,23 +151,10 @@ def listed(folder: Path, *, store: Path | None = None) -> list[str]:
     Before anything was added to a repository, and in a folder that git ignores, the files that are there count. The
     memory's own files never do.
     """
-    paths = _by_git(folder, "--cached") or _by_git(folder, *_UNTRACKED)
-    own = _own_prefix(folder, store)
-    paths = paths or _by_walking(folder, CONTEXT.listed)
-    return sorted(path for path in paths if not _is_own(path, own))[: CONTEXT.listed]
-
-
-def _own_prefix(folder: Path, store: Path | None) -> str | None:
-    """The common prefixes of the memory's own files in a folder."""
-    try:
-        return None if store is None else store.resolve().relative_to(folder.resolve()).as_posix()
-    except ValueError:
-        return None
-
-
-def _is_own(path: str, prefix: str | None) -> bool:
-    """Whether a file belongs to a memory: it is in a folder of memories, or has the name of the store."""
-    return _OWN_FOLDER in path.split("/") or (prefix is not None and path.startswith(prefix))
+    paths = _by_git(folder, "--cached") or _by_git(folder, *_UNTRACKED) or _by_walking(folder, CONTEXT.listed)
+    own = None if store is None else os.path.relpath(store.resolve(), folder.resolve())
+    others = [path for path in paths if _OWN_FOLDER not in path.split("/")]
+    return sorted(path for path in others if own is None or not path.startswith(own))[: CONTEXT.listed]
 
 
 def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Sequence[str]) -> tuple[str, ...]:
@@ -183,7 +170,10 @@ def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Seque
             # A name that several files have names none of them.
             worth[path] += value * (share == 1.0 or path in whole)
     ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
-    shared = {path: words & _terms_in(folder / path, CONTEXT.read_bytes) for path in ranked[: CONTEXT.read]}
+    shared = {
+        path: words & set(terms(_split(read(folder / path, CONTEXT.read_bytes))))
+        for path in ranked[: CONTEXT.read]
+    }
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
     for path, file_terms in shared.items():
         # A term that every file has distinguishes none, and words of any program are no subject.
@@ -206,7 +196,10 @@ def read(path: Path, most: int) -> str:
 
 
 def _by_git(folder: Path, *which: str) -> list[str]:
-    """The files that git lists and that exist; none outside a repository, or if the folder itself is ignored."""
+    """The files that git lists, that exist, and whose paths can be written in a prompt unchanged.
+
+    There are none outside a repository, or if the folder itself is ignored.
+    """
     if not _in_repository(folder):
         return []
     try:
@@ -220,7 +213,7 @@ def _by_git(folder: Path, *which: str) -> list[str]:
         ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.SubprocessError):
         return []
-    paths = [path for path in dict.fromkeys(listing.split("\x00")) if path and _is_shown(path)]
+    paths = [path for path in dict.fromkeys(listing.split("\x00")) if path and path.isprintable()]
     return [path for path in paths if os.path.lexists(folder / path)]
 
 
@@ -235,19 +228,10 @@ def _by_walking(folder: Path, most: int) -> list[str]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
         inside = Path(root).relative_to(folder)
-        paths += [path for name in sorted(files) if _is_shown(path := (inside / name).as_posix())]
+        paths += [path for name in sorted(files) if (path := (inside / name).as_posix()).isprintable()]
         if len(paths) >= most:
             break
     return paths[:most]
-
-
-def _is_shown(path: str) -> bool:
-    """Whether a path can be written in a prompt unchanged."""
-    return path.isprintable()
-
-
-def _terms_in(path: Path, most: int) -> frozenset[str]:
-    return frozenset(terms(_split(read(path, most))))
 
 
 def _split(text: str) -> str:

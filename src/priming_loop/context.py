@@ -218,9 +218,9 @@ def _lessons(
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
     records = list(candidates.values())
     near = closeness(memory, objective, [lesson_texts(record) for record in records])
-    of_whole = [0.0] * len(records)
-    if within is not None:
-        of_whole = closeness(memory, within, [_objective_of(record) for record in records])
+    of_whole = closeness(
+        memory, within or "", [_objective_of(record) if within else [] for record in records]
+    )
     now, matches = memory.now(), list[_Match]()
     for record, own, whole in zip(records, near, of_whole, strict=True):
         occasions = occasions_of(memory, record, objective)

@@ -126,13 +126,7 @@ def _progress(session: Session, assessment: Assessment) -> str:
 def _failures(assessment: Assessment) -> str:
     """The failures at the end, as a part of a sentence; empty without one."""
     number = assessment.consecutive_failures
-    return (
-        ""
-        if not number
-        else ", and the last one failed"
-        if number == 1
-        else f", and the last {number} failed"
-    )
+    return f", and the last {'one' if number == 1 else number} failed" if number else ""
 
 
 def next_command(session: Session) -> str | None:
