@@ -233,7 +233,7 @@ class TaskOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a run: ``minutes`` None means no limit, ``timeout`` is in seconds for one gate."""
+    """The limits of a run: ``minutes`` None means no limit, ``timeout`` is in seconds, for one gate or answer."""
 
     attempts: int
     tasks: int

@@ -40,7 +40,7 @@ class LoopParams:
     subgoals: int = 3
     """Maximum number of subgoals of a session."""
     timeout: float = 600.0
-    """Time limit for one run of a gate, and on the command line for one answer too, in seconds."""
+    """Time limit for one run of a gate, and for one answer of an agent, in seconds."""
     output: int = 16_384
     """Maximum size of a gate's output that is kept, in bytes."""
     objective: int = 8_192
