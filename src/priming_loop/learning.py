@@ -162,9 +162,7 @@ def _credited(
         key for key in rest if knowledge.applies(closed.memory, get(closed.memory, key), task.plan.objective)
     ]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])])
-    if is_blocked and any(
-        attempt.verified and attempt.verified.status in ("failed", "late") for attempt in task.attempts
-    ):
+    if is_blocked and knowledge.failed_attempts(task.attempts):
         unused = [*claimed, *unused]
     judge = partial(lessons.judge_shown, closed.memory, used, unused, closed.reason, closed.session.id)
     return LearningResult(
