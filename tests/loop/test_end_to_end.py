@@ -194,8 +194,8 @@ def blocking(folder, at):
     for name in ("here", "never"):
         os.mkfifo(folder / name)
     passing = "import unittest\nclass Mended(unittest.TestCase):\n    def test_it(self): pass\n"
-    (folder / "repository" / "gate.py").write_text((WAITS if at == "gate" else "") + passing)
-    gate = json.dumps(shlex.join([sys.executable, "-m", "unittest", "gate"]))
+    (folder / "repository" / "test_gate.py").write_text((WAITS if at == "gate" else "") + passing)
+    gate = json.dumps(shlex.join([sys.executable, "-m", "unittest", "test_gate"]))
     (folder / "agent.py").write_text(PHASES.format(at=at, waits=WAITS, gate=gate))
     return shlex.join([sys.executable, str(folder / "agent.py")])
 
