@@ -81,7 +81,7 @@ class _Output:
 
     def __init__(self, process: subprocess.Popen[bytes], most: int) -> None:
         assert process.stdout is not None, "requested when the process started"
-        self._kept, self._left_out, self._lock = bytearray(), 0, Lock()
+        self._bytes, self._left_out, self._lock = bytearray(), 0, Lock()
         self._most, self._head = most, (most + 1) // 2
         self._reader = Thread(target=self._read, args=(process.stdout,), daemon=True)
         self._reader.start()
@@ -94,16 +94,16 @@ class _Output:
         self._reader.join(patience)
         with self._lock:
             cut = f"\n… {self._left_out:,} bytes left out …\n".encode() if self._left_out else b""
-            text = self._kept[: self._head] + cut + self._kept[self._head :]
+            text = self._bytes[: self._head] + cut + self._bytes[self._head :]
             return text.decode("utf-8", "replace").strip()
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:
             while part := os.read(pipe.fileno(), _CHUNK):
                 with self._lock:
-                    self._kept += part
-                    excess = max(0, len(self._kept) - self._most)
-                    del self._kept[self._head : self._head + excess]
+                    self._bytes += part
+                    excess = max(0, len(self._bytes) - self._most)
+                    del self._bytes[self._head : self._head + excess]
                     self._left_out += excess
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields, replace
+from collections.abc import Iterable
+from dataclasses import astuple, replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from priming.config.values import dataclass
 from priming.core.metacognition import Assessment, assess
@@ -21,7 +21,6 @@ DELIVERED, BLOCKED, UNVERIFIED = "delivered", "blocked", "unverified"
 """How a task can end; the first two are also how an agent says that its attempt ended."""
 _RENAMED = {"asked": "gates_requested"}
 """Fields of a session by their names in version 0.1.0."""
-T = TypeVar("T")
 _BEGIN = re.compile(r"(?:^|(?<=[.!?] ))\w")
 """The first letter of a sentence."""
 
@@ -362,17 +361,6 @@ def plain_objective(text: str) -> str:
     """
     plain = " ".join(text.split()).rstrip(" .!")
     return _BEGIN.sub(lambda match: match[0].lower(), plain)
-
-
-def taken(kind: type[T], sources: Sequence[object], **own: Any) -> T:
-    """A value whose fields are its ``own``, or those of the same names of the first source that has them."""
-    values = {
-        field.name: getattr(source, field.name)
-        for field in fields(kind)  # type: ignore[arg-type]
-        for source in reversed(sources)
-        if hasattr(source, field.name)
-    }
-    return kind(**{**values, **own})
 
 
 def dump(session: Session) -> str:

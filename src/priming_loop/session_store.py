@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from priming.config.ids import uuid7
 from priming.config.values import dataclass
@@ -19,7 +19,9 @@ from priming.remember.vectors import alone
 from priming.storage.damage import UNREADABLE
 from priming.storage.questions import nearest_first
 from priming.storage.rows import LoopSessionRow
-from priming_loop.session import Limits, Session, dump, parse, plain_objective, taken
+from priming_loop.session import Limits, Session, dump, parse, plain_objective
+
+T = TypeVar("T")
 
 _LISTED = 5
 """How many sessions an error lists."""
@@ -209,6 +211,17 @@ def check_folder(folder: str | None) -> Path | None:
     if not path.is_absolute() or not path.is_dir():
         raise ParamError("folder", folder, "must be the absolute path of an existing folder")
     return path
+
+
+def taken(kind: type[T], sources: Sequence[object], **own: Any) -> T:
+    """A value whose fields are its ``own``, or those of the same names of the first source that has them."""
+    values = {
+        field.name: getattr(source, field.name)
+        for field in fields(kind)  # type: ignore[arg-type]
+        for source in reversed(sources)
+        if hasattr(source, field.name)
+    }
+    return kind(**{**values, **own})
 
 
 def _row(session: Session) -> LoopSessionRow:

@@ -15,10 +15,9 @@ from priming_loop.session import (
     TaskOutcome,
     assessment_of,
     learnt_in_all,
-    taken,
     with_outcome,
 )
-from priming_loop.session_store import Sessions
+from priming_loop.session_store import Sessions, taken
 from priming_loop.steps.results import (
     OutcomeRecorded,
     OutcomesCleared,

@@ -28,11 +28,10 @@ from priming_loop.session import (
     Task,
     TaskPlan,
     Verification,
-    taken,
     with_attempt,
     with_task,
 )
-from priming_loop.session_store import Sessions, check_folder, check_objective, limits
+from priming_loop.session_store import Sessions, check_folder, check_objective, limits, taken
 from priming_loop.state_machine import LAST, go_on
 from priming_loop.steps.report import check_seq
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
