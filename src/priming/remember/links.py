@@ -28,6 +28,7 @@ from priming.history.log import newest_first
 from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace
+from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RelationRow, RowChange
 from priming.text.quotation import label
 from priming.types import Link, Operation
@@ -83,7 +84,7 @@ def _link_all(
     """Make links as one operation with this source; the operations of importers have none."""
     signs = _requested_signs(requests)
     with memory.changing() as now:
-        ends: dict[str, str] = {}
+        ends = _ids_of_ends(memory, requests)
         rows = {}
         for request in requests:
             row = _row(memory, request, now, ends)
@@ -197,6 +198,13 @@ def _request(source: Any, target: Any, relation: Any, weight: Any, sign: Any) ->
 
 
 _FIELDS = tuple(field.name for field in fields(LinkRequest))
+
+
+def _ids_of_ends(memory: Namespace, requests: Iterable[LinkRequest]) -> dict[str, str]:
+    """The ids of the memories that requests name by key or id, of those that there are; an id counts before a key."""
+    names = {end for request in requests for end in (request.source, request.target)}
+    ids = memory.store.names(memory.namespace, ids=names)
+    return ids_of(memory.store, memory.namespace, names) | dict(zip(ids, ids, strict=True))
 
 
 def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str, str]) -> LinkRow:
