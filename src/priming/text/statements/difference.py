@@ -203,29 +203,40 @@ def _manner(a: Word, b: Word) -> bool:
 
 
 _TESTS: tuple[Callable[[Word, Word], bool], ...] = (
-    lambda a, b: a.stem == b.stem and (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
-    lambda a, b: a.stem == b.stem and (a.sign, a.lead) == (b.sign, b.lead),
-    lambda a, b: a.stem == b.stem and a.sign == b.sign,
-    lambda a, b: a.stem == b.stem and a.lead == b.lead,
-    lambda a, b: a.stem == b.stem,
-    lambda a, b: a.role == b.role == "verb" and opposite(a.stem, b.stem),
+    lambda a, b: (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
+    lambda a, b: (a.sign, a.lead) == (b.sign, b.lead),
+    lambda a, b: a.sign == b.sign,
+    lambda a, b: a.lead == b.lead,
+    lambda _a, _b: True,
 )
-"""When two words are paired, the likest first."""
+"""When two words of one stem are paired, the likest first."""
 
 
 def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
     """WordPair the words of two statements; return the pairs and what is left of each."""
-    ours, theirs = list(old), list(new)
-    common = {a.stem for a in old} & {b.stem for b in new}
+    theirs: dict[str, list[Word]] = {}
+    for b in new:
+        theirs.setdefault(b.stem, []).append(b)
+    left = [a for a in old if a.stem in theirs]
     pairs: list[WordPair] = []
     for alike in _TESTS:
-        for a in [a for a in ours if a.stem in common or alike is _TESTS[-1]]:
-            match = next((b for b in theirs if alike(a, b)), None)
-            if match is not None:
-                pairs.append((a, match))
-                ours.remove(a)
-                theirs.remove(match)
-    return pairs, ours, theirs
+        unpaired = []
+        for a in left:
+            of_stem = theirs[a.stem]
+            at = next((i for i, b in enumerate(of_stem) if alike(a, b)), None)
+            if at is None:
+                unpaired.append(a)
+            else:
+                pairs.append((a, of_stem.pop(at)))
+        left = unpaired
+    paired = {id(word) for pair in pairs for word in pair}
+    verbs = [b for b in new if b.role == "verb" and id(b) not in paired]
+    for a in [a for a in old if verbs and a.role == "verb" and id(a) not in paired]:
+        at = next((i for i, b in enumerate(verbs) if opposite(a.stem, b.stem)), None)
+        if at is not None:
+            pairs.append((a, verbs.pop(at)))
+    paired = {id(word) for pair in pairs for word in pair}
+    return pairs, [a for a in old if id(a) not in paired], [b for b in new if id(b) not in paired]
 
 
 _ALIKE = [

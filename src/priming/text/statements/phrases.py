@@ -115,20 +115,24 @@ class PhraseToken:
 
 
 @cache
-def _phrases() -> tuple[dict[tuple[str, ...], str], int]:
+def _phrases() -> tuple[dict[tuple[str, ...], str], dict[str, int]]:
+    """What each phrase says, and the length of the longest phrase that begins with a word."""
     table: dict[tuple[str, ...], str] = {}
+    longest: dict[str, int] = {}
     for line in read_lines("phrases"):
         mark, *phrases = line.split()
         table |= {tuple(phrase.split("_")): "" if mark == "~" else mark for phrase in phrases}
-    return table, max(map(len, table))
+    for phrase in table:
+        longest[phrase[0]] = max(len(phrase), longest.get(phrase[0], 0))
+    return table, longest
 
 
 def _written_out(text: str) -> str:
     plain = text.casefold()
     for needs, pattern, replacement in _WRITTEN_OUT:
         if any(need in plain for need in needs):
-            text = pattern.sub(replacement, text)
-            plain = text.casefold()
+            before, text = text, pattern.sub(replacement, text)
+            plain = plain if text == before else text.casefold()
     return text
 
 
@@ -159,11 +163,10 @@ def tokens_of(text: str) -> list[PhraseToken]:
             ):
                 i += 1
                 continue
-            lower = words[i : i + longest]
-            sizes = (size for size in range(len(lower), 0, -1) if lower[:size] in table)
-            size = next(sizes, 0)
+            most = min(longest.get(words[i], 0), len(raw) - i)
+            size = next((size for size in range(most, 0, -1) if words[i : i + size] in table), 0)
             if size and not (size == 1 and (_is_name(raw, i) or _is_act(raw, i))):
-                result.append(PhraseToken(" ".join(raw[i : i + size]), table[lower[:size]]))
+                result.append(PhraseToken(" ".join(raw[i : i + size]), table[words[i : i + size]]))
             else:
                 size = 1
                 result.append(PhraseToken(token))
