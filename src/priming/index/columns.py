@@ -42,7 +42,11 @@ class Column:
 
     def append(self, value: Any) -> None:
         """Add one value."""
-        self.reach(self.size + 1)
+        if self.size == len(self._array):
+            self.reach(self.size + 1)
+        else:
+            self.size += 1
+            self.values = self._array[: self.size]
         self._array[self.size - 1] = value
 
     def extend(self, values: Any) -> None:

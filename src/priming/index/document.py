@@ -21,7 +21,7 @@ from priming.storage.protocol import VersionKey
 from priming.text.dates import day_order, day_told, is_question, specificity
 from priming.text.gists import pieces
 from priming.text.names import heading_name, normal
-from priming.text.tokens import language_of, spelled, terms
+from priming.text.tokens import language_of, readings, spelled, terms
 from priming.types import MemoryRecord, executions
 
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’)\]]*\s*$")
@@ -280,8 +280,9 @@ def _document(
     searched = searched_text(record) if indexed else ""
     text = f"{record.title}\n{searched}" if indexed and record.title else searched
     language = language_of(text) or "english"
-    heading = tuple(terms(record.title, language)) if indexed and record.title else ()
-    body = tuple(terms(searched, language))
+    titled = readings(record.title, language) if indexed and record.title else []
+    read = readings(searched, language)
+    heading, body = (tuple(term for term, _ in pairs) for pairs in (titled, read))
     labels = _label_words(record, {*heading, *body}, language) if indexed else {}
     return Document(
         id=record.id,
@@ -303,7 +304,7 @@ def _document(
         indexed=indexed,
         slot=slot_of_record(record),
         when=record.when,
-        words={**labels, **spelled(text, language)} if indexed and by_word else {},
+        words={**dict(reversed([*titled, *read])), **labels} if indexed and by_word else {},
     )
 
 

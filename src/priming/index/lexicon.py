@@ -119,16 +119,18 @@ class Lexicon:
         self._norms = self._rarity = None
         self.documents += 1
         self.total_length += length
-        fresh = 0
-        for code, count in Counter(sequence).items():
-            if code != BREAK:
-                fresh += int(self.df[code] == 0)
-                rows, counts = self._tail.setdefault(code, (array("i"), array("i")))
-                self._cached.pop(code, None)
-                rows.append(row)
-                counts.append(count)
-                self.df[code] += 1
-        return fresh
+        numbers = Counter(sequence)
+        del numbers[BREAK]
+        for code, count in numbers.items():
+            if code not in self._tail:
+                self._tail[code] = array("i"), array("i")
+            rows, counts = self._tail[code]
+            self._cached.pop(code, None)
+            rows.append(row)
+            counts.append(count)
+        codes = np.fromiter(numbers, np.int64, len(numbers))
+        self.df.values[codes] += 1
+        return int(np.count_nonzero(self.df.values[codes] == 1))
 
     def remove(self, row: int) -> None:
         """Take a document out of the statistics. Its postings stay; callers mask them."""

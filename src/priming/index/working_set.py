@@ -5,7 +5,7 @@ It is disposable: everything in it is derived from the store, and losing it cost
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -160,10 +160,10 @@ class WorkingSet(NamespaceArrays):
     def _apply(self, logged: Logged, now: datetime, prepared: Mapping[str, Document]) -> None:
         fresh, stale = _fresh_and_stale(logged.rows)
         stale += [memory_id for memory_id in fresh if memory_id in self.row_of]
-        fresh = {memory_id: row for memory_id, row in fresh.items() if memory_id not in self.row_of}
+        fresh = {memory_id: rows for memory_id, rows in fresh.items() if memory_id not in self.row_of}
         gone = {c.row.id for c in logged.rows if isinstance(c.row, MemoryRow) and c.after is None}
         documents = [prepared[memory_id] for memory_id in fresh if memory_id in prepared]
-        unread = [row for memory_id, row in fresh.items() if memory_id not in prepared]
+        unread = [record("", *rows) for memory_id, rows in fresh.items() if memory_id not in prepared]
         if unread:
             documents += self._read(unread)
         self._reserve_rows(logged)
@@ -201,7 +201,8 @@ class WorkingSet(NamespaceArrays):
     def _apply_feedback(self, change: RowChange) -> None:
         """Apply a verdict, or the practice of a memory."""
         if isinstance(change.after, MemoryRow):
-            self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
+            if change.before is not None or change.after.last_used_at or change.after.stability is not None:
+                self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
         elif isinstance(change.after, VerdictRow):
             self.cue_feedback.put(change.after)
         elif isinstance(change.before, VerdictRow):
@@ -231,7 +232,7 @@ class WorkingSet(NamespaceArrays):
         for link in self._store.rows(self.namespace, LinkRow, ids=[row.id for row in active]):
             self._apply_link(None, link)
 
-    def _apply_links(self, changes: Sequence[RowChange], fresh: Mapping[str, MemoryRecord]) -> None:
+    def _apply_links(self, changes: Sequence[RowChange], fresh: Container[str]) -> None:
         """Add new links of new memories together; others one by one, since they may exist."""
         new: dict[tuple[int, int, str], tuple[int, int, str, float, bool, float]] = {}
         for change in changes:
@@ -266,10 +267,12 @@ class WorkingSet(NamespaceArrays):
             )
 
 
-def _fresh_and_stale(rows: Sequence[RowChange]) -> tuple[dict[str, MemoryRecord], list[str]]:
-    """The memories that an operation created whole, as records, and the ids of those to read again."""
+def _fresh_and_stale(
+    rows: Sequence[RowChange],
+) -> tuple[dict[str, tuple[MemoryRow, VersionRow]], list[str]]:
+    """The memories that an operation created whole, as their rows, and the ids of those to read again."""
     created: dict[str, MemoryRow] = {}
-    fresh: dict[str, MemoryRecord] = {}
+    fresh: dict[str, tuple[MemoryRow, VersionRow]] = {}
     stale: dict[str, None] = {}
     for change in rows:
         row = change.row
@@ -280,10 +283,10 @@ def _fresh_and_stale(rows: Sequence[RowChange]) -> tuple[dict[str, MemoryRecord]
                 stale[row.id] = None
         elif isinstance(row, VersionRow):
             if change.before is None and row.id in created and row.id not in fresh and _open(row):
-                fresh[row.id] = record("", created[row.id], row)
+                fresh[row.id] = created[row.id], row
             else:
                 stale[row.id] = None
-    return {memory_id: row for memory_id, row in fresh.items() if memory_id not in stale}, list(stale)
+    return {memory_id: pair for memory_id, pair in fresh.items() if memory_id not in stale}, list(stale)
 
 
 def _open(row: VersionRow) -> bool:

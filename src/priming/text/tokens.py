@@ -139,7 +139,7 @@ def terms(text: str, language: str | None = None) -> list[str]:
     >>> terms("C++ -x --quiet"), terms("€1,200.00 of 1200"), terms("1.200 Euro", "german")
     (['c++', '-x', 'quiet', '--quiet'], ['1200', '1200'], ['1200', 'euro'])
     """
-    return [term for term, _ in _readings(text, language)]
+    return [term for term, _ in readings(text, language)]
 
 
 def _cached_if_short(read: Callable[[str, str | None], T]) -> Callable[..., T]:
@@ -154,10 +154,14 @@ def _cached_if_short(read: Callable[[str, str | None], T]) -> Callable[..., T]:
 
 
 @_cached_if_short
-def _readings(text: str, language: str | None) -> Sequence[tuple[str, str]]:
-    """The terms of a text in order, each with the word that gives it."""
+def readings(text: str, language: str | None) -> Sequence[tuple[str, str]]:
+    """Split a text into its terms, as ``terms`` does, each with the word in lower case that gives it.
+
+    >>> readings("She hikes", "english")
+    [('hike', 'hikes')]
+    """
     if not language:
-        return _readings(text, language_of(text) or "english")
+        return readings(text, language_of(text) or "english")
     return [pair for token in _tokens(text, language) for pair in _read(token, language)]
 
 
@@ -196,8 +200,9 @@ def language_of(text: str, likely: str | None) -> str | None:
     own = {word: languages_of[word] for word in words if word in languages_of}
     if not own:
         return None
+    numbers = Counter(words)
     for word, languages in own.items():
-        number = words.count(word)
+        number = numbers[word]
         for language in languages if len(word) > 1 else ():
             scores[language] += 1 / len(languages)
             hits[language] += number
@@ -237,7 +242,7 @@ def spelled(text: str, language: str | None = None) -> dict[str, str]:
     {'hike': 'hikes', 'fun': 'fun'}
     """
     spellings: dict[str, str] = {}
-    for term, word in _readings(text, language):
+    for term, word in readings(text, language):
         spellings.setdefault(term, word)
     return spellings
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from priming.config.values import dataclass
 from priming.config.words import RECALLED, STATUSES, VERDICTS
-from priming.serialization import column_names, column_text, encode_row, from_columns, parse_time, stamp
+from priming.serialization import column_names, column_text, from_columns, parse_time, stamp, to_columns
 from priming.storage.protocol import (
     EmbeddedRow,
     ReadOnlyRow,
@@ -319,11 +319,11 @@ def insertion(table: str, columns: Collection[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def encoded(row: Row) -> dict[str, Any]:
-    """The fields of a row as its columns store them."""
-    values = encode_row(row)
-    for name in AS_JSON.get(type(row), ()):
-        values[name] = column_text(values[name])
+def columns_of(row: Row) -> list[Any]:
+    """The fields of a row as its columns store them, in order."""
+    values = to_columns(row)
+    for i, _ in _JSON.get(type(row), ()):
+        values[i] = column_text(values[i])
     return values
 
 
@@ -385,7 +385,9 @@ def stored_trace(
 
 def token_values(row: TokenRow) -> dict[str, Any]:
     """The columns of a token, by name."""
-    return encode_row(row.token) | {"digest": row.digest}
+    return dict(zip(column_names(type(row.token)), to_columns(row.token), strict=True)) | {
+        "digest": row.digest
+    }
 
 
 def stored_token(*columns: Any, digest: bytes = b"") -> TokenRow:

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from priming.errors import Conflict, NotFound
+from priming.serialization import column_names
 from priming.storage.protocol import Changes, Named, Store, TokenRow, Trace
 from priming.storage.questions import check_writable
 from priming.storage.rows import (
@@ -33,7 +34,7 @@ from priming.storage.rows import (
     unpack,
 )
 from priming.storage.sql.dialect import TRACES, Database, Dialect, searched_text
-from priming.storage.sql.kinds import KINDS, encoded, insertion
+from priming.storage.sql.kinds import KINDS, columns_of, insertion
 from priming.storage.sql.log import SqlLog
 
 _REMARKS = ("actor", "source", "reason", "message", "via", "session")
@@ -148,7 +149,7 @@ class RowWriter:
         changed = ", ".join(f"{name} = ?" for name in columns)
         sql = f"UPDATE {table} SET {changed} WHERE {self._where(cls)}"
         identities = [self._identity(change.row) for change in changes]
-        rows = [encoded(change.row) for change in changes]
+        rows = [dict(zip(column_names(cls), columns_of(change.row), strict=True)) for change in changes]
         values = [
             (*(row[name] for name in columns), *identity)
             for row, identity in zip(rows, identities, strict=True)
@@ -178,7 +179,7 @@ class RowWriter:
 
     def _values(self, row: Row) -> tuple[Any, ...]:
         """The columns of a row."""
-        columns = list(encoded(row).values())[len(KINDS[type(row)].ends) :]
+        columns = columns_of(row)[len(KINDS[type(row)].ends) :]
         if isinstance(row, VersionRow):
             columns.append(self._dialect.text_index(searched_text(row.heading, row.content)))
         return self.namespace, *self._of_memories(row), *columns
