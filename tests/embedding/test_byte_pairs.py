@@ -15,6 +15,7 @@ from priming.embedding.wordllama import BytePairs
 FILE = (weights.folder() / weights.TOKENIZER).read_bytes()
 LIBRARY = Tokenizer.from_str(FILE.decode())
 OWN = BytePairs.of(FILE)
+VOCABULARY = LIBRARY.get_vocab().items()
 
 WORDS = "The quick brown_fox jumps over 12,345 lazy dogs; naïve café don't HTTPServer 東京都 привет f(x)**2"
 MARKS = [
@@ -76,6 +77,14 @@ def test_tokens_in_any_order_are_merged_as_the_library_merges_them() -> None:
     texts = ["".join(rng.choices(vocabulary, k=rng.randrange(1, 60))) for _ in range(200)]
     ids = [encoding.ids for encoding in LIBRARY.encode_batch_fast(texts, add_special_tokens=False)]
     assert [OWN.tokens(text) for text in texts] == ids
+
+
+def test_every_token_that_begins_a_word_is_read_as_itself() -> None:
+    words = {token[1:].replace("▁", " "): number for token, number in VOCABULARY if token[0] == "▁"}
+    library = LIBRARY.encode_batch_fast(list(words), add_special_tokens=False)
+    assert [encoding.ids for encoding in library if len(encoding.ids) != 1] == [[]]  # the blank alone
+    assert OWN is not None
+    assert all(OWN.tokens(word) == [number] for word, number in words.items() if word)
 
 
 def test_half_a_surrogate_pair_reads_as_a_question_mark() -> None:

@@ -70,6 +70,8 @@ class BytePairs:
         return numbers
 
     def _tokens_of(self, piece: str) -> list[int]:
+        if piece in self._numbers:  # merged, every token that begins with a blank is itself
+            return [self._numbers[piece]]
         stretches = [piece] if len(piece) <= _SHORT else self._stretches(piece)
         return [self._numbers[part] for stretch in stretches for part in self._merged(stretch)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from priming.core.arguments.normal_forms import caseless
 from priming.text.dates import dates
@@ -14,7 +15,7 @@ from priming.text.name_forms.capitals import UPPER, initialisms, spans
 from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LETTERS, QUOTED, Name
 from priming.text.name_forms.software import versioned
 from priming.text.name_forms.technical import is_file, technical_names
-from priming.text.tokens import is_function_word, is_stop
+from priming.text.tokens import TERM_CACHE, is_function_word, is_stop
 from priming.text.word_lists import COMPONENT_NOUNS, INDEFINITE_WORDS, PLAIN_MODIFIERS, SENTENCE_OPENERS
 
 QUOTED_WORDS = 5
@@ -98,6 +99,7 @@ def heading_name(heading: str) -> str:
     return " ".join(_PARENTHESIS.sub(" ", heading).split()) or " ".join(heading.split())
 
 
+@lru_cache(maxsize=TERM_CACHE >> 2)
 def normal(name: str) -> str:
     """Bring a name to the form by which names are compared.
 

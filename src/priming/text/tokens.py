@@ -194,7 +194,7 @@ def language_of(text: str, likely: str | None) -> str | None:
     """
     words = _WORD.findall(lowered(text).replace("'", " "))[:_LANGUAGE_WORDS]
     scores: defaultdict[str, float] = defaultdict(float)
-    hits: Counter[str] = Counter()
+    hits: defaultdict[str, int] = defaultdict(int)
     marked: set[str] = set()
     languages_of = _function_words()
     own = {word: languages_of[word] for word in words if word in languages_of}
@@ -268,6 +268,7 @@ def bigrams(text: str) -> str:
     return " ".join(pair for run in _CJK.findall(folded(text)) for pair in _pairs(run))
 
 
+@lru_cache(maxsize=TERM_CACHE >> 2)
 def is_stop(word: str) -> bool:
     """Tell whether a word as it stands in a text, with its apostrophes, is a function word.
 
