@@ -75,7 +75,7 @@ _WRITTEN_OUT = tuple(
     )
 )
 """How a text is written out before it is read: contractions, and times in words; a rule needs one of its texts."""
-_BREAK = re.compile(r"[.;:?!\n]+")
+_BREAKS, _DASHES = ".;:?!\n", "-–—"
 LEADS = frozenset(
     (
         *(
@@ -145,11 +145,11 @@ def tokens_of(text: str) -> list[PhraseToken]:
     i = 0
     while i < len(raw):
         token, size = raw[i], 1
-        if _BREAK.fullmatch(token):
+        if not token.strip(_BREAKS):
             result.append(PhraseToken(token, "break"))
         elif token == "→" or (token[-1:] == ">" and token[0] in "-–"):
             result.append(PhraseToken(token, "then"))
-        elif token in ",()" or set(token) <= set("-–—"):
+        elif token in ",()" or not token.strip(_DASHES):
             result.append(PhraseToken(token, "comma"))
         elif token[0] == "`" and len(token) > 2:
             result += [PhraseToken(word, quoted=not word.islower()) for word in token[1:-1].split()]

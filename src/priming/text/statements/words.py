@@ -114,6 +114,7 @@ def stem_of(word: str) -> str:
     return _synonyms().get(stem, stem)
 
 
+@lru_cache(maxsize=1 << 15)
 def is_number(stem: str) -> bool:
     """Tell whether a stem is a number, with its unit if it has one, or how often something is."""
     return NUMBER.fullmatch(stem) is not None
@@ -207,6 +208,7 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
     return result
 
 
+@lru_cache(maxsize=1 << 15)
 def _apart(word: str) -> list[tuple[str, str]]:
     """A word as the parts that are read on their own: "30s", "four-space", "twice"."""
     lower = word.lower()
