@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from priming.config.params.limits import STORE
 from priming.errors import ParamError, PrimingError
 from priming.storage.rows import LinkRow
-from priming.transfer.importers import Entry, Report, Tie, find, names
+from priming.transfer.importers import Entry, Report, Tie, find, names, recognised
 from priming.transfer.run import Interrupted, progress_summary, run
 
 pytestmark = pytest.mark.usefixtures("plugin", "batches")
@@ -158,6 +159,14 @@ def test_an_error_of_the_importer_keeps_the_batches_before_it_and_notes_it(memor
 def test_a_path_that_cannot_be_read_is_bad_input(memory, tmp_path):
     with pytest.raises(ParamError, match=r"path = .*missing.*: cannot be read: No such file"):
         run(memory, "lines", tmp_path / "missing")
+
+
+def test_the_format_of_a_pipe_must_be_named_since_its_shape_can_be_read_only_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(
+        ParamError, match=r"path = .*pipe.*: must be a file or a folder: of a pipe, name the format"
+    ):
+        recognised(tmp_path / "pipe")
 
 
 def test_an_importer_that_yields_something_else_is_named_as_at_fault(memory, tmp_path):

@@ -200,6 +200,8 @@ def recognised(path: Path) -> str:
     """
     if not path.exists():
         raise ParamError("path", str(path), "must be a file or a folder: nothing exists there")
+    if not (path.is_file() or path.is_dir()):
+        raise ParamError("path", str(path), "must be a file or a folder: of a pipe, name the format")
     fitting = [name for name, form in formats().items() if form.fits(path)]
     fitting += [OWN] if _is_export(path) else []
     if len(fitting) == 1:
