@@ -29,7 +29,7 @@ from priming_adapters.langgraph import PrimingStore
 from priming_adapters.llama_index import PrimingMemoryBlock
 from priming_adapters.openai_agents import PrimingSession
 from priming_adapters.pydantic_ai import PrimingToolset
-from priming_adapters.server_memory.server import ServerMemory
+from priming_adapters.server_memory import ServerMemory
 
 pytestmark = pytest.mark.adapters
 

@@ -15,7 +15,7 @@ import pytest
 from priming import HashedEmbedder, Memory
 from priming.mcp.protocol import McpClient
 from priming.operations.service import LocalService
-from priming_adapters.server_memory.server import ServerMemory
+from priming_adapters.server_memory import ServerMemory
 
 RECORDED = Path(__file__).with_name("server_memory_calls.json")
 ADA = {"name": "Ada", "entityType": "person", "observations": ["lives in Porto"]}
@@ -28,7 +28,12 @@ class Talk:
     def __init__(self, url):
         self.service = LocalService(url, embedder=HashedEmbedder(256))
         self.server = ServerMemory(McpClient(lambda: self.service, "default", "core", lambda: None))
-        self.request("initialize", protocolVersion="2025-06-18", clientInfo={"name": "test", "version": "1"})
+        self.request(
+            "initialize",
+            protocolVersion="2025-06-18",
+            capabilities={},
+            clientInfo={"name": "test", "version": "1"},
+        )
 
     def request(self, method, **params):
         reply = self.server.answer({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})

@@ -50,7 +50,7 @@ from priming.text.name_forms import software
 from priming.text.statements import judge, kinds, occasions, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
-from priming_adapters.server_memory import stored
+from priming_adapters import server_memory as server_memory
 from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
@@ -492,8 +492,8 @@ READERS = (
     _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),
     _reader(
         "graph of server-memory",
-        lambda text: stored.parsed(text, "file"),
-        "priming_adapters.server_memory.stored",
+        lambda text: server_memory.parsed(text, "file"),
+        "priming_adapters.server_memory",
     ),
     _reader("JSON Lines", _file(jsonl.read), "transfer.jsonl", "transfer.reading"),
     _reader("chat", _file(chat.read, "x.json"), "transfer.chat"),

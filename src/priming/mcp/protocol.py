@@ -123,11 +123,7 @@ class McpConversation:
             return {} if method == "ping" else self._handled(method, params, self._name, progress)
         name = self._envelope_name(meta)
         if method == "server/discover":
-            result = {
-                "supportedVersions": [*LATER_VERSIONS],
-                "capabilities": OFFERED,
-                "instructions": instructions(self._client.groups),
-            }
+            result = {"supportedVersions": [*LATER_VERSIONS], **self.offer()}
         else:
             result = self._handled(method, params, name, progress)
         cached = _UNCACHED if method in _CACHEABLE else {}
@@ -144,8 +140,7 @@ class McpConversation:
         self._name = client["name"]
         return {
             "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
-            "capabilities": OFFERED,
-            "instructions": instructions(self._client.groups),
+            **self.offer(),
             "serverInfo": SERVER,
         }
 
@@ -163,8 +158,21 @@ class McpConversation:
     def _handled(
         self, method: str, params: dict[str, Any], name: str | None, progress: Progress | None
     ) -> dict[str, Any]:
+        handlers = self.handlers(params, name, progress)
+        if method not in handlers:
+            raise RequestError(METHOD_NOT_FOUND, "Method not found", method)
+        return handlers[method]()
+
+    def offer(self) -> dict[str, Any]:
+        """Return what the server can do, and how its tools are used."""
+        return {"capabilities": OFFERED, "instructions": instructions(self._client.groups)}
+
+    def handlers(
+        self, params: dict[str, Any], name: str | None, progress: Progress | None
+    ) -> Mapping[str, Callable[[], dict[str, Any]]]:
+        """Return what answers a request of each method; ``name`` is the client's own."""
         call = _Call(self._client, name, progress)
-        handlers: Mapping[str, Callable[[], dict[str, Any]]] = {
+        return {
             "tools/list": lambda: {"tools": _tools(self._client)},
             "tools/call": partial(call.tool, params),
             "prompts/list": lambda: {"prompts": [*PROMPTS.values()]},
@@ -173,9 +181,6 @@ class McpConversation:
             "resources/templates/list": lambda: {"resourceTemplates": [_TEMPLATE]},
             "resources/read": partial(call.resource, params),
         }
-        if method not in handlers:
-            raise RequestError(METHOD_NOT_FOUND, "Method not found", method)
-        return handlers[method]()
 
 
 _ACTIVE = {

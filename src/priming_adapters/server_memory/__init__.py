@@ -1,1 +1,0 @@
-"""The reference memory server of MCP, ``server-memory``, over a memory: ``priming mcp --compat server-memory``."""
