@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming import Cue
+from priming import Cue, ParamError
 from priming.config.params.limits import STORE
 from priming.remember.similar import EchoGuard
 
@@ -97,6 +97,15 @@ def test_a_block_of_memories_with_strange_line_breaks_is_an_echo(memory):
 def test_an_echo_in_a_batch_is_not_stored(memory, recalled):
     answers = memory.remember_many([{"content": "It rains in Oslo."}, {"content": recalled.text}])
     assert [answer.status for answer in answers] == ["stored", "echo"]
+
+
+def test_an_item_of_a_batch_may_be_without_the_guard(memory, recalled):
+    answers = memory.remember_many(
+        [{"content": recalled.text, "echo_guard": False, "kind": "fact"}, {"content": recalled.text}]
+    )
+    assert [answer.status for answer in answers] == ["stored", "echo"]
+    with pytest.raises(ParamError, match="echo_guard"):
+        memory.remember_many([{"content": "Text.", "echo_guard": 1}])
 
 
 def test_rules_that_come_back_are_an_echo(memory):

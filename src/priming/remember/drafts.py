@@ -72,6 +72,8 @@ class Draft:
     gist: str | None = None
     files: Sequence[str] = ()
     """The files that it touches, by their paths."""
+    echo_guard: bool = True
+    """Whether text that a recall has just returned counts as an echo."""
 
     @property
     def title(self) -> str | None:
@@ -131,14 +133,15 @@ class Draft:
         )
 
 
-FIELDS = tuple(f.name for f in fields(Draft))
+_GUARD = "echo_guard"
+FIELDS = tuple(f.name for f in fields(Draft) if f.name != _GUARD)
 
 
 def draft(item: Mapping[str, Any]) -> Draft:
     """Check a mapping of the arguments of ``remember``; the first invalid one raises ``ParamError``."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, "must be a mapping of the arguments of remember")
-    unknown = [name for name in item if name not in FIELDS]
+    unknown = [name for name in item if name not in (*FIELDS, _GUARD)]
     if unknown:
         raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
     return check_draft(Draft(**{"content": None, **item}))
@@ -150,6 +153,8 @@ def check_draft(raw: Draft) -> Draft:
     details = check_metadata(_or(raw.metadata, EMPTY))
     if kind == "procedure":
         _check_procedure(details)
+    if not isinstance(raw.echo_guard, bool):
+        raise ParamError(_GUARD, raw.echo_guard, "must be true or false")
     return Draft(
         content=check_content(raw.content),
         heading=check_name("heading", raw.heading),
@@ -167,6 +172,7 @@ def check_draft(raw: Draft) -> Draft:
         trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
         gist=check_name("gist", raw.gist),
         files=check_files(_or(raw.files, ())),
+        echo_guard=raw.echo_guard,
     )
 
 

@@ -123,7 +123,7 @@ class RememberPlan:
         if self.echo is not None:
             self.echo.update(self.now)
         for i, draft in enumerate(drafts):
-            echo = None if always or draft.key is not None else self.echo
+            echo = self.echo if draft.echo_guard and draft.key is None and not always else None
             if self.params.strengthen and draft.repeated(self._digests) is not None:
                 echo = None  # the same text again strengthens links, whoever saw it meanwhile
             echoed = () if echo is None else echo.sources(draft.content, draft.occurred_at)

@@ -87,11 +87,10 @@ def remember(
         source=source,
         trust=trust,
         files=files,
+        echo_guard=echo_guard,
     )
-    if not isinstance(echo_guard, bool):
-        raise ParamError("echo_guard", echo_guard, "must be true or false")
     linked_by = profiles.get(profile, memory.profiles) if profile else memory.profile
-    return remember_draft(memory, check_draft(raw), profile=linked_by, echo_guard=echo_guard)
+    return remember_draft(memory, check_draft(raw), profile=linked_by)
 
 
 def remember_many(
@@ -131,11 +130,9 @@ def remember_drafts(memory: Namespace, drafts: Sequence[Draft], *, later: bool =
     return [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
 
 
-def remember_draft(
-    memory: Namespace, draft: Draft, *, profile: Profile | None = None, echo_guard: bool = True
-) -> Remembered:
+def remember_draft(memory: Namespace, draft: Draft, *, profile: Profile | None = None) -> Remembered:
     """Remember one draft; the result lists the new links."""
-    (planned,), operations = _remember(memory, [draft], profile, echo_guard=echo_guard)
+    (planned,), operations = _remember(memory, [draft], profile)
     operation = operations.get(planned.status)
     with memory.lock:
         links = memory.to_links(planned.links)
@@ -147,7 +144,6 @@ def _remember(
     drafts: Sequence[Draft],
     profile: Profile | None = None,
     *,
-    echo_guard: bool = True,
     later: bool = False,
 ) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
@@ -165,7 +161,7 @@ def _remember(
                 profile.linking,
                 plasticity=profile.plasticity,
                 forgetting=profile.forgetting_params,
-                echo=EchoGuard(memory) if echo_guard else None,
+                echo=EchoGuard(memory) if any(each.echo_guard for each in drafts) else None,
             )
             nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=nearest)
