@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
@@ -41,6 +41,8 @@ QUICK_TEXTS = 4
 FASTEMBED_EXTRA = "fastembed"
 """The library that knows models by name, and the extra that brings it and the library of tokenizers."""
 _CHUNK, _TEXTS = 1 << 20, 256
+_RECENT = 64
+"""The latest texts whose vectors stay: a question is put to many namespaces."""
 
 
 class OnnxEmbedder:
@@ -61,6 +63,7 @@ class OnnxEmbedder:
         self._files = files
         self._params = params
         self._texts = 0
+        self._recent = lru_cache(_RECENT)(self._vector_of)
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder({str(self._files.model.parent)!r})"
@@ -103,13 +106,13 @@ class OnnxEmbedder:
         check_texts(texts)
         self._texts += len(texts)
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        vector_of = partial(self._vector, self._session)
+        vector_of = partial(self._recent, self._session is vars(self).get("_unfolded"))
         at_once = min(len(texts), self._params.threads or _processors())
         with ThreadPoolExecutor(max(1, at_once)) as pool:
             run = pool.map if at_once > 1 else map
             row = 0
             for first in range(0, len(texts), _TEXTS):
-                for vector in run(vector_of, map(self._tokens_of, texts[first : first + _TEXTS])):
+                for vector in run(vector_of, texts[first : first + _TEXTS]):
                     out[row] = vector
                     row += 1
         return out
@@ -183,6 +186,10 @@ class OnnxEmbedder:
         if RANK not in ranks:
             raise self._error(f"{self._files.model} gives no vector for each token")
         return ranks.index(RANK)
+
+    def _vector_of(self, _unfolded: bool, text: str) -> Vectors:
+        """The vector of a text, which differs in the seventh decimal once the weights are unfolded."""
+        return self._vector(self._session, self._tokens_of(text))
 
     def _vector(self, session: InferenceSession, numbers: Sequence[int]) -> Vectors:
         """The mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
