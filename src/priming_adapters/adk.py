@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from priming import Hit, MissingExtra
-from priming_adapters.common import Source, Users, at_key, forget, key_of, remember
+from priming_adapters.common import Source, Users, forget, key_of, message, remember
 
 try:
     from google.adk.events.event import Event
@@ -76,27 +76,32 @@ class PrimingMemoryService(BaseMemoryService):
         self._users.close()
 
     def _add(self, user: str, session: str | None, events: Sequence[Event], about: dict[str, Any]) -> None:
-        memory = self._users.of(user)
+        memory, items = self._users.of(user), {}
         for event in events:
             key = key_of(f"adk:{about['app_name']}:{event.id}")
-            if at_key(memory, key) is None:
-                at = datetime.fromtimestamp(event.timestamp, UTC)
-                fields = {"key": key, "session": session, "speaker": event.author, "occurred_at": at}
-                role = "user" if event.author == "user" else "model"
-                remember(memory, _text(event.content), role=role, metadata=about, **fields)
+            at = datetime.fromtimestamp(event.timestamp, UTC)
+            fields = {"key": key, "session": session, "speaker": event.author, "occurred_at": at}
+            role = "user" if event.author == "user" else "model"
+            items[key] = message(_text(event.content), role=role, metadata=about, **fields)
+        with memory.lock:
+            present = {*memory.store.names(memory.namespace, keys=[*items]).values()}
+            remember(memory, *(item for key, item in items.items() if key not in present))
 
     def _add_entries(self, user: str, entries: Sequence[MemoryEntry], about: dict[str, Any]) -> None:
-        for entry in entries:
-            at = datetime.fromisoformat(entry.timestamp) if entry.timestamp else None
-            author = entry.author or "user"
-            fields = {
-                "speaker": author,
-                "occurred_at": at if at is None or at.tzinfo else at.replace(tzinfo=UTC),
-                "metadata": {**entry.custom_metadata, **about},
-                **({"key": key_of(entry.id)} if entry.id else {}),
-            }
-            role = "user" if author == "user" else "model"
-            remember(self._users.of(user), _text(entry.content), role=role, echo_guard=False, **fields)
+        remember(self._users.of(user), *(_arguments(entry, about) for entry in entries))
+
+
+def _arguments(entry: MemoryEntry, about: dict[str, Any]) -> dict[str, Any]:
+    at = datetime.fromisoformat(entry.timestamp) if entry.timestamp else None
+    author = entry.author or "user"
+    fields = {
+        "speaker": author,
+        "occurred_at": at if at is None or at.tzinfo else at.replace(tzinfo=UTC),
+        "metadata": {**entry.custom_metadata, **about},
+        **({"key": key_of(entry.id)} if entry.id else {}),
+    }
+    role = "user" if author == "user" else "model"
+    return message(_text(entry.content), role=role, echo_guard=False, **fields)
 
 
 def _text(content: Content | None) -> str:

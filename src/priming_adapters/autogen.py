@@ -8,7 +8,7 @@ from typing import Any
 
 from priming import Hit, MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
-from priming_adapters.common import Source, Users, every, forget, remember, text_of
+from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
 try:
     from autogen_core import CancellationToken, Component
@@ -81,7 +81,7 @@ class PrimingMemory(Memory, Component[PrimingMemoryConfig]):
         fields = {name: about.pop(name) for name in _FIELDS if name in about}
         about |= {"object": content.content} if isinstance(content.content, dict) else {}
         fields |= {"metadata": {**about, "mime_type": _mime(content)}, "echo_guard": False}
-        await asyncio.to_thread(remember, self._memory, _text(content), **fields)
+        await asyncio.to_thread(remember, self._memory, message(_text(content), **fields))
 
     async def clear(self) -> None:
         """Forget all memories of the user."""

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Self, TypeAlias
 from unicodedata import normalize
 
-from priming import Memory, MemoryRecord, NotFound, Remembered
+from priming import Memory, MemoryRecord, NotFound
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_name
 from priming.namespace import DEFAULT_NAMESPACE
@@ -19,7 +19,7 @@ from priming.transfer.reading import LABEL_LETTERS
 Source: TypeAlias = Memory | str | os.PathLike[str] | None
 """What an adapter works on: an open memory, or the URL or path of a store, which the adapter opens and closes."""
 _TRUST = {"user": "user", "human": "user", "tool": "tool"}
-MOST_OPEN, PAGE = 64, 500
+MOST_OPEN, PAGE = 256, 500
 """The most memories of users that stay open, and the memories that are read at once."""
 
 
@@ -77,18 +77,28 @@ def key_of(name: str) -> str:
 
 
 def put(memory: Memory, key: str, content: str, **fields: Any) -> MemoryRecord:
-    """Store a text under a key: a new memory, or a new version of the one that has the key, forgotten or not.
+    """Store a text under a key, as ``put_all`` does."""
+    with memory.lock:
+        put_all(memory, {key: {"content": content, **fields}})
+        return memory.get(key)
 
-    ``fields`` are arguments of ``remember``; an older memory keeps its kind.
+
+def put_all(memory: Memory, items: Mapping[str, Mapping[str, Any]]) -> None:
+    """Store texts under keys, all or none.
+
+    Each is a new memory, or a new version of the one that has the key, forgotten or not, which keeps its kind.
+    ``items`` are arguments of ``remember``, by key.
     """
     with memory.writing():
-        old = at_key(memory, key)
-        if old is None:
-            memory.remember(content, key=key, echo_guard=False, **fields)
-            return memory.get(key)
-        if old.status != "active":
-            memory.restore(old.id)
-        return memory.supersede(old.id, content, **{k: v for k, v in fields.items() if k != "kind"})
+        taken = {*memory.store.names(memory.namespace, keys=[*items]).values()}
+        old = {key: record for key in taken if (record := at_key(memory, key)) is not None}
+        memory.remember_many(
+            [{"key": key, "echo_guard": False, **item} for key, item in items.items() if key not in old]
+        )
+        for key, record in old.items():
+            if record.status != "active":
+                memory.restore(record.id)
+            memory.supersede(record.id, **{name: each for name, each in items[key].items() if name != "kind"})
 
 
 def forget(memory: Memory, key: str, reason: str | None = None) -> bool:
@@ -113,14 +123,19 @@ def every(memory: Memory, filters: Mapping[str, Any] | None = None) -> Iterator[
         yield from page.values()
 
 
-def remember(memory: Memory, text: str, *, role: str = "user", **fields: Any) -> Remembered | None:
-    """Remember a message of a role, its speaker if ``fields`` name none; None if it has no text.
+def message(text: str, *, role: str = "user", **fields: Any) -> dict[str, Any]:
+    """Return the arguments of ``remember`` for a message of a role, its speaker if ``fields`` name none.
 
     A user's words are trusted as the user's, a tool's as a tool's, others as an agent's. ``fields`` are arguments of
     ``remember``, such as ``session`` and ``occurred_at``.
     """
-    trust = _TRUST.get(role, "agent")
-    return memory.remember(text, **{"trust": trust, "speaker": role, **fields}) if text.strip() else None
+    return {"content": text, "trust": _TRUST.get(role, "agent"), "speaker": role, **fields}
+
+
+def remember(memory: Memory, *messages: Mapping[str, Any]) -> None:
+    """Remember messages, those that have a text, all or none."""
+    with memory.lock:
+        memory.remember_many([each for each in messages if each["content"].strip()])
 
 
 def text_of(content: Any) -> str:

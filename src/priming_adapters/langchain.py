@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from priming import Hit, MemoryRecord, MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
-from priming_adapters.common import Source, Users, every, forget, remember, text_of
+from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -74,23 +74,18 @@ class PrimingChatMessageHistory(Users, BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages; the same text again is a message again."""
-        for message in messages:
-            role = _ROLES.get(message.type, message.type)
-            remember(
-                self.memory,
-                _text(message),
-                role=role,
-                speaker=message.name or role,
-                session=self.session_id,
-                key=f"message:{uuid4()}",
-                metadata={"message": message_to_dict(message)},
-                echo_guard=False,
-            )
+        remember(self.memory, *map(self._item, messages))
 
     def clear(self) -> None:
         """Forget the messages of the session."""
         for record in self._records():
             forget(self.memory, record.id)
+
+    def _item(self, own: BaseMessage) -> dict[str, Any]:
+        role = _ROLES.get(own.type, own.type)
+        about = {"speaker": own.name or role, "metadata": {"message": message_to_dict(own)}}
+        fields = {"session": self.session_id, "key": f"message:{uuid4()}"}
+        return message(_text(own), role=role, **fields, **about)
 
     def _records(self) -> list[MemoryRecord]:
         return [*every(self.memory, {"session": self.session_id})]

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from priming import Conflict, Memory, MemoryRecord, MissingExtra, ParamError
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_metadata, check_number
 from priming.recall.recall import MOST_HITS
-from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put
+from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put_all
 
 try:
     from langgraph.store import base
@@ -53,8 +53,11 @@ class PrimingStore(Users, base.BaseStore):
         for op in ops:
             base.validate_op_namespace(op)
         results = [self._read(op) for op in ops]
-        for put_op in {(op.namespace, op.key): op for op in ops if isinstance(op, base.PutOp)}.values():
-            self._write(put_op)
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, base.PutOp)}
+        for namespace in dict.fromkeys(path for path, _ in puts):
+            self._write(
+                self.of(".".join(namespace)), [op for op in puts.values() if op.namespace == namespace]
+            )
         minutes = self.ttl_config.get("sweep_interval_minutes")
         if minutes and self.memory.now() - self._swept_at >= timedelta(minutes=minutes):
             self.sweep_ttl()
@@ -103,23 +106,28 @@ class PrimingStore(Users, base.BaseStore):
             return None
         raise ParamError("op", op, "must be a GetOp, SearchOp, PutOp or ListNamespacesOp")
 
-    def _write(self, op: base.PutOp) -> None:
-        memory, key = self.of(".".join(op.namespace)), key_of(op.key)
-        if op.value is None:
-            forget(memory, key)
-            return
-        metadata = {**check_metadata({"value": op.value, "key": op.key})}
-        texts = self._texts(op)
+    def _write(self, memory: Memory, ops: Sequence[base.PutOp]) -> None:
+        """Put the items of a namespace, all or none, once the others are deleted."""
         with memory.lock:
-            now, old = memory.now(), at_key(memory, key)
-            created_at = item_times(old)[0] if old is not None and old.status == "active" else now
-            metadata |= {"created_at": created_at.isoformat(), "updated_at": now.isoformat()}
-            if not texts:
-                metadata["indexed"] = False
-            if op.ttl is not None:
-                minutes = check_number("ttl", op.ttl)
-                metadata |= {"ttl": minutes, "expires_at": now.timestamp() + 60 * minutes}
-            put(memory, key, "\n".join(texts) or json.dumps(op.value), kind="fact", metadata=metadata)
+            items = {key_of(op.key): self._item(memory, op) for op in ops if op.value is not None}
+            for op in ops:
+                if op.value is None:
+                    forget(memory, key_of(op.key))
+            if items:
+                put_all(memory, items)
+
+    def _item(self, memory: Memory, op: base.PutOp) -> dict[str, Any]:
+        """The arguments of ``remember`` for an item."""
+        metadata = {**check_metadata({"value": op.value, "key": op.key})}
+        texts, now, old = self._texts(op), memory.now(), at_key(memory, key_of(op.key))
+        created_at = item_times(old)[0] if old is not None and old.status == "active" else now
+        metadata |= {"created_at": created_at.isoformat(), "updated_at": now.isoformat()}
+        if not texts:
+            metadata["indexed"] = False
+        if op.ttl is not None:
+            minutes = check_number("ttl", op.ttl)
+            metadata |= {"ttl": minutes, "expires_at": now.timestamp() + 60 * minutes}
+        return {"content": "\n".join(texts) or json.dumps(op.value), "kind": "fact", "metadata": metadata}
 
     def _texts(self, op: base.PutOp) -> list[str]:
         paths = self._fields if op.index is None else op.index or []

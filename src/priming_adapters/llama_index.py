@@ -7,7 +7,7 @@ from typing import Any
 
 from priming import MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
-from priming_adapters.common import Users, remember
+from priming_adapters.common import Users, message, remember
 
 try:
     from llama_index.core.bridge.pydantic import Field, PrivateAttr
@@ -50,20 +50,16 @@ class PrimingMemoryBlock(BaseMemoryBlock[str]):
         return recalled.text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        await asyncio.to_thread(self._put, messages)
-
-    def _put(self, messages: list[ChatMessage]) -> None:
-        for message in messages:
-            more, role = message.additional_kwargs, message.role.value
-            fields = {
-                "session": more.get("session_id"),
-                "speaker": more.get("name") or role,
-                "echo_guard": False,
-            }
-            remember(self._users.memory, message.content or "", role=role, **fields)
+        await asyncio.to_thread(remember, self._users.memory, *map(_arguments, messages))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leave out the least relevant memories, which come last; None if nothing is left."""
         most = len(content) - tokens_to_truncate * _LETTERS
         lines = content[: max(0, most)].splitlines(keepends=True)
         return "".join(lines[:-1]).rstrip() or None
+
+
+def _arguments(own: ChatMessage) -> dict[str, Any]:
+    more, role = own.additional_kwargs, own.role.value
+    fields = {"session": more.get("session_id"), "speaker": more.get("name") or role, "echo_guard": False}
+    return message(own.content or "", role=role, **fields)

@@ -10,7 +10,7 @@ from uuid import uuid4
 from priming import MemoryRecord, MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.transfer.conversations import tool_note
-from priming_adapters.common import Source, Users, every, forget, remember, text_of
+from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
 try:
     from agents.memory.session_settings import SessionSettings, resolve_session_limit
@@ -53,11 +53,13 @@ class PrimingSession(Users):
         await asyncio.to_thread(lambda: [forget(self.memory, record.id) for record in self._records()])
 
     def _add(self, items: list[Any]) -> None:
-        for item in items:
-            is_output = str(item.get("type")).endswith("_output")
-            role = str(item.get("role") or ("tool" if is_output else "assistant"))
-            fields = {"key": f"item:{uuid4()}", "metadata": {"item": dict(item)}, "session": self.session_id}
-            remember(self.memory, _text(item), role=role, echo_guard=False, **fields)
+        remember(self.memory, *map(self._arguments, items))
+
+    def _arguments(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        is_output = str(item.get("type")).endswith("_output")
+        role = str(item.get("role") or ("tool" if is_output else "assistant"))
+        fields = {"key": f"item:{uuid4()}", "metadata": {"item": dict(item)}, "session": self.session_id}
+        return message(_text(item), role=role, **fields)
 
     def _pop(self) -> Any:
         with self.memory.lock:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, partial, wraps
 from typing import Any, NamedTuple, TypeVar
 
 from priming import Memory, PrimingError, Recall
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.text.tokens import terms
-from priming_adapters.common import Source, Users, remember, text_of
+from priming_adapters.common import Source, Users, message, remember, text_of
 
 Body = dict[str, Any]
 
@@ -37,9 +38,9 @@ def field_of(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def content_of(message: Any) -> str:
+def content_of(turn: Any) -> str:
     """Return the text of a message."""
-    return text_of(field_of(message, "content"))
+    return text_of(field_of(turn, "content"))
 
 
 def _joined(content: Any, text: str) -> Any:
@@ -132,43 +133,51 @@ class _Wrapping:
 
     def before(self, shape: ChatShape, body: Body) -> tuple[Body, ChatTurn | None]:
         """The request with what it recalls."""
+        with _warning("nothing is recalled"):
+            if (turn := self._turn(shape, body)) is not None:
+                return (shape.with_system(body, turn.recalled.text) if turn.recalled else body), turn
+        return body, None
+
+    def _turn(self, shape: ChatShape, body: Body) -> ChatTurn | None:
         messages = body.get(shape.messages)
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
         if not isinstance(messages, (list, tuple)):
-            return body, None
+            return None
         asking = [each for each in messages if field_of(each, "role") == "user" and content_of(each).strip()]
         if not asking:
-            return body, None
+            return None
         texts, prompt = [*map(content_of, messages)], content_of(asking[-1])
-        try:
-            memory = self._users.of(shape.user(body) or None)
-            recalled = memory.recall(
-                prompt,
-                tokens=self._tokens,
-                session=self._session,
-                filters={"content": {"nin": texts[-_LATEST:]}},
-            )
-        except PrimingError as error:
-            LOG.warning("nothing is recalled: %s", error.code)  # its message may hold what the user wrote
-            return body, None
-        turn = ChatTurn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
-        return (shape.with_system(body, recalled.text) if recalled else body), turn
+        memory = self._users.of(shape.user(body) or None)
+        filters = {"content": {"nin": texts[-_LATEST:]}}
+        recalled = memory.recall(prompt, tokens=self._tokens, session=self._session, filters=filters)
+        return ChatTurn(memory, texts, prompt, field_of(asking[-1], "name") or "user", recalled)
 
-    def after(self, turn: ChatTurn | None, answer: str) -> None:
-        """Remember both sides, and judge what was recalled."""
+    def after(self, turn: ChatTurn | None, read: Callable[[], str]) -> None:
+        """Remember both sides, and judge what was recalled; ``read`` returns the answer's text."""
         if turn is None:
             return
-        memory, recalled = turn.memory, turn.recalled
-        new = {*terms(answer)}.difference(*map(terms, turn.texts))
-        used = [hit for hit in recalled if new.intersection(terms(hit.content))]
-        try:
-            remember(memory, turn.prompt, speaker=turn.speaker, session=self._session)
-            remember(memory, answer, role="assistant", session=self._session)
+        memory, recalled, answer = turn.memory, turn.recalled, ""
+        with _warning("an answer is not remembered"):
+            answer = read()
+        with _warning("a turn is not remembered"):
+            both = message(turn.prompt, speaker=turn.speaker), message(answer, role="assistant")
+            remember(memory, *({**each, "session": self._session} for each in both))
+        with _warning("what was recalled is not judged"):
+            new = {*terms(answer)}.difference(*map(terms, turn.texts))
+            used = [hit for hit in recalled if new.intersection(terms(hit.content))]
             if used:
                 memory.feedback(recall_id=recalled, used=used, tier="automatic")
-        except PrimingError as error:
-            LOG.warning("a turn is not remembered: %s", error.code)
+
+
+@contextmanager
+def _warning(what: str) -> Iterator[None]:
+    """Log an error instead of raising it: a program gets its answer, whatever becomes of the memory."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - a store, an embedder or a client of any version may raise anything
+        # Its message may hold what the user wrote.
+        LOG.warning("%s: %s", what, error.code if isinstance(error, PrimingError) else type(error).__name__)
 
 
 def _wrapped(
@@ -195,7 +204,7 @@ def _wrapped(
         if hasattr(result, "_iterator"):
             result._iterator = _watched(result._iterator, shape, partial(wrapping.after, turn))
         else:
-            wrapping.after(turn, shape.answer(result))
+            wrapping.after(turn, partial(shape.answer, result))
         return result
 
     @wraps(post)
@@ -207,7 +216,7 @@ def _wrapped(
         if hasattr(result, "_iterator"):
             result._iterator = _watched_later(result._iterator, shape, partial(wrapping.after, turn))
         else:
-            await asyncio.to_thread(wrapping.after, turn, shape.answer(result))
+            await asyncio.to_thread(wrapping.after, turn, partial(shape.answer, result))
         return result
 
     client.post = send_later if inspect.iscoroutinefunction(post) else send
@@ -217,20 +226,26 @@ def _wrapped(
     return client
 
 
-def _watched(events: Iterator[Any], shape: ChatShape, after: Callable[[str], None]) -> Iterator[Any]:
+def _watched(
+    events: Iterator[Any], shape: ChatShape, after: Callable[[Callable[[], str]], None]
+) -> Iterator[Any]:
     """The events of a stream; once it has ended, what it said is passed on."""
-    parts = []
+    past = []
     for event in events:
-        parts.append(shape.delta(event) or "")
+        past.append(event)
         yield event
-    after("".join(parts))
+    after(partial(_whole, shape, past))
 
 
 async def _watched_later(
-    events: AsyncIterator[Any], shape: ChatShape, after: Callable[[str], None]
+    events: AsyncIterator[Any], shape: ChatShape, after: Callable[[Callable[[], str]], None]
 ) -> AsyncIterator[Any]:
-    parts = []
+    past = []
     async for event in events:
-        parts.append(shape.delta(event) or "")
+        past.append(event)
         yield event
-    await asyncio.to_thread(after, "".join(parts))
+    await asyncio.to_thread(after, partial(_whole, shape, past))
+
+
+def _whole(shape: ChatShape, events: Iterable[Any]) -> str:
+    return "".join(shape.delta(event) or "" for event in events)

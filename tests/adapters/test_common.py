@@ -4,12 +4,24 @@ from threading import Thread
 import pytest
 
 from priming import Conflict, Memory, ParamError
-from priming_adapters.common import MOST_OPEN, Users, at_key, every, forget, key_of, put, remember, text_of
+from priming_adapters.common import (
+    MOST_OPEN,
+    Users,
+    at_key,
+    every,
+    forget,
+    key_of,
+    message,
+    put,
+    put_all,
+    remember,
+    text_of,
+)
 
 
 def test_a_user_is_a_namespace_of_the_store_of_the_memory(memory):
     users = Users(memory)
-    remember(users.of("ada"), "Ada lives in Porto.")
+    remember(users.of("ada"), message("Ada lives in Porto."))
     assert users.of() is users.of("default") is memory
     assert [record.content for record in users.of("ada").list()] == ["Ada lives in Porto."]
     assert not memory.list()
@@ -23,7 +35,7 @@ def test_a_user_is_a_namespace_of_the_store_of_the_memory(memory):
 
 def test_an_adapter_closes_the_store_that_it_opened(url):
     with Users(url, namespace="ada") as users:
-        remember(users.of("grace"), "Grace lives in Braga.")
+        remember(users.of("grace"), message("Grace lives in Braga."))
     with pytest.raises(Exception, match="closed"):
         users.of().list()
     with Memory.open(url, namespace="grace") as memory:
@@ -52,6 +64,21 @@ def test_a_text_under_a_key_gets_versions_also_once_it_was_forgotten(memory):
     ]
 
 
+def test_texts_are_put_all_or_none(memory):
+    put(memory, "a", "Ada lives in Porto.")
+    number = len(memory.log())
+    with pytest.raises(ParamError, match="metadata"):
+        put_all(memory, {"b": {"content": "Grace lives in Braga."}, "a": {"content": "x", "metadata": 5}})
+    assert len(memory.log()) == number
+    assert [hit.memory.key for hit in memory.recall("Who lives in Porto or Braga?")] == ["a"]
+    texts = {name: {"content": f"{name} lives in Braga."} for name in ("a", "b", "c")}
+    put_all(memory, texts)
+    assert [operation.kind for operation in memory.log()][:2] == ["supersede", "remember"]
+    assert {record.key: record.content for record in memory.list()} == {
+        name: item["content"] for name, item in texts.items()
+    }
+
+
 def test_every_memory_is_listed_over_pages(memory, monkeypatch):
     monkeypatch.setattr("priming_adapters.common.PAGE", 2)
     for number in range(5):
@@ -63,15 +90,20 @@ def test_every_memory_is_listed_over_pages(memory, monkeypatch):
 
 def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory):
     at = datetime(2024, 5, 1, tzinfo=UTC)
-    remember(memory, "I moved to Braga.", session="monday", occurred_at=at, metadata={"id": "m1"})
-    remember(memory, "Noted: Braga.", role="assistant", session="monday", occurred_at=at)
-    remember(memory, "I agree.", speaker="Ada")
-    remember(memory, "Braga: 12 °C", role="tool")
+    about = {"session": "monday", "occurred_at": at}
+    remember(
+        memory,
+        message("I moved to Braga.", metadata={"id": "m1"}, **about),
+        message("Noted: Braga.", role="assistant", **about),
+        message(" \n"),
+        message("I agree.", speaker="Ada"),
+        message("Braga: 12 °C", role="tool"),
+    )
     first, second, third, fourth = memory.list()
     assert (first.speaker, first.session, first.occurred_at, first.trust) == ("user", "monday", at, "user")
     assert (second.speaker, second.trust, third.speaker) == ("assistant", "agent", "Ada")
     assert fourth.trust == "tool"
-    assert remember(memory, " \n") is None
+    assert len(memory.log()) == 1
 
 
 @pytest.mark.parametrize(
@@ -112,7 +144,8 @@ def test_the_users_of_a_store_take_turns(memory):
     def work(number):
         try:
             for _ in range(5):
-                remember(users.of(f"user-{number % 3}"), f"Person {number} lives in Porto.", echo_guard=False)
+                user = users.of(f"user-{number % 3}")
+                remember(user, message(f"Person {number} lives in Porto.", echo_guard=False))
                 assert users.of(f"user-{number % 3}").recall("Who lives in Porto?").hits
         except Exception as error:  # noqa: BLE001 - of a thread, whose errors nobody sees
             errors.append(error)

@@ -90,6 +90,19 @@ def store(memory):
     return PrimingStore(memory)
 
 
+def test_the_puts_of_a_batch_go_in_together(store):
+    puts = [
+        PutOp((user,), f"k{n}", {"text": f"{user} keeps {n} bees"}) for n in range(9) for user in ("a", "b")
+    ]
+    store.batch([*puts, PutOp(("a",), "k0", {"text": "a keeps wasps"})])
+    assert [operation.kind for operation in store.of("a").log()] == ["remember"]
+    assert store.get(("a",), "k0").value == {"text": "a keeps wasps"}
+    assert [item.key for item in store.search(("b",))] == [f"k{n}" for n in range(9)]
+    with pytest.raises(ParamError):
+        store.batch([PutOp(("a",), "new", {"text": "x"}), PutOp(("a",), "odd", {"text": "a\0b"})])
+    assert store.get(("a",), "new") is None
+
+
 @pytest.fixture(scope="module")
 def stores():
     """A store and its oracle, with items in some namespaces."""

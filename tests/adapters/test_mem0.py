@@ -10,6 +10,7 @@ from starlette.routing import Route
 from tests.server.conftest import serve  # noqa: F401
 
 from priming.llm.protocol import ScriptedAgent
+from priming_adapters.common import Users
 from priming_adapters.mem0 import AsyncMemory, Memory
 from priming_adapters.mem0.rest import APPLICATION
 
@@ -276,6 +277,43 @@ def test_a_changed_fact_is_an_update_and_the_same_is_none(memory):
     assert changed["id"] == same["id"] == first["id"]
     assert changed["previous_memory"] == "I live in Porto."
     assert [each["event"] for each in ours.history(first["id"])] == ["ADD", "UPDATE"]
+
+
+def test_many_messages_are_added_at_once_and_those_that_change_others_of_them_are_updates(memory):
+    ours = Memory(memory)
+    ours.add("I work at Falcon.", user_id="default")
+    number = len(memory.log())
+    texts = [
+        "I live in Porto.",
+        "The ferry sails on Mondays.",
+        "I live in Braga.",
+        "I live in Braga.",
+        "I work at Kite.",
+        "I live in Faro.",
+        "I work at Kite.",
+        "The ferry sails on Mondays.",
+    ]
+    spoken = [{"role": "user", "content": text} for text in texts]
+    results = ours.add(spoken, user_id="default")["results"]
+    events = ["ADD", "ADD", "UPDATE", "NONE", "UPDATE", "UPDATE", "NONE", "NONE"]
+    assert [each["event"] for each in results] == events
+    assert [each["memory"] for each in results] == texts
+    assert [each.get("previous_memory") for each in results if each["event"] == "UPDATE"] == [
+        "I live in Porto.",
+        "I work at Falcon.",
+        "I live in Braga.",
+    ]
+    assert len({results[place]["id"] for place in (0, 2, 3, 5)}) == 1
+    operations = [operation.kind for operation in reversed(memory.log())][number:]
+    assert operations == ["remember", "supersede", "supersede", "supersede"]
+    assert {record.content for record in memory.list()} == {
+        "I live in Faro.",
+        "I work at Kite.",
+        "The ferry sails on Mondays.",
+    }
+    plain = ours.add(spoken, user_id="ada", infer=False)["results"]
+    assert [each["event"] for each in plain] == ["ADD", "ADD", "ADD", "NONE", "ADD", "ADD", "NONE", "NONE"]
+    assert [operation.kind for operation in Users(memory).of("ada").log()] == ["remember"]
 
 
 def test_what_somebody_else_says_of_themselves_changes_nothing(memory):

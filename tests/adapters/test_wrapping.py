@@ -325,21 +325,33 @@ def test_a_stream_that_is_not_read_to_its_end_is_not_remembered(client, memory):
     assert memory.list() == []
 
 
-def test_the_chat_goes_on_if_the_memory_fails(client, memory, caplog, monkeypatch):
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), RuntimeError("a bug"), OSError("no disk")])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.usefixtures("home")
+def test_the_chat_goes_on_if_the_memory_fails(client, memory, caplog, monkeypatch, error, stream):
     def fail(*_, **__):
-        raise StoreError("the disk is full")
+        raise error
 
-    monkeypatch.setattr(memory, "recall", fail)
-    assert ask(client, *MESSAGES).choices[0].message.content == ANSWER
-    monkeypatch.undo()
-    monkeypatch.setattr(memory, "remember", fail)
-    assert ask(client, *MESSAGES).choices[0].message.content == ANSWER
-    assert [
-        record.message.split(":")[0] for record in caplog.records if record.name.startswith("priming")
-    ] == [
-        "nothing is recalled",
-        "a turn is not remembered",
-    ]
+    for verb in ("recall", "remember_many", "feedback"):
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, verb, fail)
+            answer = ask(client, *MESSAGES, stream=stream)
+            text = (
+                "".join(each.choices[0].delta.content or "" for each in answer if each.choices)
+                if stream
+                else answer.choices[0].message.content
+            )
+            assert text == ANSWER
+    own = [record.message for record in caplog.records if record.name.startswith("priming")]
+    name = getattr(error, "code", type(error).__name__)
+    rules = ("nothing is recalled", "a turn is not remembered", "what was recalled is not judged")
+    assert own == [f"{rule}: {name}" for rule in rules]
+
+
+def test_a_request_that_the_memory_does_not_understand_is_sent_as_it_is(client, caplog):
+    odd = [*MESSAGES, {"role": "user", "name": 7, "content": "a\0b"}]
+    assert ask(client, *odd).choices[0].message.content == ANSWER
+    assert [record.levelname for record in caplog.records if record.name.startswith("priming")] == ["WARNING"]
 
 
 def test_a_memory_from_which_the_answer_has_nothing_is_not_judged(client, memory, server):

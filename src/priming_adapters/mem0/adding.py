@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from priming import Hit, Memory
+from priming import Memory, MemoryRecord
 from priming.config.values import dataclass
 from priming.llm.protocol import Agent, fenced, prompt
 from priming.text.statements.judge import judge
-from priming_adapters.common import remember
+from priming.text.tokens import terms
+from priming_adapters.common import message
 
 _NEAREST = 10
-"""How many of the nearest memories a new text is compared with."""
+"""How many of the nearest memories a new text is compared with, and how many of what was said before it."""
 _CHANGES = {
     "type": "object",
     "required": ["event"],
@@ -38,6 +38,44 @@ class Said:
     name: str | None
     text: str
 
+    @property
+    def speaker(self) -> str:
+        """Who said it."""
+        return self.name or self.role
+
+
+@dataclass(slots=True)
+class Fact:
+    """What a memory says once the steps so far are done; a memory that is yet to be has no id."""
+
+    text: str
+    metadata: Mapping[str, Any]
+    speaker: str | None
+    id: str = ""
+
+    @classmethod
+    def of(cls, record: MemoryRecord) -> Fact:
+        """What a memory says."""
+        return cls(record.content, record.metadata, record.speaker, record.id)
+
+
+@dataclass(slots=True)
+class Step:
+    """What becomes of a text: a new memory, a change of one, its end, or nothing."""
+
+    event: str
+    fact: Fact
+    text: str
+    item: Mapping[str, Any] | None = None
+    """The arguments of ``remember`` for a new memory."""
+    before: str | None = None
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The step as mem0 tells of it."""
+        more = {} if self.before is None else {"previous_memory": self.before}
+        return {"id": self.fact.id, "memory": self.text, "event": self.event, **more}
+
 
 @dataclass(frozen=True, slots=True)
 class Adding:
@@ -46,60 +84,95 @@ class Adding:
     memory: Memory
     fields: dict[str, Any]
 
-    def plain(self, message: Said, kind: str = "episode") -> dict[str, Any]:
-        """Remember a text; one that is there already is not stored again."""
-        about = {**self.fields, "metadata": {**self.fields["metadata"], "role": message.role}}
-        about |= {"speaker": message.name} if message.name else {}
-        done = remember(self.memory, message.text, role=message.role, kind=kind, echo_guard=False, **about)
-        event = "ADD" if done is not None and done.status == "stored" else "NONE"
-        return {"id": done.id if done else None, "memory": message.text, "event": event}
+    def plain(self, spoken: Iterable[Said], kind: str = "episode") -> list[dict[str, Any]]:
+        """Remember texts; one that is there already is not stored again."""
+        return self._done([self._new(turn, kind) for turn in spoken])
 
-    def judged(self, message: Said) -> dict[str, Any]:
-        """Remember a statement: the same is not stored again, and one that changes another is its new version."""
+    def judged(self, spoken: Iterable[Said]) -> list[dict[str, Any]]:
+        """Remember statements: the same is not stored again, and one that changes another is its new version."""
+        facts, steps, moved = dict[str, Fact](), list[Step](), list[Fact]()
         with self.memory.lock:
-            for hit in self._nearest(message.text, {"speaker": message.name or message.role}):
-                kind = judge(hit.content, message.text).kind
-                if kind == "same":
-                    return {"id": hit.memory.id, "memory": hit.content, "event": "NONE"}
-                if kind in ("changes", "wider"):
-                    return self._changed(hit, message.text)
-            return self.plain(message, "fact")
+            for turn in spoken:
+                stored = self._nearest(turn.text, {"speaker": turn.speaker})
+                near = [facts.setdefault(record.id, Fact.of(record)) for record in stored]
+                step = self._step(turn, [*_alike(turn, moved), *near])
+                if step.event != "NONE":
+                    step.fact.text = turn.text
+                    moved += [] if step.fact in moved else [step.fact]
+                steps.append(step)
+            return self._done(steps)
 
-    def read(
-        self, agent: Agent, spoken: Sequence[Said], instructions: str | None
-    ) -> Iterator[dict[str, Any]]:
+    def read(self, agent: Agent, spoken: Sequence[Said], instructions: str | None) -> list[dict[str, Any]]:
         """Let a model read the facts in what was said, and do what it says of each, as far as it can be done."""
-        near = self._nearest("\n".join(message.text for message in spoken), {})
+        near = dict(enumerate(map(Fact.of, self._nearest("\n".join(turn.text for turn in spoken), {})), 1))
         places = {
             "instructions": fenced(instructions) if instructions else "",
-            "memories": fenced("\n".join(f"{n} {hit.content}" for n, hit in enumerate(near, 1)) or "nothing"),
-            "messages": fenced(
-                "\n".join(f"{message.name or message.role}: {message.text}" for message in spoken)
-            ),
+            "memories": fenced("\n".join(f"{n} {fact.text}" for n, fact in near.items()) or "nothing"),
+            "messages": fenced("\n".join(f"{turn.speaker}: {turn.text}" for turn in spoken)),
         }
         answer = agent.answer(prompt("priming_adapters.mem0", "facts", places, _ANSWER), _ANSWER)
-        for each in answer["memories"]:
-            number, text = each.get("number", 0), str(each.get("text") or "").strip()
-            hit = near[number - 1] if 0 < number <= len(near) else None
-            if hit is not None and each["event"] == "DELETE":
-                self.memory.forget(hit.memory.id)
-                yield {"id": hit.memory.id, "memory": hit.content, "event": "DELETE"}
-            elif hit is not None and each["event"] == "UPDATE" and text:
-                yield self._changed(hit, text)
-            elif each["event"] == "ADD" and text:
-                yield self.plain(replace(spoken[0], text=text), "fact")
+        return self._done([*self._steps(answer["memories"], near, spoken[0])])
 
-    def _nearest(self, text: str, more: dict[str, Any]) -> Sequence[Hit]:
+    def _steps(self, answers: Any, near: dict[int, Fact], turn: Said) -> Iterator[Step]:
+        for each in answers:
+            event, number, text = each["event"], each.get("number", 0), str(each.get("text") or "").strip()
+            fact = near.get(number)
+            if fact is not None and event == "DELETE":
+                yield Step(event, near.pop(number), fact.text)
+            elif fact is not None and event == "UPDATE" and text:
+                yield Step(event, fact, text, before=fact.text)
+                fact.text = text
+            elif event == "ADD" and text:
+                yield self._new(Said(turn.role, turn.name, text), "fact")
+
+    def _step(self, turn: Said, near: Iterable[Fact]) -> Step:
+        """What a statement does to the first of the nearest that says the same or what it changes."""
+        for fact in near:
+            kind = judge(fact.text, turn.text).kind
+            if kind == "same":
+                return Step("NONE", fact, fact.text)
+            if kind in ("changes", "wider"):
+                return Step("UPDATE", fact, turn.text, before=fact.text)
+        return self._new(turn, "fact")
+
+    def _new(self, turn: Said, kind: str) -> Step:
+        metadata = {**self.fields["metadata"], "role": turn.role}
+        fields = {**self.fields, "metadata": metadata, **({"speaker": turn.name} if turn.name else {})}
+        item = message(turn.text, role=turn.role, kind=kind, echo_guard=False, **fields)
+        return Step("ADD", Fact(turn.text, metadata, turn.speaker), turn.text, item)
+
+    def _nearest(self, text: str, more: dict[str, Any]) -> list[MemoryRecord]:
         ids = {
             f"metadata.{name}": value
             for name, value in self.fields["metadata"].items()
-            if name.endswith("_id")
+            if name.endswith("_id") and name != "run_id"  # what was said in an earlier run may change too
         }
-        ids.pop("metadata.run_id", None)  # what was said in an earlier run may change too
-        return self.memory.recall(text, filters={**ids, **more}, limit=_NEAREST, spread=False, floor=0).hits
+        hits = self.memory.recall(text, filters={**ids, **more}, limit=_NEAREST, spread=False, floor=0)
+        return [hit.memory for hit in hits]
 
-    def _changed(self, hit: Hit, text: str) -> dict[str, Any]:
-        metadata = {**hit.memory.metadata, **self.fields["metadata"]}
+    def _done(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        """The results of steps, once all are done, in one transaction: new memories first."""
         changes = {name: self.fields[name] for name in ("session", "occurred_at")}
-        self.memory.supersede(hit.memory.id, text, metadata=metadata, **changes)
-        return {"id": hit.memory.id, "memory": text, "event": "UPDATE", "previous_memory": hit.content}
+        new = {id(step): step.item for step in steps if step.item is not None}
+        with self.memory.writing():
+            remembered = dict(zip(new, self.memory.remember_many([*new.values()]), strict=True))
+            for step in steps:
+                if id(step) in remembered:
+                    done = remembered[id(step)]
+                    step.fact.id, step.event = done.id, "ADD" if done.status == "stored" else "NONE"
+                elif step.event == "UPDATE":
+                    metadata = {**step.fact.metadata, **self.fields["metadata"]}
+                    self.memory.supersede(step.fact.id, step.text, metadata=metadata, **changes)
+                elif step.event == "DELETE":
+                    self.memory.forget(step.fact.id)
+        return [step.result for step in steps]
+
+
+def _alike(turn: Said, facts: Iterable[Fact]) -> list[Fact]:
+    """Of the facts of the same speaker those that share most words with a text, if any."""
+    words = {*terms(turn.text)}
+    shared = [
+        (len(words.intersection(terms(fact.text))), fact) for fact in facts if fact.speaker == turn.speaker
+    ]
+    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
+    return [fact for _, fact in best[:_NEAREST]]

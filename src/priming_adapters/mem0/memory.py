@@ -76,20 +76,18 @@ class Mem0Memory:
         fields = {"session": ids.get("run_id"), "occurred_at": at, "source": _SOURCE, "metadata": about}
         adding = Adding(self._scopes.of(shapes.space(ids)), fields)
         spoken = [*shapes.said_in(messages)]
-        if memory_type and agent_id and spoken:
+        if not spoken:
+            return {"results": []}
+        if memory_type and agent_id:
             about["memory_type"] = memory_type
-            text = "\n".join(f"{message.role}: {message.text}" for message in spoken)
-            return {"results": [adding.plain(Said("assistant", None, text), "procedure")]}
-        if infer and self._agent and spoken:
-            return {"results": [*adding.read(self._agent, spoken, prompt)]}
+            text = "\n".join(f"{turn.role}: {turn.text}" for turn in spoken)
+            return {"results": adding.plain([Said("assistant", None, text)], "procedure")}
         if infer:
-            return {"results": [adding.judged(message) for message in spoken]}
-        about_each = ({"actor_id": message.name, "role": message.role} for message in spoken)
-        return {
-            "results": [
-                adding.plain(message) | more for message, more in zip(spoken, about_each, strict=True)
-            ]
-        }
+            return {
+                "results": adding.read(self._agent, spoken, prompt) if self._agent else adding.judged(spoken)
+            }
+        more = ({"actor_id": turn.name, "role": turn.role} for turn in spoken)
+        return {"results": [{**each, **own} for each, own in zip(adding.plain(spoken), more, strict=True)]}
 
     def search(
         self,
