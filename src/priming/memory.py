@@ -89,7 +89,7 @@ class Memory(Verbs):
         own = named(choice) if isinstance(choice, str) else choice
         # The store last: what is refused above leaves no connection open.
         store = open_store(location)
-        changed_to = _chosen_embedder(store, name) if is_open else None
+        changed_to = chosen_embedder(store, name) if is_open else None
         own = own if changed_to is None else named(changed_to)
         return cls(store, name, own, clock or SystemClock(), laws, by_name)
 
@@ -117,8 +117,8 @@ class Memory(Verbs):
             raise AttributeError(f"a memory has no {name!r}")
 
 
-def _chosen_embedder(store: Store, namespace: str) -> str | None:
-    """The embedder that the namespace was changed to, by name; None if it never was.
+def chosen_embedder(store: Store, namespace: str) -> str | None:
+    """Return the embedder that the namespace was changed to, by name; None if it never was.
 
     One that is a program's address or folder counts if it was chosen on this machine: a log may be another's.
     """

@@ -12,6 +12,9 @@ from unicodedata import normalize
 from priming import Memory, MemoryRecord, NotFound
 from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_name
+from priming.embedding.protocol import Embedder
+from priming.embedding.registry import AUTO, chosen, is_auto, named
+from priming.memory import chosen_embedder
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.storage.filters import parse
 from priming.transfer.reading import LABEL_LETTERS
@@ -30,6 +33,7 @@ class Users:
         self._owns = not isinstance(source, Memory)
         self.memory = source if isinstance(source, Memory) else Memory.open(source, namespace=namespace)
         self._others: dict[str, Memory] = {}
+        self._embedders: dict[str, Embedder] = {}
         self._lock = Lock()
 
     def of(self, user: str | None = None) -> Memory:
@@ -39,12 +43,28 @@ class Users:
         if name == first.namespace:
             return first
         with self._lock:
-            parts = first.store, name, first.embedder, first.clock, first.profile, first.profiles
-            self._others[name] = memory = self._others.pop(name, None) or Memory(*parts)
+            memory = self._others.pop(name, None)
+        if memory is None:
+            parts = first.store, name, self._embedder_of(name), first.clock, first.profile, first.profiles
+            memory = Memory(*parts)
             memory.lock = first.lock  # a store is used by one thread at a time
+        with self._lock:
+            memory = self._others.setdefault(name, memory)
             if len(self._others) > MOST_OPEN:
                 del self._others[next(iter(self._others))]
             return memory
+
+    def _embedder_of(self, name: str) -> Embedder:
+        """The embedder of a namespace: that of the caller's memory, else as ``Memory.open`` chooses it."""
+        first = self.memory
+        if not self._owns or not is_auto(chosen(None)):
+            return first.embedder
+        with first.lock:
+            own, own_of_first = (
+                chosen_embedder(first.store, each) or AUTO for each in (name, first.namespace)
+            )
+            embedder = first.embedder if own == own_of_first else self._embedders.get(own)
+            return embedder or self._embedders.setdefault(own, named(own))
 
     def close(self) -> None:
         """Close what was opened here; a memory that the caller opened stays open."""

@@ -3,7 +3,8 @@ from threading import Thread
 
 import pytest
 
-from priming import Conflict, Memory, ParamError
+from priming import Conflict, HashedEmbedder, Memory, ParamError
+from priming.maintenance.generations import change_embedder
 from priming_adapters.common import (
     MOST_OPEN,
     Users,
@@ -40,6 +41,18 @@ def test_an_adapter_closes_the_store_that_it_opened(url):
         users.of().list()
     with Memory.open(url, namespace="grace") as memory:
         assert [record.content for record in memory.list()] == ["Grace lives in Braga."]
+
+
+def test_a_user_whose_namespace_was_changed_to_another_embedder_has_that(url, monkeypatch):
+    monkeypatch.setenv("PRIMING_EMBEDDER", "auto")
+    with Memory.open(url, namespace="ada", embedder="hashed:32") as memory:
+        memory.remember("Ada lives in Porto.")
+        change_embedder(memory, "hashed:64", switch=True)
+    with Users(url) as users:
+        assert users.of("ada").embedder.dimension == 64
+        assert users.of("grace").embedder is users.of().embedder
+    with Memory.open(url, embedder=HashedEmbedder(32)) as memory:
+        assert Users(memory).of("ada").embedder is memory.embedder
 
 
 def test_the_memories_of_many_users_stay_open_only_for_the_latest(memory):
