@@ -67,6 +67,7 @@ _TREES = {
         "Project": ["ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
     },
     "docs/verbs/README.md": {"": ["*"]},
+    "docs/coming-from.md": {"": ["coming-from/*"]},
     "docs/reference.md": {"": [f"reference/{name}" for name in reference.PAGES]},
     "ARCHITECTURE.md": {"": ["docs/decisions/*", "benchmarks/notes/*", "benchmarks/rivals/README"]},
 }

@@ -1,4 +1,4 @@
-"""The page about the adapters shows what runs."""
+"""The pages about the adapters, and about coming from LangGraph, show what runs."""
 
 import gc
 from pathlib import Path
@@ -7,8 +7,12 @@ import pytest
 
 pytestmark = pytest.mark.adapters
 
-PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
-SNIPPETS = [part.partition("```")[0] for part in PAGE.read_text("utf-8").split("```python\n")[1:]]
+DOCS = Path(__file__).parents[2] / "docs"
+SNIPPETS = [
+    part.partition("```")[0]
+    for page in ("adapters.md", "coming-from/langgraph.md")
+    for part in (DOCS / page).read_text("utf-8").split("```python\n")[1:]
+]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -17,7 +21,8 @@ def test_each_snippet_runs(snippet, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, "none")
-    exec(compile(snippet, str(PAGE), "exec"), {})
+    exec(compile(snippet, str(DOCS), "exec"), {})
     gc.collect()  # of what a library leaves open it may speak here
     calls = (".put(", ".add", ".call(")
-    assert (tmp_path / "memory.db").exists() == any(call in snippet for call in calls)
+    writes = "memory.db" in snippet and any(call in snippet for call in calls)
+    assert (tmp_path / "memory.db").exists() == writes
