@@ -1,4 +1,4 @@
-"""The shape of mem0: ``Memory``, with the arguments and the answers of mem0ai 2.
+"""The shape of mem0: ``Memory`` and ``AsyncMemory``, with the arguments and the answers of mem0ai 2.
 
 A user is a namespace, and so is an agent or a run that has no user. The ids of earlier releases, such as
 ``search(query, user_id=…)``, are taken too. No language model is needed: a text is remembered as it is, and the
@@ -8,8 +8,10 @@ is when it was said, ``reference_date`` the time of the question. What is delete
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
 from typing import Any, Self
 
 import priming
@@ -206,4 +208,44 @@ class Mem0Memory:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _later(method: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """A method of ``Memory`` as one of ``AsyncMemory``, which runs in a thread."""
+
+    @wraps(method)
+    async def call(self: AsyncMem0Memory, *args: Any, **named: Any) -> Any:
+        return await asyncio.to_thread(method, self.memory, *args, **named)
+
+    return call
+
+
+class AsyncMem0Memory:
+    """``Memory`` for asyncio: each call runs in a thread."""
+
+    def __init__(self, config: Any = None, *, agent: Agent | None = None) -> None:
+        self.memory = Mem0Memory(config, agent=agent)
+
+    @classmethod
+    def from_config(cls, config_dict: dict[str, Any]) -> Self:
+        """Open a memory by a configuration."""
+        return cls(config_dict)
+
+    add, search, get, get_all = (
+        _later(f) for f in (Mem0Memory.add, Mem0Memory.search, Mem0Memory.get, Mem0Memory.get_all)
+    )
+    update, delete, delete_all = (
+        _later(f) for f in (Mem0Memory.update, Mem0Memory.delete, Mem0Memory.delete_all)
+    )
+    history, reset, chat = (_later(f) for f in (Mem0Memory.history, Mem0Memory.reset, Mem0Memory.chat))
+
+    def close(self) -> None:
+        """Close the store, if it was opened here."""
+        self.memory.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
         self.close()

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from priming import Memory, MemoryRecord, ParamError
+from priming.transfer.reading import time_of
 from priming_adapters.common import text_of
 from priming_adapters.mem0.adding import Said
 
@@ -63,16 +64,11 @@ def said_in(messages: Any) -> Iterator[Said]:
 
 def moment(name: str, value: Any) -> datetime | None:
     """Return a time: seconds since 1970, a time in ISO 8601, or a day; without a zone it is UTC."""
-    try:
-        if value is None or isinstance(value, datetime):
-            at = value
-        elif isinstance(value, (int, float)):
-            at = datetime.fromtimestamp(value, UTC)
-        else:
-            at = datetime.fromisoformat(str(value))
-        return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError, OSError):
-        raise refused(f"{name} must be seconds since 1970 or a time in ISO 8601, not {value!r}") from None
+
+    def zoned(at: datetime) -> datetime:
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+    return zoned(value) if isinstance(value, datetime) else time_of(value, name, zoned)
 
 
 def day(value: Any) -> str | None:
