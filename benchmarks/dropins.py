@@ -1,13 +1,14 @@
 """The shapes of other libraries: whether they find as much as these, and as fast.
 
     python benchmarks/dropins.py --genres FOLDER... [--only SET] [--questions N] [--install]
+    python benchmarks/dropins.py --install
 
 ``--genres`` names folders of sets that ``priming bench`` reads. It runs where the originals are, such as in the
 environment of ``make test-adapters``; one that is absent is left out, and ``server-memory`` comes from npm. All get
 the same texts, equal ones once, and the same vectors, those of the installed sentence model, uncounted;
 only servers make their own. Searches are the libraries' own, for ten, else with their defaults. A start is a process
 that imports, opens the largest set and searches once, with vectors at hand. ``--install`` also installs each into an
-empty folder and weighs it. Results go to ``results/dropins.json``.
+empty folder and weighs it; alone, it leaves the other results. Results go to ``results/dropins.json``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import dropin_stores
-from common import arguments, medians, write
+from common import RESULTS, arguments, medians, write
 from dropin_stores import FIRST, SERVER, STORES, Store, Vectors, reopened
 from priming_lab.genre import is_genre, load_genre
 from priming_lab.metrics import ndcg_at, recall_at
@@ -50,6 +51,9 @@ Question = tuple[str, str, frozenset[str]]
 
 def main() -> None:
     options = _parser().parse_args()
+    if options.install and not options.genres:
+        print(weigh_again(RESULTS / "dropins.json"))
+        return
     folders = sorted(each for genres in options.genres for each in genres.iterdir() if is_genre(each))
     chosen = [each for each in folders if not options.only or each.name in options.only]
     sets = [load_genre(each).first(options.questions) for each in chosen]
@@ -62,7 +66,7 @@ def main() -> None:
         folder, vectors = Path(temporary), Vectors()
         os.environ |= {"HOME": temporary, "PRIMING_HOME": temporary, "NODE_PATH": f"{folder}/node_modules"}
         if SERVER in pairs:
-            subprocess.run(["npm", "install", "--silent", "--prefix", temporary, SERVER], check=True)
+            install_server(folder)
         for of in sets:
             figures = dict(measured(of, pairs.values(), vectors, folder / of.name))
             about = {"memories": of.memories, "questions": of.questions, "sha256": of.digest}
@@ -86,7 +90,7 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments((__doc__ or "").partition("\n")[0])
-    parser.add_argument("--genres", type=Path, nargs="+", required=True, help="folders of sets")
+    parser.add_argument("--genres", type=Path, nargs="+", default=[], help="folders of sets")
     parser.add_argument("--only", action="append", metavar="SET", help="only this set (repeatable)")
     parser.add_argument(
         "--questions", type=int, default=100, help="at most so many of each set, evenly spaced"
@@ -179,6 +183,22 @@ def _search_once(name: str, place: Path, vectors: Vectors, question: str) -> Non
     store = reopened(name, place, vectors)
     store.search(question)
     store.close()
+
+
+def install_server(folder: Path) -> None:
+    """Install the original of ``server-memory`` into a folder."""
+    subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), SERVER], check=True)
+
+
+def weigh_again(path: Path) -> Path:
+    """Weigh each contestant of earlier results, and write that among them."""
+    results = json.loads(path.read_text("utf-8"))
+    with tempfile.TemporaryDirectory() as temporary:
+        install_server(folder := Path(temporary))
+        packages = {name: what for pair in PAIRS.values() for name, what in pair.items()}
+        results["installed"] = {name: weighed(what, folder) for name, what in packages.items()}
+    path.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return path
 
 
 @cache
