@@ -167,7 +167,7 @@ def _listed(function: Callable[..., Value]) -> Value:
 
 
 @dataclass(slots=True)
-class Node:
+class StoredNode:
     """An entity or a relation, and the id of its memory, empty until there is one."""
 
     value: Value
@@ -193,7 +193,7 @@ class Node:
         return {"entity" if "name" in self.value else "relation": self.value}
 
 
-Stored = dict[str, list[Node]]
+Stored = dict[str, list[StoredNode]]
 
 
 class ServerMemory(McpConversation):
@@ -270,7 +270,9 @@ class ServerMemory(McpConversation):
         if latest is None or latest != earlier:
             records = [*every(memory, {"source": self._source})]
             stored = {
-                plural: [Node(value, record.id) for record in records if (value := record.metadata.get(kind))]
+                plural: [
+                    StoredNode(value, record.id) for record in records if (value := record.metadata.get(kind))
+                ]
                 for kind, plural in PLURALS.items()
             }
         text = _text_in(self._path)
@@ -287,7 +289,7 @@ class ServerMemory(McpConversation):
         new: Stored = {plural: [] for plural in old}
         for plural, nodes in old.items():
             present, rest = {node.identity for node in nodes}, iter(nodes)
-            for node in map(Node, graph[plural]):
+            for node in map(StoredNode, graph[plural]):
                 again = (each for each in rest if each.identity == node.identity)
                 if node.identity in present and (before := next(again, None)) is not None:
                     node.id = before.id

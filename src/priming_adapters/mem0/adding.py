@@ -60,7 +60,7 @@ class Fact:
 
 
 @dataclass(slots=True)
-class Step:
+class AddStep:
     """What becomes of a text: a new memory, a change of one, its end, or nothing."""
 
     event: str
@@ -90,7 +90,7 @@ class Adding:
 
     def judged(self, spoken: Iterable[Said]) -> list[dict[str, Any]]:
         """Remember statements: the same is not stored again, and one that changes another is its new version."""
-        facts, steps, moved = dict[str, Fact](), list[Step](), list[Fact]()
+        facts, steps, moved = dict[str, Fact](), list[AddStep](), list[Fact]()
         with self.memory.lock:
             for turn in spoken:
                 stored = self._nearest(turn.text, {"speaker": turn.speaker})
@@ -113,33 +113,33 @@ class Adding:
         answer = agent.answer(prompt("priming_adapters.mem0", "facts", places, _ANSWER), _ANSWER)
         return self._done([*self._steps(answer["memories"], near, spoken[0])])
 
-    def _steps(self, answers: Any, near: dict[int, Fact], turn: Said) -> Iterator[Step]:
+    def _steps(self, answers: Any, near: dict[int, Fact], turn: Said) -> Iterator[AddStep]:
         for each in answers:
             event, number, text = each["event"], each.get("number", 0), str(each.get("text") or "").strip()
             fact = near.get(number)
             if fact is not None and event == "DELETE":
-                yield Step(event, near.pop(number), fact.text)
+                yield AddStep(event, near.pop(number), fact.text)
             elif fact is not None and event == "UPDATE" and text:
-                yield Step(event, fact, text, before=fact.text)
+                yield AddStep(event, fact, text, before=fact.text)
                 fact.text = text
             elif event == "ADD" and text:
                 yield self._new(Said(turn.role, turn.name, text), "fact")
 
-    def _step(self, turn: Said, near: Iterable[Fact]) -> Step:
+    def _step(self, turn: Said, near: Iterable[Fact]) -> AddStep:
         """What a statement does to the first of the nearest that says the same or what it changes."""
         for fact in near:
             kind = judge(fact.text, turn.text).kind
             if kind == "same":
-                return Step("NONE", fact, fact.text)
+                return AddStep("NONE", fact, fact.text)
             if kind in ("changes", "wider"):
-                return Step("UPDATE", fact, turn.text, before=fact.text)
+                return AddStep("UPDATE", fact, turn.text, before=fact.text)
         return self._new(turn, "fact")
 
-    def _new(self, turn: Said, kind: str) -> Step:
+    def _new(self, turn: Said, kind: str) -> AddStep:
         metadata = {**self.fields["metadata"], "role": turn.role}
         fields = {**self.fields, "metadata": metadata, **({"speaker": turn.name} if turn.name else {})}
         item = message(turn.text, role=turn.role, kind=kind, echo_guard=False, **fields)
-        return Step("ADD", Fact(turn.text, metadata, turn.speaker), turn.text, item)
+        return AddStep("ADD", Fact(turn.text, metadata, turn.speaker), turn.text, item)
 
     def _nearest(self, text: str, more: dict[str, Any]) -> list[MemoryRecord]:
         ids = {
@@ -150,7 +150,7 @@ class Adding:
         hits = self.memory.recall(text, filters={**ids, **more}, limit=_NEAREST, spread=False, floor=0)
         return [hit.memory for hit in hits]
 
-    def _done(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    def _done(self, steps: Sequence[AddStep]) -> list[dict[str, Any]]:
         """The results of steps, once all are done, in one transaction: new memories first."""
         changes = {name: self.fields[name] for name in ("session", "occurred_at")}
         new = {id(step): step.item for step in steps if step.item is not None}
