@@ -334,6 +334,7 @@ READERS = (
     _reader("short form", lambda text: aliases.is_short_form(text[:512], text[-512:]), "maintenance.aliases"),
     _reader("statement", reader.read, *_STATEMENTS, cached=(reader.read,)),
     _reader("prohibition", reader.forbids, *_STATEMENTS, cached=(reader.read,)),
+    _reader("event", reader.is_event, *_STATEMENTS, cached=(reader.is_event,)),
     _reader("statement with its speaker", lambda text: reader.as_told(text, "Ada"), "text.statements.reader"),
     _reader("sentences", gists.sentences, "text.gists"),
     _reader("passages", passage_ends, "index.document", "text.gists"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from priming.text.statements.judge import differ, judge, subjects
 from priming.text.statements.occasions import occasion
-from priming.text.statements.reader import as_told, forbids, read
+from priming.text.statements.reader import as_told, forbids, is_event, read
 
 KINDS = {"opposite": "changes", "other_value": "changes", "other_slot": "apart"}
 """What the labels of the file say today."""
@@ -102,6 +102,12 @@ def test_no_sign_no_case_of_code_and_no_unit_is_lost(first, second):
         ("Keep the freezer at −18 °C", "Keep the freezer at -18 °C"),
         ("Run `make test` before pushing", "Run make test before pushing"),
         ("_Always_ sign commits", "- Sign commits"),
+        ("The meeting starts at 3 pm", "The meeting starts at 15:00"),
+        ("The gym opens at 9 am", "The gym opens at 9:00"),
+        ("The shop closes at 3:30pm", "The shop closes at 15:30"),
+        ("The shop closes at 12 am", "The shop closes at 0:00"),
+        ("The exam is on 07 June", "The exam is on June 7"),
+        ("The trail is 5 km long", "The trail is 5000 metres long"),
     ],
 )
 def test_forms_of_writing_are_no_difference(first, second):
@@ -207,6 +213,68 @@ def test_a_prohibition_is_a_meaning_and_not_a_word(text):
 )
 def test_a_denial_of_a_denial_in_a_condition_or_beside_a_choice_forbids_nothing(text):
     assert not forbids(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I'm 34 years old", "I'm 35 years old"),
+        ("Our team has 5 engineers", "Our team has 7 engineers"),
+        ("Lena works in Bern", "Lena works in Basel"),
+        ("The band practises in the barn", "The band practises in the attic"),
+        ("The user prefers dark mode", "The user prefers light mode"),
+        ("The payment gateway is Stripe", "The payment gateway is Adyen"),
+        ("We pay €950 rent", "We pay €1,020 rent"),
+        ("The course is 10 miles long", "The course is 12 miles long"),
+        ("The gym opens at 9 am", "The gym opens at 9 pm"),
+    ],
+)
+def test_another_value_of_what_somebody_or_something_is_or_does_is_a_change(first, second):
+    assert differ(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The host is db:00", "The host is db"),
+        ("The window is :30 pm", "The window is ²3 pm"),
+        ("Buy the 2 kg bag", "Buy the 5 kg bag"),
+        ("Mute the daily digest", "Mute the weekly digest"),
+    ],
+)
+def test_what_only_looks_like_a_time_or_a_price_stays_as_it_is(first, second):
+    assert judge(first, second).kind != "same"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I ran 5 km",
+        "Bought 2 kg of flour",
+        "I have bought a car",
+        "On Monday the lock jammed",
+        "Ich war in Bonn",
+    ],
+)
+def test_what_happened_is_an_event(text):
+    assert is_event(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I drive a Fiat now",
+        "My rented flat is in Bern",
+        "The wall is painted green",
+        "Internet speed is 100 Mbit",
+        "We use paid plans",
+        "The API that replaced Kite listens on port 80",
+        "Jared likes tea",
+        "",
+    ],
+)
+def test_how_things_are_is_none(text):
+    assert not is_event(text)
 
 
 def test_facts_differ_by_their_values_and_not_by_their_forms():

@@ -56,7 +56,7 @@ class Difference:
         self.verb = next((w.stem for w in old.words if w.role == "verb" and w.part == self.a.part), "")
         self.has_object = any(w.role == "object" and not is_light(w, old) for w in old.words)
         self.named = bool(self.shared or "person-me" in old.marks & new.marks)
-        self.numbers = _numbers(removed, added)
+        self.numbers = numbers_alike(removed, added)
         self.typed = self.numbers or _answer_alike(removed, added)
         self.opposed = len(removed) == len(added) and all(
             opposite(x.stem, y.stem) for x, y in zip(removed, added, strict=True)
@@ -81,7 +81,8 @@ class Difference:
         if self.numbers and len(self.ours) == len(self.removed) and self.shared:
             return True
         if self.ends and not self.starts:  # a modifier: which one is meant, unless it counts or is chosen
-            counts = self.numbers and self.ours[0] is self.a and not measure
+            is_price = self.a.text[0] in "$€£"
+            counts = self.numbers and self.ours[0] is self.a and (is_price or not measure)
             return counts or (self.verb in _CHOOSING and not self.mixed)
         if self.verb in _CHOOSING:
             single = (
@@ -177,7 +178,7 @@ def _is_code(word: Word) -> bool:
     return any(not character.isalpha() for character in word.stem)
 
 
-def _numbers(removed: Sequence[Word], added: Sequence[Word]) -> bool:
+def numbers_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
     """Whether a number stands in place of a number, whatever one of them counts."""
     ours, theirs = ([w for w in words if w.number] for words in (removed, added))
     rests = [[w for w in words if not w.number] for words in (removed, added)]

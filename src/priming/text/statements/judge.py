@@ -20,6 +20,7 @@ from priming.text.statements.difference import (
     align,
     alike,
     is_light,
+    numbers_alike,
     positions_of,
     stems,
 )
@@ -106,12 +107,16 @@ class _Judge:
         )
         self.turned = [(a, b) for a, b in self.pairs if (a.sign != b.sign) != opposite(a.stem, b.stem)]
         self.shared = [(a, b) for a, b in self.pairs if "verb" not in (a.role, b.role)]
+        self.persons = {mark for mark in old.marks & new.marks if mark.startswith("person")}
 
     def judgement(self) -> Judgement:
         """The judgement, by the first question that has an answer."""
         if self.old.source.split() == self.new.source.split():
             return self._result("same", "both say the same")
         if not self.pairs:
+            aged = self.persons and len(self.removed) == len(self.added) == 1
+            if aged and numbers_alike(self.removed, self.added):
+                return self._result("changes", "other numbers")
             alike = self.old.source.casefold().split() == self.new.source.casefold().split()
             return self._result("same" if alike else "apart", "they have no word in common")
         if max(len(self.old.source), len(self.new.source)) > READ:
@@ -368,8 +373,7 @@ class _Judge:
                 return self._result(
                     "changes", f"{quote_text(_text(added))} takes the place of {quote_text(_text(removed))}"
                 )
-            persons = {mark for mark in self.old.marks & self.new.marks if mark.startswith("person")}
-            if "now" in self.new.marks and len(self.pairs) + bool(persons) > 1:
+            if "now" in self.new.marks and len(self.pairs) + bool(self.persons) > 1:
                 return self._result(
                     "changes", f"{quote_text(_text(added))} now, and no longer {quote_text(_text(removed))}"
                 )

@@ -26,8 +26,8 @@ _UNITS = "second|minute|hour|day|week|month|year"
 _WRITTEN_OUT = tuple(
     (needs.split("|"), re.compile(pattern, re.IGNORECASE), replacement)
     for needs, pattern, replacement in (
-        (_MONTHS, rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?({_MONTHS})[a-z]*\b", r"\2/\1"),
-        (_MONTHS, rf"\b({_MONTHS})[a-z]* (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", r"\1/\2"),
+        (_MONTHS, rf"\b0?(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?({_MONTHS})[a-z]*\b", r"\2/\1"),
+        (_MONTHS, rf"\b({_MONTHS})[a-z]* 0?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", r"\1/\2"),
         (":", r"\b0(?=\d:\d\d)", ""),
         ("", r"^\s*(?:[-*•]|\d+[.)])\s+", ""),
         ("*", r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])", r"\1"),
@@ -183,6 +183,8 @@ def _is_name(raw: Sequence[str], i: int) -> bool:
         return (
             (token == "A" and i > 0) or not after[0].isalnum() or (after.lower(),) in table or len(after) == 1
         )
+    if token == "am" and i and raw[i - 1][0].isdigit():
+        return not raw[i + 1 : i + 2] or not raw[i + 1][0].isupper()  # 9 am, beside the German "9 am Montag"
     if token.lower() == "us" and i and raw[i - 1].lower() == "the":
         return True
     return len(token) > 1 and token.isupper() and token.lower() in _NOT_NAMES

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.statements.phrases import LEADS, PhraseToken, tokens_of
-from priming.text.statements.words import figures, is_number, stem_of
+from priming.text.statements.words import figures, is_number, is_past, stem_of
+from priming.text.word_lists import NAMES_LIKE_WORDS, is_given_name
 
 _CACHE = 4_096
 """Statements that are kept: a new one is compared with all of them."""
@@ -140,6 +142,39 @@ def as_told(text: str, speaker: str | None) -> str:
     return re.sub(r"\bI\b", lambda _: speaker, named)
 
 
+@lru_cache(maxsize=_CACHE)
+def is_event(text: str) -> bool:
+    """Tell whether a text tells what happened: its verb is in the past.
+
+    >>> [is_event(text) for text in ("I ran 5 km", "It was cold", "The door is painted", "I need iced tea")]
+    [True, True, False, False]
+    """
+    end = PhraseToken("", "break")
+    tokens = [end, *tokens_of(text), end]
+    begun = False
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if token.mark in _PREDICATES:
+            return token.mark == "past"
+        if (
+            token.mark is None
+            and is_past(token.text)
+            and not (_describes(before) or (begun and after.mark is None))
+        ):
+            return True
+        begun = begun or (token.mark is None and token.text[:1].islower())
+    return False
+
+
+def _describes(before: PhraseToken) -> bool:
+    """Whether what stands before a participle makes it an adjective: "the rented flat", "in closed rooms"."""
+    mark = str(before.mark)
+    return (
+        mark in LEADS
+        or mark in ("the", "a", "this", "that", "all")
+        or ("person" in mark and before.text != "I")
+    )
+
+
 def forbids(text: str) -> bool:
     """Tell whether a text forbids something.
 
@@ -219,8 +254,9 @@ class _ClauseReader:
         self.sign = (before.sign if carries else 1) * whole
         self.order = self.lead = before.order
         self.predicate = _predicate(tokens)
-        self.role: Role = "verb" if self.predicate is None else "subject"
-        if self.predicate is None and _continues(tokens, before):
+        self.third = _third_person(tokens) if self.predicate is None else ""
+        self.role: Role = "verb" if self.predicate is None and not self.third else "subject"
+        if self.predicate is None and not self.third and _continues(tokens, before):
             last = before.words[-1]
             self.lead, self.role, self.part = last.lead, last.role, last.part
         elif before.words and before.words[0].lead and not before.order:
@@ -259,8 +295,11 @@ class _ClauseReader:
         return gives_way
 
     def _word(self, token: PhraseToken) -> None:
-        if self.role == "value" and self.lead == "be" and _PARTICIPLE.fullmatch(token.text.lower()):
+        if self.role == "value" and self.lead == "be" and _PARTICIPLE.fullmatch(token.text):
             self.role, self.lead, self.passive = "verb", self.order, True
+        if self.role == "subject" and token.text == self.third:
+            self.role, self.lead = "verb", self.order
+            self.phrase += 1
         says_how = self.lead not in ("", "be") and token.text.endswith("ly") and len(token.text) > _ADVERB
         self.phrase += says_how
         sign = self.sign * (-1 if self.contrast else 1) * (-1 if self.lead == "without" else 1)
@@ -310,6 +349,22 @@ def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseTo
         run = []
         yield i, token
     yield from ((len(tokens) - 1, PhraseToken(written, form=form)) for form, written in figures(run))
+
+
+def _third_person(tokens: Sequence[PhraseToken]) -> str:
+    """The verb in the third person after a name or a subject with an article: "Lena works", "the band plays"."""
+    subject = False
+    for before, token in pairwise(tokens):
+        subject = subject or before.mark in ("the", "a", "this") or "person" in str(before.mark)
+        named = (
+            before.mark is None and is_given_name(before.text) and before.text.lower() not in NAMES_LIKE_WORDS
+        )
+        if before.mark is None and (named or subject) and token.mark is None and token.text.islower():
+            if token.text.endswith("s") and not token.text.endswith("ss"):
+                return token.text
+        elif before.mark is None and not subject:
+            return ""
+    return ""
 
 
 def _predicate(tokens: Sequence[PhraseToken]) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from priming.text.tokens import terms
-from priming.text.word_lists import read_word_groups
+from priming.text.word_lists import is_past_form, read_word_groups
 
 NUMBER = re.compile(
     r"nightly|fortnightly|quarterly|[a-z]{3}/\d{1,2}|[-+]?[v~]?\d+(?:[.,:/x-]\d+)*(?:\.x|\+|%|[ap]m)?"
@@ -64,6 +64,11 @@ _UNITS = {
         ("ml millilitre millilitres milliliter milliliters", 1.0, "ml"),
         ("l litre litres liter liters", 1e3, "ml"),
         ("px pixel pixels", 1.0, "px"),
+        ("mm millimetre millimetres millimeter millimeters", 1.0, "mm"),
+        ("cm centimetre centimetres centimeter centimeters", 10.0, "mm"),
+        ("metre metres meter meters", 1e3, "mm"),
+        ("km kilometre kilometres kilometer kilometers", 1e6, "mm"),
+        ("mi mile miles", 1_609_344.0, "mm"),
         ("€ eur euro euros", 1.0, "eur"),
         ("$ usd dollar dollars", 1.0, "usd"),
         ("£ gbp pound pounds", 1.0, "gbp"),
@@ -71,6 +76,8 @@ _UNITS = {
     for unit in units.split()
 }
 """For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
+_HALVES = {"am": 0, "pm": 12}
+"""The hours before each half of a day."""
 _OFTEN = {
     "hourly": "hour",
     "daily": "day",
@@ -93,6 +100,18 @@ def _synonyms() -> dict[str, str]:
         stem = stands.get(bare_stem(verb), bare_stem(verb))
         stands |= {bare_stem(form): stem for form in forms if bare_stem(form) != stem}
     return stands
+
+
+@cache
+def _past_forms() -> frozenset[str]:
+    forms = (form for _, *others in read_word_groups("irregular_forms") for form in others)
+    return frozenset(form for form in forms if not form.endswith(("ing", "s")))
+
+
+def is_past(word: str) -> bool:
+    """Tell whether a word is the past form of a verb, or may be: "ran", "deployed"."""
+    plain = word.lower()
+    return plain in _past_forms() or (is_past_form(word) and bare_stem(plain) != plain)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -194,7 +213,13 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
     for form, written in (pair for word in words for pair in _apart(word)):
         before = result[-1][0] if result else ""
         unit = _UNITS.get(form.lower())
-        if form == "times" and before.isdigit():
+        if form in _HALVES and before[:1].isdigit() and before.replace(":", "").isdecimal():
+            hour, colon, minute = before.partition(":")
+            result[-1] = (
+                f"{int(hour) % 12 + _HALVES[form]}{colon}{minute}",
+                f"{result[-1][1]} {written}".strip(),
+            )
+        elif form == "times" and before.isdigit():
             result[-1] = f"{before} times", f"{result[-1][1]} {written}".strip()
         elif unit and _PLAIN.fullmatch(before):
             result[-1] = (
@@ -215,6 +240,10 @@ def _apart(word: str) -> list[tuple[str, str]]:
     quantity = _QUANTITY.fullmatch(lower)
     if quantity and quantity[2] in _UNITS:
         return [(quantity[1], quantity[1]), (quantity[2], quantity[2])]
+    half = lower[-2:] if lower[-2:] in _HALVES else ""
+    hour = lower.removesuffix(half).removesuffix(":00")
+    if hour != lower and hour[:1].isdigit() and hour.replace(":", "").isdecimal():
+        return [(hour, word), (half, "")] if half else [(hour, word)]
     if price := _PRICE.fullmatch(lower):
         return [(price[2].replace(",", ""), word), (price[1], "")]
     if lower in _OFTEN:
