@@ -143,7 +143,7 @@ class Link:
     sign: int = 1
     """Of its relation: 1 brings activation to the target, −1 takes it away."""
     message: str | None = field(default=None, compare=False)
-    """In the answer of ``link``: what is new about the relation."""
+    """What is new about the relation, in the answer of ``link``; what the earlier says, in that of ``remember``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,8 @@ def test_a_batch_is_compared_with_itself(memory):
         ("Ada works in Bergen.", "fact"),
         ("Bob lives in Bergen.", "fact"),
         ("Ada might live in Bergen.", "fact"),
-        (BERGEN, "episode"),
         (BERGEN, "behavior"),
+        (BERGEN, "failure"),
     ],
 )
 def test_what_is_no_contradiction_is_not_listed(memory, text, kind):
@@ -78,10 +78,66 @@ def test_what_is_no_contradiction_is_not_listed(memory, text, kind):
     assert conflicts(memory) == set()
 
 
-def test_an_episode_is_never_contradicted(memory):
-    memory.remember(OSLO)
-    memory.remember(BERGEN, kind="fact")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The rent is €1,200", "The rent is €1,300"),
+        ("I drive a Skoda", "I drive a Fiat now"),
+        ("Our API listens on port 8080", "Our API listens on port 9090"),
+        ("The wifi password is otter-lamp-42", "The wifi password is walrus-desk-17"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["episode", "fact"])
+def test_what_somebody_states_is_compared_whatever_its_kind_is_called(memory, first, second, kind):
+    older = memory.remember(first)
+    newer = memory.remember(second, kind=kind)
+    assert [entry.id for entry in memory.review()] == [f"{older.key}+{newer.key}"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fields"),
+    [
+        ("I ran 5 km", "I ran 6 km", {}),
+        ("We deployed 1.2 on Monday", "We deployed 1.3 on Tuesday", {}),
+        ("Ich war in Bonn", "Ich war in Kiel", {}),
+        (OSLO, BERGEN, {"session": "chat"}),
+        (OSLO, BERGEN, {"occurred_at": datetime(2026, 3, 1, tzinfo=UTC)}),
+    ],
+)
+def test_events_and_turns_of_conversations_hold_beside_each_other(memory, first, second, fields):
+    memory.remember(first, **fields)
+    done = memory.remember(second, **fields)
     assert memory.review() == []
+    assert all(link.message is None for link in done.links)
+
+
+def test_the_answer_says_what_the_latest_value_was_and_how_to_settle_it(memory, clock):
+    for weight in (80, 81, 82):
+        clock.at += timedelta(hours=1)
+        done = memory.remember(f"I weigh {weight} kg", key=f"w{weight}")
+    (message,) = [link.message for link in done.links if link.message]
+    assert message.startswith('the earlier says "I weigh 81 kg": ')
+    assert "priming deprecate w81 --by w82;" in message
+    assert message.endswith("priming review --keep w81+w82")
+
+
+def test_of_values_that_follow_each_other_each_is_listed_with_the_one_before(memory, clock):
+    for weight in (80, 81, 82):
+        clock.at += timedelta(hours=1)
+        memory.remember(f"I weigh {weight} kg", key=f"w{weight}")
+    assert [entry.id for entry in memory.review()] == ["w81+w82", "w80+w81"]
+    memory.deprecate("w81", by="w82")
+    assert [entry.id for entry in memory.review()] == ["w80+w82"]
+    assert memory.keep_both("w80+w82").kind == "keep-both"
+
+
+def test_a_statement_is_found_beside_many_that_only_share_words_with_it(memory):
+    memory.remember("The spare battery is in drawer 4", key="old")
+    memory.remember_many(
+        {"content": f"Battery {n} of drawer {n} failed", "session": "log"} for n in range(70)
+    )
+    memory.remember("The spare battery is in drawer 9", key="new")
+    assert [entry.id for entry in memory.review()] == ["old+new"]
 
 
 @pytest.mark.parametrize("status", ["forget", "deprecate"])

@@ -103,7 +103,7 @@ DEPRECATED, LEARNED_FROM = "deprecated-to", "learned-from"
 SOURCE_OF = "source-of"
 """The relation of a memory to the entity that sleep made of it and others."""
 CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"
-"""Relations between two facts or rules about one thing: they contradict each other, or both hold."""
+"""Relations between two statements or rules about one thing: they contradict each other, or both hold."""
 REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
 """Relations from a memory to its replacement."""
 RANKED = ("overrides", "requires")

@@ -92,8 +92,8 @@ def _bytes(text: str) -> int:
 RULES = "rules"
 """The source of entities that were made by rule."""
 
-PROCEDURE, FACT = "procedure", "fact"
-"""The kind that can be carried out, and the kind that is compared with earlier statements on the same subject."""
+PROCEDURE, FACT, EPISODE = "procedure", "fact", "episode"
+"""The kind that can be carried out, and those that may state how things are."""
 
 SESSION, TERM = "session", "term"
 """Forms of entities that are not names: a session of memories, and a rare word that memories share."""
@@ -126,11 +126,23 @@ class Document:
     asks: bool
     learned: bool
     """Whether it is a correction from which a rule was learned, which speaks for it in recall."""
+    states: bool
+    """Whether it may state how things are, which is compared with other statements."""
     specificity: int
     indexed: bool
     slot: str | None
     when: Mapping[str, Any]
     words: Mapping[str, str] = field(default_factory=dict)
+
+
+STATED = 240
+"""Most characters of a statement that is compared with others: a longer text says more than one thing."""
+
+
+def may_state(kind: str, content: str, session: str | None, occurred_at: datetime | None) -> bool:
+    """Whether a memory may state how things are: a fact, or an episode without session or time of its own."""
+    is_told = kind == EPISODE and session is None and occurred_at is None
+    return (kind == FACT or is_told) and len(content) <= STATED
 
 
 def is_rule_made(record: MemoryRecord) -> bool:
@@ -300,6 +312,7 @@ def _document(
         language=language,
         asks=indexed and is_question(record.content),
         learned=record.kind == "correction" and "right" in record.metadata,
+        states=may_state(record.kind, record.content, record.session, record.occurred_at),
         specificity=specificity(record.content) if indexed else 0,
         indexed=indexed,
         slot=slot_of_record(record),

@@ -34,11 +34,11 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import operation_id, stored_vectors
 
-FORMAT = 16
+FORMAT = 17
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
 _COLUMNS = tuple(
     "alive kind document row living embedded title spoken occurred told_at day_order language asks learned"  # noqa: SIM905
-    " specificity token_df title_count title_spoken title_entity".split()
+    " states specificity token_df title_count title_spoken title_entity".split()
 )
 _SESSION_COLUMNS = ("session", "previous", "following")
 _LINK_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "mentioned", "words")

@@ -18,9 +18,10 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, TEXT_KINDS, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.graph.merge_plan import plan_merge
-from priming.index.document import FACT, is_rule_made, slot_of_record
+from priming.index.document import is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
+from priming.remember.similar import stated
 from priming.results import Alias, AliasEvidence
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
@@ -93,7 +94,7 @@ def _latest_facts(memory: Namespace, entity: MemoryRecord, now: datetime) -> lis
     links = memory.store.rows(memory.namespace, LinkRow, ids=[entity.id], relation=MENTIONS)
     ids = nlargest(LINKING.rivals, (link.source for link in links if link.target == entity.id))
     records = memory.store.records(memory.namespace, now, ids=ids, status="active") if ids else {}
-    return [record for record in records.values() if record.kind == FACT]
+    return [record for record in records.values() if stated(record) is not None]
 
 
 def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:

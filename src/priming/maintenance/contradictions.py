@@ -7,6 +7,7 @@ schema.
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,13 +19,13 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KEPT_BESIDE, is_trusted_as
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.errors import Conflict, NotFound
-from priming.index.document import FACT
 from priming.llm.agents import open_agent
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.maintenance.replacing import deprecate, merge
 from priming.namespace import Namespace
 from priming.recall.entities import under_other_names
 from priming.recall.relevance import done_instead, quiet_rules
+from priming.remember.similar import stated
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.rules.placement import is_unclear
 from priming.rules.results import ConflictingFact, Review
@@ -54,7 +55,8 @@ def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.reading() as now:
-        return memory.listed(contradiction for _, _, contradiction in _unsettled(memory, now)[:most])
+        unsettled = _without_former(_unsettled(memory, now))
+        return memory.listed(contradiction for _, _, contradiction in unsettled[:most])
 
 
 def keep_both(memory: Namespace, id: str) -> Operation:
@@ -142,6 +144,18 @@ def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
     return sorted(unsettled, key=lambda each: each[0], reverse=True)
 
 
+def _without_former(unsettled: list[Contradiction]) -> list[Contradiction]:
+    """The contradictions without those between whose statements another contradicts both: it is settled first."""
+    pairs = [
+        (each.older.key, each.newer.key) for *_, each in unsettled if each.newer and each.subject != "rules"
+    ]
+    later: dict[str, set[str]] = defaultdict(set)
+    for older, newer in pairs:
+        later[older].add(newer)
+    former = {f"{a}+{b}" for a, b in pairs if any(b in later.get(other, ()) for other in later[a])}
+    return [each for each in unsettled if each[2].id not in former]
+
+
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     """The rules that were mostly overridden recently."""
     rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
@@ -176,7 +190,7 @@ def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
         linked.setdefault(frozenset((link.source, link.target)), []).append(link)
     ids = {end for pair in linked for end in pair}
     records = memory.store.records(memory.namespace, now, ids=ids) if ids else {}
-    facts = {fact.id: fact for fact in records.values() if fact.kind == FACT and fact.status == "active"}
+    facts = {fact.id: fact for fact in records.values() if stated(fact) and fact.status == "active"}
     unsettled: list[Contradiction] = []
     for pair, links in linked.items():
         if pair <= facts.keys():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from priming.config.words import CONFLICTS
 from priming.operations.readable import BUDGET, readable
 from priming.text.quotation import json_text, label, quote_text, visible
 from priming.verbs.op import Op
@@ -152,12 +151,10 @@ def _remembered(answer: Fields) -> Iterator[str]:
     key = label(answer["key"])
     yield f"{status} {key}{links}" if status == "stored" else f"{key}: {_UNSTORED[status]}"
     for link in answer["links"]:
-        if link["relation"] == CONFLICTS and link["source"] == answer["key"]:
-            older = label(link["target"])
-            yield (
-                f"{older} says otherwise, and review lists both: deprecate {older} by {key} if the later holds now,"
-                f" keep_both {older}+{key} if both do"
-            )
+        if link["message"]:
+            yield link["message"]
+            both = label(f"{link['target']}+{answer['key']}")
+            yield f"with these tools: supersede {label(link['target'])}, or keep_both {both}"
 
 
 def _learned(answer: Fields) -> Iterator[str]:

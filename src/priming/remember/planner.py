@@ -87,7 +87,7 @@ class RememberPlan:
     _tails: dict[str, list[str]] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
     _facts: dict[str, str | None] = field(default_factory=dict)
-    """What facts state, planned and those that were read; None for other memories."""
+    """What memories state, planned and those that were read; None for those that state nothing."""
     _added: int = 0
     strengthened: bool = False
     """Whether a duplicate strengthens the links of its memory."""
@@ -175,7 +175,7 @@ class RememberPlan:
         raise Conflict(f"key {draft.key!r} is taken{state}: choose another, or supersede the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
-        """Whether a later fact says otherwise, so that the same text told again is news: Oslo, Bergen, Oslo."""
+        """Whether a later statement says otherwise, so that the same text told again is news: Oslo, Bergen, Oslo."""
         links = list(self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS))
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
@@ -313,13 +313,15 @@ class RememberPlan:
         code = self.working.lexicon.code(term)
         return (0 if code is None else int(self.working.lexicon.df[code])) + len(self._holders.get(term, ()))
 
-    def _memories_with(self, term: str, most: int) -> list[str]:
-        """The latest memories, stored or planned, that contain a term, the oldest first."""
-        working, planned = self.working, self._holders.get(term, [])[-most:]
+    def _memories_with(self, term: str, most: int, *, stating: bool = False) -> list[str]:
+        """The latest memories, stored or planned, that contain a term, and may state, the oldest first."""
+        working, holders = self.working, self._holders.get(term, [])
+        planned = [each for each in holders if not stating or self._facts.get(each)][-most:]
         code = working.lexicon.code(term)
-        columns = () if code is None else reversed(working.lexicon.postings(code).rows)
-        stored = (working.ids[working.row[column]] for column in columns if working.living[column])
-        return [*reversed([*islice(stored, most - len(planned))]), *planned]
+        rows = np.zeros(0, np.int64) if code is None else working.lexicon.postings(code).rows
+        able = working.living.values[rows] & (working.states.values[rows] if stating else True)
+        stored = [working.ids[row] for row in working.row.values[rows[able][-most:]]]
+        return [*stored, *planned][-most:]
 
     @cached_property
     def _any_merged(self) -> bool:
@@ -370,15 +372,16 @@ class RememberPlan:
         return entity
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
-        """``conflicts`` links of weight 0 to the facts that cannot hold beside a new one."""
+        """``conflicts`` links of weight 0 to the statements that cannot hold beside a new one."""
         if similar.stated(draft) is None:
             return
         names = draft.names[: self.params.names] if self._any_merged else ()
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
         words = {word: n for text in texts for word in terms(text) if (n := self._number_with(word))}
-        looked_up = sorted(words, key=words.__getitem__)[: similar.RAREST * len(texts)]
-        holders = (self._memories_with(word, similar.HOLDERS) for word in looked_up)
+        by_number = sorted(words, key=words.__getitem__)
+        rarest = (self._memories_with(word, self.params.rivals + 1, stating=True) for word in by_number)
+        holders = islice((ids for ids in rarest if {*ids} - {memory_id}), similar.RAREST * len(texts))
         likest = similar.latest_holders(holders, self.params.rivals, memory_id)
         if unread := [name for name in likest if name not in self._facts]:
             stored = self.store.records(self.working.namespace, self.now, ids=unread, status="active")

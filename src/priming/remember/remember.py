@@ -7,6 +7,7 @@ it is a ``Conflict``. Near duplicates are linked, and a night may propose to mer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from priming.config import profiles
 from priming.config.params.limits import STORE
 from priming.config.profiles import Profile
+from priming.config.words import CONFLICTS
 from priming.errors import ParamError
 from priming.index.columns import NONE
 from priming.index.document import TERM, slot_of
@@ -22,7 +24,7 @@ from priming.namespace import Namespace
 from priming.recall.entities import entity_key, resolve_entity
 from priming.remember.drafts import Draft, check_draft, draft, embed_drafts
 from priming.remember.planner import PlannedMemory, PlannedText, RememberPlan
-from priming.remember.similar import EchoGuard
+from priming.remember.similar import EchoGuard, to_settle
 from priming.remember.vectors import complete
 from priming.results import Remembered
 from priming.storage.questions import ids_of, present
@@ -131,11 +133,20 @@ def remember_drafts(memory: Namespace, drafts: Sequence[Draft], *, later: bool =
 
 
 def remember_draft(memory: Namespace, draft: Draft, *, profile: Profile | None = None) -> Remembered:
-    """Remember one draft; the result lists the new links."""
+    """Remember one draft; the result lists the new links, and says how to settle what it contradicts."""
     (planned,), operations = _remember(memory, [draft], profile)
     operation = operations.get(planned.status)
     with memory.lock:
         links = memory.to_links(planned.links)
+        rivals = {link.target for link in planned.links if link.relation == CONFLICTS}
+        among = memory.store.rows(memory.namespace, LinkRow, ids=rivals, relation=CONFLICTS) if rivals else ()
+        rivals -= {link.target for link in among if link.source in rivals}  # a later one contradicts it
+        earlier = memory.store.records(memory.namespace, memory.now(), ids=rivals) if rivals else {}
+    messages = {each.key: to_settle(each.key, each.content, planned.key) for each in earlier.values()}
+    links = tuple(
+        replace(link, message=messages.get(link.target)) if link.relation == CONFLICTS else link
+        for link in links
+    )
     return Remembered(planned.id, planned.key, planned.status, links, operation)
 
 

@@ -23,7 +23,7 @@ from priming.core.arguments.arrays import TextVectors
 from priming.core.bitemporal import visible
 from priming.core.plasticity import increment
 from priming.index.columns import VectorColumn
-from priming.index.document import FACT
+from priming.index.document import EPISODE, may_state
 from priming.index.topology import SIMILAR
 from priming.index.working_set import WorkingSet
 from priming.namespace import EmittedLine, Namespace
@@ -41,9 +41,10 @@ from priming.remember.drafts import Draft
 from priming.storage.protocol import Store, Trace
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.text.statements.judge import differ
-from priming.text.statements.reader import as_told
-from priming.text.tokens import bigrams, terms
+from priming.text.quotation import label, quote_text
+from priming.text.statements.judge import differ, subjects
+from priming.text.statements.reader import as_told, is_event
+from priming.text.tokens import bigrams
 from priming.types import MemoryRecord
 
 _BLOCK = 64
@@ -154,10 +155,8 @@ def similar_ends(change: RowChange) -> tuple[str, str] | None:
     return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None
 
 
-STATED = 240
-"""Most characters of a fact that is compared with others: a longer text says more than one thing."""
-RAREST, HOLDERS = 3, 64
-"""How many words of a fact, the rarest first, are looked up for facts like it, and in how many memories of each."""
+RAREST = 3
+"""How many words of a statement, the rarest that others have, are looked up for statements like it."""
 
 
 def latest_holders(holders: Iterable[Sequence[str]], most: int, memory_id: str) -> Collection[str]:
@@ -170,9 +169,23 @@ def latest_holders(holders: Iterable[Sequence[str]], most: int, memory_id: str) 
 
 
 def stated(memory: Draft | MemoryRecord) -> str | None:
-    """What a fact states, with its speaker named; None for other memories, and for what says more than one thing."""
-    is_stated = memory.kind == FACT and len(memory.content) <= STATED
-    return as_told(memory.content, memory.speaker) if is_stated else None
+    """What a memory states about how things are, with its speaker named; None if it does not.
+
+    A fact does, and an episode that has neither a session nor a time of its own and whose verb is not in the past: a
+    turn of a conversation and an event hold beside any other. Nor is a text compared that says more than one thing.
+    """
+    may = may_state(memory.kind, memory.content, memory.session, memory.occurred_at)
+    if not may or (memory.kind == EPISODE and is_event(memory.content)):
+        return None
+    return as_told(memory.content, memory.speaker)
+
+
+def to_settle(older: str, content: str, newer: str) -> str:
+    """What an earlier statement says, and the commands that settle whether a later one takes its place, by keys."""
+    return (
+        f"the earlier says {quote_text(content)}: if the later takes its place, priming deprecate {label(older)}"
+        f" --by {label(newer)}; if both hold, priming review --keep {label(f'{older}+{newer}')}"
+    )
 
 
 def rivals(statements: Mapping[str, str | None], texts: Sequence[str]) -> tuple[set[str], set[str]]:
@@ -181,11 +194,11 @@ def rivals(statements: Mapping[str, str | None], texts: Sequence[str]) -> tuple[
     ``statements`` are what memories state, by id, ``texts`` the new one under each name.
     """
     facts = {each: fact for each, fact in statements.items() if fact is not None}
-    framed = [(text, frozenset(terms(text))) for text in texts]
+    framed = [(text, subjects(text)) for text in texts]
     opposed = {
         each
         for each, fact in facts.items()
-        if any(_share_a_frame(frozenset(terms(fact)), words) and differ(fact, text) for text, words in framed)
+        if any(_share_a_frame(subjects(fact), words) and differ(fact, text) for text, words in framed)
     }
     return opposed, facts.keys() - opposed
 

@@ -13,6 +13,7 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
 from priming.core.when import scope
 from priming.namespace import Namespace
+from priming.remember import similar
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan
 from priming.rules.conflicts import resolve_conflicts, rule_claim, taught_at
@@ -26,7 +27,7 @@ from priming.rules.placement import (
 )
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.quotation import label, quote_text
+from priming.text.quotation import label
 from priming.text.statements.judge import Judgement, judge, subjects
 from priming.types import MemoryRecord
 
@@ -207,9 +208,4 @@ def to_settle(placed: BehaviorPlacement, key: str) -> Iterator[str]:
     """Yield the two commands that settle whether a rule takes the place of the nearest, if its words do not."""
     near = placed.nearest
     if near is not None and is_unclear(near.change) and placed.placement == "create":
-        older, newer = (label(each) for each in (near.existing.key, key))
-        both = label(f"{near.existing.key}+{key}")
-        yield (
-            f"the earlier says {quote_text(near.existing.content)}: if the later takes its place,"
-            f" priming deprecate {older} --by {newer}; if both hold, priming review --keep {both}"
-        )
+        yield similar.to_settle(near.existing.key, near.existing.content, key)

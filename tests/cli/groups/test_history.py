@@ -178,7 +178,10 @@ def test_contradictions_are_listed_and_settled(shell):
         "--occurred-at",
         "2026-03-02T12:00Z",
     )
-    assert "a says otherwise: priming review lists both" in done.stdout
+    assert (
+        'the earlier says "Ada lives in Oslo.": if the later takes its place, priming deprecate a --by b; if both'
+        " hold, priming review --keep a+b"
+    ) in done.stdout
     assert shell.run("review").stdout == (
         "Oslo or Bergen?\n"
         "  2026-03-01  a  Ada lives in Oslo.\n"

@@ -23,7 +23,7 @@ from priming.cli.options import (
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
-from priming.config.words import BRINGS, CONFLICTS, RELATIONS, STATUSES, TAKES
+from priming.config.words import BRINGS, RELATIONS, STATUSES, TAKES
 from priming.errors import ParamError
 from priming.text.quotation import label
 
@@ -68,8 +68,8 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
     if stored.status in _NOT_STORED:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
     for link in stored.links:
-        if link.relation == CONFLICTS and link.source == stored.key:
-            yield line((f"{label(link.target)} says otherwise: priming review lists both", WARN), indent=2)
+        if link.message:
+            yield line((link.message, WARN), indent=2)
     for link in stored.links if explain else ():
         if link.source == stored.key:
             arrow = f"─{label(link.relation)}→ {label(link.target)}"
