@@ -59,7 +59,16 @@ FILES = {
         for key in ("export", "import_", "backup", "restore_backup", "pack_install")
     },
     **{
-        key: {"yes", "deliberate", "max_attempts", "budget_minutes", "answer"}
+        key: {
+            "yes",
+            "deliberate",
+            "fresh_context",
+            "timeout",
+            "max_attempts",
+            "max_tasks",
+            "budget_minutes",
+            "answer",
+        }
         for key in ("loop_run", "loop_think", "loop_resume")
     },
 }

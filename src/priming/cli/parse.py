@@ -132,7 +132,10 @@ def json_object(name: str, text: str) -> dict[str, Any]:
 
 def json_texts(name: str, text: str) -> list[str]:
     """A JSON array of texts."""
-    value = _json(name, text)
+    try:
+        value = _json(name, text)
+    except ParamError:
+        value = None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ParamError(name, text, 'must be a JSON array of texts, such as ["a", "b"]')
     return value
