@@ -1,7 +1,7 @@
 """What two statements say of each other: the same, a change, wider or narrower, apart, or unclear."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
@@ -275,6 +275,27 @@ def test_what_happened_is_an_event(text):
 )
 def test_how_things_are_is_none(text):
     assert not is_event(text)
+
+
+DOINGS = (
+    "lives in Porto",
+    "has a cat",
+    "keeps bees",
+    "uses Jira",
+    "uses Postgres",
+    "runs a bakery",
+    "needs a visa",
+    "listens to jazz",
+    "takes aspirin",
+    "goes to Bern",
+    "works at Falcon",
+)
+
+
+@pytest.mark.parametrize("subject", ["Ada", "The baker", "Our team"])
+def test_two_things_that_somebody_does_are_neither_the_same_nor_a_change(subject):
+    kinds = {judge(f"{subject} {a}.", f"{subject} {b}.").kind for a, b in permutations(DOINGS, 2)}
+    assert kinds <= {"apart", "unclear"}
 
 
 def test_facts_differ_by_their_values_and_not_by_their_forms():

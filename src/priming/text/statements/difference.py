@@ -85,9 +85,8 @@ class Difference:
             counts = self.numbers and self.ours[0] is self.a and (is_price or not measure)
             return counts or (self.verb in _CHOOSING and not self.mixed)
         if self.verb in _CHOOSING:
-            single = (
-                len(self.ours) == len(self.theirs) == 1 and bool(self.shared) and not self._is_placed_alike()
-            )
+            shared = any("subject" not in (a.role, b.role) for a, b in self.shared)
+            single = len(self.ours) == len(self.theirs) == 1 and shared and not self._is_placed_alike()
             whole = single and self.a.number == self.b.number
             return self.typed or self.opposed or whole or (self.starts and not self.mixed)
         if self.starts and self.numbers and ((self.last and not self.ends) or measure):
@@ -139,6 +138,14 @@ def is_light(word: Word, statement: Statement) -> bool:
     """Whether a word is a verb that says little; the last word of a statement is none."""
     verbal = word.role == "verb" or (word.text[:1].islower() and word is not statement.words[-1])
     return word.stem in LIGHT and not word.contrast and verbal
+
+
+def do_other_things(old: Statement, new: Statement, shared: Sequence[WordPair]) -> bool:
+    """Whether one subject does two things that share no verb: "Ada lives in Porto", "Ada keeps bees"."""
+    named = any(a.role == b.role == "subject" for a, b in shared)
+    own = named or any(mark.startswith("person") for mark in old.marks & new.marks)
+    ours, theirs = ([w.stem for w in words if w.role == "verb"] for words in (old.words, new.words))
+    return bool(own and ours and theirs) and not any(x == y or opposite(x, y) for x in ours for y in theirs)
 
 
 def _phrase(statement: Statement, word: Word, rest: Sequence[Word]) -> list[Word]:

@@ -19,6 +19,7 @@ from priming.text.statements.difference import (
     WordPair,
     align,
     alike,
+    do_other_things,
     is_light,
     numbers_alike,
     positions_of,
@@ -108,6 +109,7 @@ class _Judge:
         self.turned = [(a, b) for a, b in self.pairs if (a.sign != b.sign) != opposite(a.stem, b.stem)]
         self.shared = [(a, b) for a, b in self.pairs if "verb" not in (a.role, b.role)]
         self.persons = {mark for mark in old.marks & new.marks if mark.startswith("person")}
+        self.other_verbs = do_other_things(old, new, self.shared)
 
     def judgement(self) -> Judgement:
         """The judgement, by the first question that has an answer."""
@@ -368,7 +370,7 @@ class _Judge:
             return self._result("unclear" if one_subject else "apart", "they reject different things")
         ours, theirs = ({(w.part, w.phrase) for w in rest} for rest in (removed, added))
         numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
-        if len(ours) == len(theirs) == 1:
+        if len(ours) == len(theirs) == 1 and not self.other_verbs:
             if Difference(self.old, self.new, self.pairs, removed, added).is_value():
                 return self._result(
                     "changes", f"{quote_text(_text(added))} takes the place of {quote_text(_text(removed))}"
