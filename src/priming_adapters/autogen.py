@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from typing import Any
 
-from priming import Hit, MissingExtra
+from priming import Hit, MissingExtra, ParamError
+from priming import Memory as OpenMemory
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
@@ -47,9 +49,7 @@ class PrimingMemory(Memory, Component[PrimingMemoryConfig]):
         self, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE, tokens: int = 800
     ) -> None:
         self._users = Users(source, namespace=namespace)
-        self._memory, self._tokens = self._users.memory, tokens
-        url = source if isinstance(source, str) else None
-        self._config = PrimingMemoryConfig(url=url, namespace=namespace, tokens=tokens)
+        self._memory, self._tokens, self._source = self._users.memory, tokens, source
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Add to a context what its latest message recalls, if anything."""
@@ -92,7 +92,12 @@ class PrimingMemory(Memory, Component[PrimingMemoryConfig]):
         self._users.close()
 
     def _to_config(self) -> PrimingMemoryConfig:
-        return self._config
+        source = self._source
+        if isinstance(source, OpenMemory):
+            rule = "is open, which no configuration can name: give the URL or path of its store"
+            raise ParamError("source", source.namespace, rule)
+        url = f"sqlite:///{os.fspath(source)}" if isinstance(source, os.PathLike) else source
+        return PrimingMemoryConfig(url=url, namespace=self._memory.namespace, tokens=self._tokens)
 
     @classmethod
     def _from_config(cls, config: PrimingMemoryConfig) -> PrimingMemory:

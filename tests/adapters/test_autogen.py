@@ -2,6 +2,7 @@
 
 import asyncio
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ with warnings.catch_warnings(action="ignore"):
     from autogen_core.models import SystemMessage, UserMessage
     from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from priming import Memory
+from priming import Memory, ParamError
 from priming_adapters.autogen import PrimingMemory
 
 pytestmark = [pytest.mark.adapters, pytest.mark.filterwarnings("ignore")]
@@ -98,8 +99,9 @@ def test_what_is_no_text_is_refused(memory):
         )
 
 
-def test_it_is_made_again_of_its_configuration(url):
-    ours = PrimingMemory(url, namespace="ada", tokens=50)
+@pytest.mark.parametrize("of", [str, lambda url: Path(url.removeprefix("sqlite:///"))])
+def test_it_is_made_again_of_its_configuration(of, url):
+    ours = PrimingMemory(of(url), namespace="ada", tokens=50)
     again = PrimingMemory.load_component(ours.dump_component())
 
     async def life():
@@ -112,6 +114,11 @@ def test_it_is_made_again_of_its_configuration(url):
     assert asyncio.run(life()) == ["Ada lives in Porto."]
     with Memory.open(url, namespace="ada") as memory:
         assert len(memory.list()) == 1
+
+
+def test_an_open_memory_is_refused_a_configuration(memory):
+    with pytest.raises(ParamError, match="give the URL or path"):
+        PrimingMemory(memory).dump_component()
 
 
 def test_a_corrected_object_is_its_new_text(memory):
