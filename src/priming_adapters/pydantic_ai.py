@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from priming import MissingExtra, PrimingError
+from priming.config.caller import calling, present_caller
 from priming.mcp import tools as described
 from priming.operations import replies
 from priming.operations.schema import arguments
@@ -51,11 +53,16 @@ class PrimingToolset(FunctionToolset[Any]):
 
     def _call(self, op: Op, ctx: RunContext[Any], **request: Any) -> str:
         """Carry out a tool, in a thread; a model may mend what it asked for wrongly."""
-        memory = self._users.of(self._user(ctx) if callable(self._user) else self._user)
+        user = self._user(ctx) if callable(self._user) else self._user
+        memory = self._users.of(user)
         if op.name in described.PACKED:
             request.setdefault("tokens", described.TOKENS)
+        caller = present_caller()
+        if user is not None:  # whose model learns of no other user
+            caller = replace(caller, everywhere=False)
         try:
-            answer = encode(op.function(memory, **arguments(op, request, forgiving=True)))
+            with calling(caller):
+                answer = encode(op.function(memory, **arguments(op, request, forgiving=True)))
         except PrimingError as error:
             raise ModelRetry(str(error)) from error
         if replies.is_short(op):
