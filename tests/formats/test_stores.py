@@ -325,7 +325,11 @@ def test_a_directive_of_claude_mem_is_a_rule_while_it_is_active(tmp_path, memory
 )
 def test_only_what_is_of_a_name_is_read(name, path, of_ada, tmp_path, memory):
     store = path(tmp_path)
-    assert run(memory, name, store, only="nobody").stored == 0
+    for _ in range(2):  # not even the second time, when the store has not changed
+        report = run(memory, name, store, only="zz")
+        (reason,) = report.skipped
+        assert (report.stored, "only = 'zz'" in reason) == (0, True)
+        assert ('"ada"' in reason) == (of_ada > 0)
     assert run(memory, name, store, only="ada").stored == of_ada
     assert run(memory, name, store).stored >= 1
 
@@ -339,7 +343,30 @@ def test_what_is_of_another_name_is_not_gone_and_what_is_of_this_one_is(tmp_path
     (tmp_path / "c" / "chroma.sqlite3").unlink()
     report = run(memory, "chroma", chroma(tmp_path / "c", of_bo), only="ada", prune=True)
     assert (report.gone, report.retired) == (1, 1)
+    assert report.skipped == ("""only = 'ada': has no memories there; there are some in "bo\"""",)
     assert [*contents(memory)] == ["chroma:bo/b"]
+
+
+def test_a_history_of_mem0_says_that_it_names_nobody(tmp_path, memory):
+    report = run(memory, "mem0", history(tmp_path / "h.db", ("a", "ADD", "Of Ada.")), only="ada")
+    assert report.skipped == ("only = 'ada': has no memories there: nothing there has a name",)
+
+
+def test_a_damaged_collection_is_named_and_hides_what_was_read_of_it(tmp_path, memory):
+    folder = qdrant(tmp_path / "q", ("a", {"data": "Of Ada."}))
+    qdrant(folder, ("b", {"data": "Of Bo."}), collection="other")
+    assert run(memory, "mem0", folder).stored == 2
+    damaged = folder / "collection" / "mem0" / "storage.sqlite"
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    report = run(memory, "mem0", folder, prune=True)
+    assert (report.refused, report.duplicates, report.gone) == (1, 1, 0)
+    assert str(damaged) in report.skipped[0]
+
+
+@pytest.mark.parametrize("name", ["chroma", "langgraph", "claude-mem"])
+def test_a_path_where_nothing_is_says_so(name, tmp_path, memory):
+    with pytest.raises(ParamError, match="No such file"):
+        run(memory, name, tmp_path / "nowhere")
 
 
 def test_a_note_of_basic_memory_has_its_facts_as_its_parts(tmp_path, memory):

@@ -54,7 +54,7 @@ class Following:
     everything: bool = False
     """Whether nothing that the namespace has of the place is gone."""
     is_read_whole: bool = True
-    """Whether nothing was skipped: what could not be read is not known to be gone."""
+    """Whether nothing was skipped that may hide a memory: what could not be read is not known to be gone."""
     done: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     skipped: list[str] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Following:
                         continue
                     yield item
                 case Skipped():
-                    self.is_read_whole = False
+                    self.is_read_whole &= not item.hides
                     self.counts["refused"] += 1
                     self._note(str(item.error))
                 case Present():

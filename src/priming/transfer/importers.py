@@ -77,9 +77,13 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An item that cannot be read: where it stands, the rule that it breaks, and the remedy."""
+    """An item that cannot be read: where it stands, the rule that it breaks, and the remedy.
+
+    ``hides`` says whether it may be a memory that the namespace has: then nothing of the source is known to be gone.
+    """
 
     error: ParamError
+    hides: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,16 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, skipping
-from priming_formats.stores.tables import Columns, has_tables, in_utc, rows, source_of, state_of, texts
+from priming_formats.stores.tables import (
+    Columns,
+    StoreNames,
+    has_tables,
+    in_utc,
+    rows,
+    source_of,
+    state_of,
+    texts,
+)
 
 _TABLES = ("collections", "segments", "embeddings", "embedding_metadata")
 _TEXT = "chroma:document"
@@ -43,10 +52,12 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
     ]
     parts = [f"SELECT id, {number} AS is_list, {_VALUES} FROM {name}" for number, name in enumerate(tables)]
     query = _DOCUMENTS.format(values=f"is_list, {_VALUES}", metadata=" UNION ALL ".join(parts))
+    names = StoreNames(only)
     for _, group in groupby(rows(file, query, *_TABLES), itemgetter("row")):
         document = [*group]
-        if only in (None, document[0]["collection"]):
+        if names.have(document[0]["collection"]):
             yield from skipping(map(partial(_entry, file, only), [document]))
+    yield from names.missing()
 
 
 def _entry(file: Path, only: str | None, document: list[Columns]) -> Entry:

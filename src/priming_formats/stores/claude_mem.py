@@ -14,7 +14,7 @@ from typing import Any
 
 from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, parse_json, skipping, time_of, title
-from priming_formats.stores.tables import Columns, has_tables, rows, source_of, state_of, texts
+from priming_formats.stores.tables import Columns, StoreNames, has_tables, rows, source_of, state_of, texts
 
 _TABLES = ("sdk_sessions", "observations", "session_summaries", "user_prompts")
 _QUESTIONS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
@@ -35,6 +35,7 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
         only: the project whose memories are read; None: all.
 
     """
+    names = StoreNames(only)
     for name, query, arguments in (
         ("prompt", _SAID, _prompt),
         ("observation", _OBSERVED, _observation),
@@ -42,8 +43,9 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
         *([("directive", _RULES, _directive)] if has_tables(path, "directives") else ()),
     ):
         for row in rows(path, query, *_TABLES):
-            if only is None or row.get("project") in (only, None):
+            if names.have(row.get("project")) or row.get("project") is None:
                 yield from skipping(map(partial(_entry, arguments, name, path, only), [row]))
+    yield from names.missing()
 
 
 def _entry(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from priming.errors import ParamError
@@ -16,6 +17,7 @@ from priming.transfer.importers import Entry, Format, Item
 from priming.transfer.reading import checked_entry, clean_text, label, skipping
 from priming_formats.stores.tables import (
     Columns,
+    StoreNames,
     has_tables,
     in_utc,
     json_fields,
@@ -39,9 +41,11 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
         only: the namespace, with what is below it, its parts joined by dots; None: all.
 
     """
+    names = StoreNames(only)
     for row in rows(path, _ITEMS, *_TABLES):
-        if only is None or f"{row['prefix']}.".startswith(f"{only}."):
+        if names.have(*accumulate(str(row["prefix"]).split("."), "{}.{}".format)):
             yield from skipping(map(partial(_entry, path, only), [row]))
+    yield from names.missing()
 
 
 def _entry(path: Path, only: str | None, row: Columns) -> Entry:

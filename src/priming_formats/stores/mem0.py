@@ -25,7 +25,7 @@ from priming.transfer.reading import (
     title,
 )
 from priming_formats.stores.pickled import model_fields
-from priming_formats.stores.tables import Columns, has_tables, rows, source_of, state_of
+from priming_formats.stores.tables import Columns, StoreNames, has_tables, rows, source_of, state_of
 
 _POINTS = "SELECT * FROM points ORDER BY rowid"
 _LATEST = """
@@ -48,28 +48,30 @@ def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
         only: the user, agent or run whose memories are read; None: all.
 
     """
+    names = StoreNames(only)
     if path.is_dir():
         if not (collections := _collections(path)):
             raise ParamError("path", str(path), f"must be a folder of Qdrant: there is no {_FILE} below it")
         for file in collections:
-            yield from _read(file, rows(file, _POINTS, "points"), _point, path, only)
+            yield from skipping(_read(file, rows(file, _POINTS, "points"), _point, path, names))
     else:
-        yield from _read(path, rows(path, _LATEST, "history"), _change, path, only)
+        yield from _read(path, rows(path, _LATEST, "history"), _change, path, names)
+    yield from names.missing()
 
 
 def _read(
-    file: Path, read_rows: Iterator[Columns], of: Callable[..., dict[str, Any]], path: Path, only: str | None
+    file: Path, read_rows: Iterator[Columns], of: Callable[..., dict[str, Any]], path: Path, names: StoreNames
 ) -> Iterator[Item]:
     for row in read_rows:
-        yield from skipping(_items(row, f"{file}, row {row.get('id')}", of, path, only))
+        yield from skipping(_items(row, f"{file}, row {row.get('id')}", of, path, names))
 
 
 def _items(
-    row: Columns, where: str, of: Callable[..., dict[str, Any]], path: Path, only: str | None
+    row: Columns, where: str, of: Callable[..., dict[str, Any]], path: Path, names: StoreNames
 ) -> Iterator[Item]:
     """The entry of a memory, if it is of those that are read."""
     payload = of(row, where)
-    if only is not None and only not in (payload.get(name) for name in _IDS):
+    if not names.have(*map(payload.get, _IDS)):
         return
     role, run, text = str(payload.get("role") or ""), payload.get("run_id"), payload.get("data")
     if not isinstance(text, str) or not text.strip():
@@ -84,7 +86,7 @@ def _items(
             "session": label(str(run)) if run else None,
             "occurred_at": time_of(at, f"{where}: updated_at"),
             "metadata": {name: value for name, value in payload.items() if name not in _OWN},
-            "source": source_of("mem0", path, only),
+            "source": source_of("mem0", path, names.only),
             "trust": "user" if role == "user" else "agent",
         },
         where,
@@ -102,13 +104,14 @@ def _change(row: Columns, _: str) -> dict[str, Any]:
 
 
 def _collections(path: Path) -> list[Path]:
-    below = (file for file in files(path, (_FILE,)) if has_tables(file, "points"))
-    return [file for file in below if not file.parent.name.endswith(_NOT_MEMORIES)]
+    return [file for file in files(path, (_FILE,)) if not file.parent.name.endswith(_NOT_MEMORIES)]
 
 
 def _fits(path: Path) -> bool:
     if path.is_dir():
-        return (path / "collection").is_dir() and bool(_collections(path))
+        return (path / "collection").is_dir() and any(
+            has_tables(file, "points") for file in _collections(path)
+        )
     return has_tables(path, "history", "messages")
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from priming.errors import ParamError
+from priming.storage.questions import suggestion
+from priming.transfer.importers import Skipped
 from priming.transfer.reading import digest_of, fields_of, label, parse_json, time_of, unreadable
 
 T = TypeVar("T")
@@ -53,6 +55,24 @@ def source_of(name: str, place: Path, only: str | None) -> str:
     return label(f"{name}:{place.absolute()}{f'/{only}' if only else ''}")
 
 
+class StoreNames:
+    """The names that the memories of a store have, of which one alone may be read; None: all."""
+
+    def __init__(self, only: str | None) -> None:
+        self.only, self._names = only, dict[str, None]()
+
+    def have(self, *names: Any) -> bool:
+        """Whether a memory of some names is read."""
+        self._names |= dict.fromkeys(texts(names))
+        return self.only is None or self.only in names
+
+    def missing(self) -> Iterator[Skipped]:
+        """That no memory has the name, once all have been looked at, and which names they have."""
+        if self.only is not None and self.only not in self._names:
+            others = suggestion(self.only, self._names, bool) or ": nothing there has a name"
+            yield Skipped(ParamError("only", self.only, f"has no memories there{others}"), hides=False)
+
+
 def state_of(path: Path) -> str:
     """A hash of a database, with what its program has not yet moved into the file."""
     log = path.with_name(f"{path.name}-wal")
@@ -61,6 +81,7 @@ def state_of(path: Path) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    path.open("rb").close()  # its error says more than SQLite's
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         database.row_factory = sqlite3.Row
