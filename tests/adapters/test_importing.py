@@ -2,11 +2,14 @@
 
 import json
 import warnings
+from datetime import timedelta
 
 import pytest
 
 from priming.transfer.importers import recognised
 from priming.transfer.run import run
+
+from priming_adapters.langgraph import PrimingStore
 
 from .test_mem0 import DIALOGUE, mem0, original  # noqa: F401
 
@@ -41,6 +44,25 @@ def test_a_store_of_langgraph(memory, tmp_path):
     report = run(memory, "langgraph", path, prune=True)
     assert (report.stored, report.changed, report.gone, report.retired) == (0, 1, 1, 1)
     assert contents(memory) == ["Ada lives in Braga."]
+
+
+def test_the_items_of_a_namespace_are_those_of_the_adapter(memory, clock, tmp_path):
+    from langgraph.store.sqlite import SqliteStore
+
+    ada, values = ("users", "ada"), {"home": {"text": "Ada lives in Porto.", "sure": True}, "likes": {"food": 1}}
+    path = str(tmp_path / "store.db")
+    with SqliteStore.from_conn_string(path, ttl={"default_ttl": 60}) as store:
+        store.setup()
+        for key, value in values.items():
+            store.put(ada, key, value)
+    ours = PrimingStore(memory, ttl={"omit_expired": True})
+    run(ours.of("users.ada"), "langgraph", path, only="users.ada")
+    assert {item.key: item.value for item in ours.search(ada)} == values
+    assert ours.get(ada, "home").value == values["home"]
+    ours.put(ada, "home", {"text": "Ada lives in Braga."})
+    assert len(ours.search(ada)) == 2
+    clock.at += timedelta(days=36_500)
+    assert [item.key for item in ours.search(ada)] == ["home"]
 
 
 def test_a_folder_of_chroma(memory, tmp_path, monkeypatch):

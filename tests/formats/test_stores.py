@@ -145,9 +145,15 @@ def test_an_item_of_langgraph_is_its_text_or_its_value_and_keeps_the_rest(tmp_pa
         "langgraph:users.ada/likes": '{"food": "soup"}',
     }
     record = memory.get("langgraph:users.ada/home")
-    assert record.metadata == {"sure": True, "namespace": "users.ada"}
+    assert (record.metadata["sure"], record.metadata["namespace"]) == (True, "users.ada")
     assert (record.kind, record.trust) == ("fact", "agent")
     assert record.occurred_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def test_an_item_of_a_namespace_that_alone_is_read_has_its_own_key(tmp_path, memory):
+    items = ("users.ada", "home", {"city": "Porto"}), ("users.ada.old", "home", {"city": "Braga"})
+    run(memory, "langgraph", langgraph(tmp_path / "x.db", *items), only="users.ada")
+    assert contents(memory).keys() == {"home", "langgraph:users.ada.old/home"}
 
 
 def test_an_item_of_langgraph_that_has_expired_is_left_out_and_an_empty_value_named(tmp_path, memory):

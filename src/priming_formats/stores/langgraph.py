@@ -1,7 +1,7 @@
 """The store of LangGraph in SQLite: the table ``store``, a row for each item.
 
 ``prefix`` is the namespace, its parts joined by dots, ``value`` an object in JSON, ``expires_at`` when the store may
-drop the item.
+drop the item. What is read of a namespace alone has the keys and the metadata that ``PrimingStore`` gives its items.
 """
 
 from __future__ import annotations
@@ -56,13 +56,18 @@ def _entry(path: Path, only: str | None, row: Columns) -> Entry:
     name = next((name for name in _TEXTS if texts([value.get(name)])), None)
     content = value[name] if name else json.dumps(value, ensure_ascii=False)
     rest = {other: item for other, item in value.items() if name and other != name}
+    times = {each: in_utc(row[each], f"{where}: {each}") for each in ("created_at", "updated_at")}
+    item = {"key": row["key"], "value": value, **{each: at.isoformat() for each, at in times.items() if at}}
+    if row.get("ttl_minutes") is not None and row["expires_at"] is not None:
+        until = in_utc(row["expires_at"], f"{where}: expires_at").timestamp()
+        item |= {"ttl": row["ttl_minutes"], "expires_at": until}
     return checked_entry(
         {
             "content": clean_text(content),
             "kind": "fact",
-            "key": label(f"langgraph:{row['prefix']}/{row['key']}"),
-            "occurred_at": in_utc(row["updated_at"], f"{where}: updated_at"),
-            "metadata": {**rest, "namespace": row["prefix"]},
+            "key": label(row["key"] if only == row["prefix"] else f"langgraph:{row['prefix']}/{row['key']}"),
+            "occurred_at": times["updated_at"],
+            "metadata": {**rest, "namespace": row["prefix"], **item},
             "source": source_of("langgraph", path, only),
             "trust": "agent",
         },
