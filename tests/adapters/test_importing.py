@@ -8,8 +8,8 @@ import pytest
 
 from priming.transfer.importers import recognised
 from priming.transfer.run import run
-
 from priming_adapters.langgraph import PrimingStore
+from priming_adapters.mem0 import Memory as Mem0Memory
 
 from .test_mem0 import DIALOGUE, mem0, original  # noqa: F401
 
@@ -49,7 +49,10 @@ def test_a_store_of_langgraph(memory, tmp_path):
 def test_the_items_of_a_namespace_are_those_of_the_adapter(memory, clock, tmp_path):
     from langgraph.store.sqlite import SqliteStore
 
-    ada, values = ("users", "ada"), {"home": {"text": "Ada lives in Porto.", "sure": True}, "likes": {"food": 1}}
+    ada, values = (
+        ("users", "ada"),
+        {"home": {"text": "Ada lives in Porto.", "sure": True}, "likes": {"food": 1}},
+    )
     path = str(tmp_path / "store.db")
     with SqliteStore.from_conn_string(path, ttl={"default_ttl": 60}) as store:
         store.setup()
@@ -95,13 +98,18 @@ def test_a_folder_of_mem0_and_its_history(memory, mem0, tmp_path):  # noqa: F811
         theirs.update(first, "I live in Braga.")
         theirs.delete(second)
         theirs.add("Bo has a dog.", user_id="bo", infer=False)
+        before = theirs.get(first)
         theirs.close()
         theirs.vector_store.client.close()
     assert recognised(tmp_path / "qdrant") == recognised(tmp_path / "history.db") == "mem0"
     assert follow(memory, "mem0", tmp_path / "qdrant").stored == 2
     record = memory.get(f"mem0:{first}")
     assert (record.content, record.speaker, record.session) == ("I live in Braga.", "Ada", "monday")
-    assert record.metadata == {"user_id": "ada", "run_id": "monday", "topic": {"a": [1]}}
+    assert record.metadata == {"user_id": "ada", "run_id": "monday", "role": "user", "topic": {"a": [1]}}
+    ours = Mem0Memory(memory).get(first)
+    assert {name: ours.get(name) for name in before} == before | {
+        name: ours[name] for name in ("id", "created_at", "updated_at")
+    }
     memory.store.clear("default")
     assert run(memory, "mem0", tmp_path / "history.db").stored == 2
     assert contents(memory) == ["Bo has a dog.", "I live in Braga."]

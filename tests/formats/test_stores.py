@@ -201,7 +201,7 @@ def test_a_memory_of_mem0_keeps_who_said_it_and_of_whom_it_is(tmp_path, memory):
     assert (record.key, record.content, record.speaker) == ("mem0:id-1", "I live in Porto.", "Ada")
     assert (record.session, record.trust, record.kind) == ("monday", "user", "fact")
     assert record.occurred_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
-    assert record.metadata == {"user_id": "ada", "run_id": "monday", "topic": {"a": [1]}}
+    assert record.metadata == {"user_id": "ada", "run_id": "monday", "role": "user", "topic": {"a": [1]}}
 
 
 def test_what_mem0_notes_for_itself_is_left_out(tmp_path, memory):

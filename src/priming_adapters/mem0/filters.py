@@ -60,10 +60,11 @@ class Scopes:
         return [*islice(((memory, record) for memory in memories for record in every(memory, which)), most)]
 
     def find(self, memory_id: object) -> tuple[Memory, MemoryRecord] | None:
-        """The memory of an id, with any status, and where it is."""
+        """The memory of an id, or of the id that it had before an import, with any status, and where it is."""
         for memory in self.memories():
-            if (record := at_key(memory, str(memory_id))) is not None:
-                return memory, record
+            for key in (str(memory_id), f"mem0:{memory_id}"):
+                if (record := at_key(memory, key)) is not None:
+                    return memory, record
         return None
 
     def active(self, memory_id: object, more: str = "") -> tuple[Memory, MemoryRecord]:

@@ -36,7 +36,7 @@ _FILE = "storage.sqlite"
 _NOT_MEMORIES = ("_entities", "mem0migrations")
 """The ends of names of collections that hold what mem0 notes for itself."""
 _IDS = ("user_id", "agent_id", "run_id")
-_OWN = ("data", "hash", "text_lemmatized", "created_at", "updated_at", "role", "actor_id")
+_OWN = ("data", "hash", "text_lemmatized", "created_at", "updated_at", "actor_id")
 """What has a place of its own in a memory, or is made anew."""
 
 
@@ -85,7 +85,9 @@ def _items(
             "speaker": title(str(payload.get("actor_id") or role)),
             "session": label(str(run)) if run else None,
             "occurred_at": time_of(at, f"{where}: updated_at"),
-            "metadata": {name: value for name, value in payload.items() if name not in _OWN},
+            "metadata": {
+                name: value for name, value in payload.items() if name not in _OWN and value is not None
+            },
             "source": source_of("mem0", path, names.only),
             "trust": "user" if role == "user" else "agent",
         },
@@ -100,7 +102,11 @@ def _point(row: Columns, where: str) -> dict[str, Any]:
 
 def _change(row: Columns, _: str) -> dict[str, Any]:
     """What the latest change of a memory leaves of it."""
-    return {"id": row["memory_id"], "data": row["new_memory"], **{name: row.get(name) for name in _OWN[3:]}}
+    return {
+        "id": row["memory_id"],
+        "data": row["new_memory"],
+        **{name: row.get(name) for name in (*_OWN[3:], "role")},
+    }
 
 
 def _collections(path: Path) -> list[Path]:
