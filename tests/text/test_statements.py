@@ -172,6 +172,8 @@ def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(firs
         ("Hand the key to us", "Hand the key to them"),
         ("Ada lives in Oslo", "Ada lived in Bergen"),
         ("Ada lives in Oslo", "Ada might live in Bergen"),
+        ("Ada lives in Oslo", "Ada has a cat"),
+        ("Ada lives in Oslo", "Ada is tall"),
         ("Restart the service", "Restart every service"),
     ],
 )

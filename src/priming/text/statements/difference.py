@@ -54,6 +54,7 @@ class Difference:
         self.ends = id(self.ours[-1]) in paired and id(self.theirs[-1]) in paired
         self.last = _is_last(old, self.a) and _is_last(new, self.b)
         self.verb = next((w.stem for w in old.words if w.role == "verb" and w.part == self.a.part), "")
+        self.same_verb = not self.verb or any(w.stem == self.verb for w in new.words)
         self.has_object = any(w.role == "object" and not is_light(w, old) for w in old.words)
         self.named = bool(self.shared or "person-me" in old.marks & new.marks)
         self.numbers = numbers_alike(removed, added)
@@ -115,7 +116,12 @@ class Difference:
             return True
         if len(leads) == 1:
             return self._follows(a.lead)
-        moved = bool(self.shared) and self.verb in _PLACING and not leads & (_CONDITIONS | {"for"})
+        moved = (
+            bool(self.shared)
+            and self.same_verb
+            and self.verb in _PLACING
+            and not leads & (_CONDITIONS | {"for"})
+        )
         return self.last and (manner or moved)
 
     def _follows(self, lead: str) -> bool:
