@@ -201,6 +201,8 @@ class _Script:
         """Whether a word is the path of a file in the folder that opens nothing, or no path and no option."""
         if UNKNOWN in path or path.startswith(("-", "@", "+")):
             return False
+        if _is_pattern(path) and self._is_secret(path):
+            return False
         places = [place_of(path, folder) for folder in self.folders]
         return not any(
             place is None or fits(name, SECRET)
@@ -245,8 +247,8 @@ class _Script:
         return False
 
     def _is_secret(self, word: str) -> bool:
-        """Whether a word is a file outside the folder, or one that opens something."""
-        path = word.rpartition("=")[2] if word.startswith("-") else word
+        """Whether a word, after ``@`` one of arguments, is a file outside the folder, or one that opens something."""
+        path = word.rpartition("=")[2] if word.startswith("-") else word.removeprefix("@")
         if path == "/" or fits(path, SECRET):
             return path != "/"
         if _is_pattern(path):

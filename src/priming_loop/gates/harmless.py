@@ -15,10 +15,10 @@ from priming.config.values import dataclass
 
 _TABLE = """
 true, false, :, echo, ls, stat, basename, dirname, pwd, which, type, seq, sleep, exit, break, continue, id, uname, \
-whoami, nproc, du, df, tr = any
+whoami, nproc, df = any
 wc, grep, egrep, fgrep = searched
 diff = compared
-cat, head, tail, cut, cmp, nl, jq, comm, paste, rev, tac, od, strings, realpath, \
+cat, head, tail, cut, cmp, nl, jq, tr, du, comm, paste, rev, tac, od, strings, realpath, \
 readlink, cksum, md5sum, sha1sum, sha256sum = shown
 test, [ = data ! ( ) -e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o -p -S
 printf = data

@@ -72,6 +72,14 @@ git show HEAD:.env
 grep -rn TOKEN sub
 grep -rl x / | xargs head
 diff -r . src
+tr a b < .env
+tr a b < /etc/passwd
+du --files0-from=.env
+strings @.env
+sort .e*
+sort sub/*
+shellcheck .[e]nv
+rg -g '.e*' TOKEN
 rg --hidden TOKEN
 sort -uo app.py app.py
 python -m doctest app.py
@@ -126,6 +134,7 @@ grep -n x src/*.py; grep x sub
 ! grep -q "rm -rf /" app.py
 ! grep -rq TODO . && grep -rn --include='*.py' 'x = 1' src
 git diff | grep '^+' | tr / _ | cut -d _ -f 1
+sort src/*.py | tr '[:upper:]' _ < app.py && du -sh src
 diff -u app.py src && cat package.json | jq -r .name
 pytest -q src/app_test.py::test_x tests -k 'a.b'; npx jest src/app.test.js; node --test
 python -m unittest tests.test_x && python -m unittest discover -s tests -p 'test_*.py'
