@@ -24,6 +24,26 @@ def two(memory, clock):
     return memory
 
 
+def test_what_holds_again_is_stored_once_however_often_it_is_told(memory):
+    at_once = memory.remember_many([{"content": text} for text in (OSLO, BERGEN, OSLO, OSLO)])
+    later = [memory.remember(text).status for text in (OSLO, BERGEN, BERGEN)]
+    assert [each.status for each in at_once] == ["stored", "stored", "stored", "duplicate"]
+    assert later == ["duplicate", "stored", "duplicate"]
+
+
+@pytest.mark.parametrize("texts", [(OSLO, BERGEN), (OSLO, BERGEN, OSLO), (OSLO, BERGEN, OSLO, BERGEN)])
+def test_a_list_that_contradicts_itself_is_stored_once_however_often_it_is_loaded(memory, texts):
+    items = [{"content": text} for text in texts]
+    memory.remember_many(items)
+    assert {each.status for each in memory.remember_many(items)} == {"duplicate"}
+
+
+def test_a_batch_without_the_later_statement_takes_it_back(memory):
+    memory.remember_many([{"content": OSLO}, {"content": BERGEN}])
+    items = [{"content": BERGEN}, {"content": OSLO}, {"content": "The tram is late."}]
+    assert [each.status for each in memory.remember_many(items)] == ["duplicate", "stored", "stored"]
+
+
 def test_both_are_kept_linked_and_listed(two):
     (entry,) = two.review()
     assert (entry.subject, entry.id) == ("Ada lives", "oslo+bergen")

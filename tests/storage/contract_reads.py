@@ -336,11 +336,11 @@ def test_keys_and_names_are_each_other_s_inverse(store: Store) -> None:
     assert (ids_of(store, "mine", []), store.names("mine", ids=[])) == ({}, {})
 
 
-def test_a_digest_names_the_oldest_active_memory_of_that_content(store: Store) -> None:
-    remember(store, whole("x", "same", status="forgotten"), whole("a", "same"), whole("b", "same"))
-    assert ids_of_digests(store, "mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "a"}
-    supersede(store, "a", "other", at=NOW)
-    assert ids_of_digests(store, "mine", ["d-same", "d-other"]) == {"d-same": "b", "d-other": "a"}
+def test_a_digest_names_the_latest_active_memory_of_that_content(store: Store) -> None:
+    remember(store, whole("a", "same"), whole("b", "same"), whole("x", "same", status="forgotten"))
+    assert ids_of_digests(store, "mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "b"}
+    supersede(store, "b", "other", at=NOW)
+    assert ids_of_digests(store, "mine", ["d-same", "d-other"]) == {"d-same": "a", "d-other": "b"}
 
 
 def test_the_tail_of_a_session_is_its_latest_active_memories(store: Store) -> None:

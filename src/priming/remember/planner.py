@@ -82,6 +82,7 @@ class RememberPlan:
     _looked_up: set[str] = field(default_factory=set)
     _keys: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _again: dict[str, int] = field(default_factory=dict)
     _entities: dict[str, str] = field(default_factory=dict)
     _files: FileNames | None = None
     _tails: dict[str, list[str]] = field(default_factory=dict)
@@ -116,6 +117,7 @@ class RememberPlan:
         """
         digests = [own for each in drafts for own in each.digests]
         self._digests = ids_of_digests(self.store, self.working.namespace, digests)
+        self._again = {own: i for i, each in enumerate(drafts) if (own := each.repeated(self._digests))}
         names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
         self._look_up_keys(drafts, names, words)
@@ -175,11 +177,12 @@ class RememberPlan:
         raise Conflict(f"key {draft.key!r} is taken{state}: choose another, or supersede the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
-        """Whether a later statement says otherwise, so that the same text told again is news: Oslo, Bergen, Oslo."""
+        """Whether a later statement, that does not follow again, says otherwise: Oslo, Bergen, Oslo is news."""
         links = list(self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS))
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
-        return any(not self._both_may_hold(memory_id, other) for other in later)
+        last = [other for other in later if self._again.get(other, -1) < len(self.results)]
+        return any(not self._both_may_hold(memory_id, other) for other in last)
 
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
@@ -225,7 +228,7 @@ class RememberPlan:
         if draft.kind == "entity":
             slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
             self._entities.setdefault(slot, self.working.entity(slot) or memory_id)
-        self._digests.setdefault(draft.digest, memory_id)
+        self._digests[draft.digest] = memory_id
         links = [
             *self._session_links(memory_id, draft),
             *self._mention_links(memory_id, draft, text),

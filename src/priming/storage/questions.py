@@ -69,12 +69,12 @@ def ids_of(store: Store, namespace: str, keys: Collection[str]) -> dict[str, str
 
 
 def ids_of_digests(store: Store, namespace: str, digests: Collection[str]) -> dict[str, str]:
-    """Return content digest → id of the oldest active memory with that content now."""
+    """Return content digest → id of the latest active memory with that content now."""
     versions = [row for row in store.rows(namespace, VersionRow, digests=digests) if row.valid_to is None]
     ids = {row.id for row in versions}
     rows = store.rows(namespace, MemoryRow, ids=ids) if ids else []
     active = {row.id for row in rows if row.status == "active"}
-    return {row.digest: row.id for row in reversed(versions) if row.id in active}
+    return {row.digest: row.id for row in versions if row.id in active}
 
 
 def present(store: Store, namespace: str, row: R) -> R | None:
