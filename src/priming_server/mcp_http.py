@@ -54,6 +54,9 @@ from priming_server.responses import Refused, refusal
 PATH = "/v1/{namespace}/mcp"
 STREAM = "text/event-stream"
 _ONLY_POST = "there is no stream to wait at: each answer comes in the response to its POST"
+_STOPPING = (
+    "the server is stopping: what is done so far stays, and the same call goes on once it is restarted"
+)
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that a request of a later version repeats in the header ``Mcp-Name``, by method."""
 
@@ -133,7 +136,7 @@ class _NamespacedApp:
         gone = Event()
 
         def step(_done: int, _total: int | None) -> None:
-            if gone.is_set():
+            if gone.is_set() or server.ending.is_set():
                 raise Cancelled
 
         async def watch() -> None:
@@ -145,7 +148,7 @@ class _NamespacedApp:
         try:
             result = await server.workers.run_patiently(partial(answer, step), namespace)
         except Cancelled:
-            return Response(status_code=202)  # nobody is left to read it
+            raise Refused(503, "stopping", _STOPPING) from None
         finally:
             watching.cancel()
         return _response(result, _status(message, result))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -312,7 +313,7 @@ def test_a_frame_whose_length_reads_like_a_method_is_a_frame(server):
 @pytest.fixture
 def stepping(serve, monkeypatch):
     """A server with one thread, each of whose long calls waits at its first step until ``opened`` is set."""
-    server = serve(threads=1)
+    server = serve(threads=1, mounts=True)
     server.opened, server.at_step, call = threading.Event(), threading.Event(), server.service.call
 
     def waiting(namespace, operation, request, *, progress=None, **options):
@@ -351,6 +352,21 @@ def test_a_server_that_ends_lets_a_long_call_end_after_its_step(stepping):
         until(stepping.app.state.server.ending.is_set, "the end")
         stepping.opened.set()
         assert rest(end) == b""
+    stepping.stop()
+    assert stepping.service.call("default", "status", {})["memories"] == 20
+
+
+@pytest.mark.usefixtures("short_batches")
+def test_a_server_that_ends_says_so_to_a_long_call_of_mcp(stepping):
+    params = {"name": "remember_many", "arguments": {"items": ITEMS}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with ThreadPoolExecutor() as threads:
+        answer = threads.submit(stepping.ask, "mcp?tools=all", message)
+        assert stepping.at_step.wait(30)
+        stepping.running.should_exit = True
+        until(stepping.app.state.server.ending.is_set, "the end")
+        stepping.opened.set()
+        assert (answer.result().status_code, answer.result().json()["error"]["code"]) == (503, "stopping")
     stepping.stop()
     assert stepping.service.call("default", "status", {})["memories"] == 20
 
