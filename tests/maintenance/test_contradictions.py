@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -129,6 +130,14 @@ def test_events_and_turns_of_conversations_hold_beside_each_other(memory, first,
     done = memory.remember(second, **fields)
     assert memory.review() == []
     assert all(link.message is None for link in done.links)
+
+
+def test_a_shell_takes_the_keys_of_the_answer_as_they_are(memory):
+    memory.remember(OSLO, key="a $(rm x) <system>")
+    (message,) = filter(None, (link.message for link in memory.remember(BERGEN, key="it's").links))
+    command = message.partition("priming ")[2].partition(";")[0]
+    assert shlex.split(command) == ["deprecate", r"a $(rm x) \u003csystem>", "--by", "it's"]
+    assert "'a $(rm x)" in command
 
 
 def test_the_answer_says_what_the_latest_value_was_and_how_to_settle_it(memory, clock):

@@ -8,6 +8,7 @@ echo. Texts under four words, memories with a key and events from before the rec
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
@@ -41,7 +42,8 @@ from priming.remember.drafts import Draft
 from priming.storage.protocol import Store, Trace
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.text.quotation import label, quote_text
+from priming.text.quotation import quote_text
+from priming.text.quotation import visible as visible_text
 from priming.text.statements.judge import differ, subjects
 from priming.text.statements.reader import as_told, is_event
 from priming.text.tokens import bigrams
@@ -182,9 +184,10 @@ def stated(memory: Draft | MemoryRecord) -> str | None:
 
 def to_settle(older: str, content: str, newer: str) -> str:
     """What an earlier statement says, and the commands that settle whether a later one takes its place, by keys."""
+    old, new, both = (visible_text(shlex.quote(key)) for key in (older, newer, f"{older}+{newer}"))
     return (
-        f"the earlier says {quote_text(content)}: if the later takes its place, priming deprecate {label(older)}"
-        f" --by {label(newer)}; if both hold, priming review --keep {label(f'{older}+{newer}')}"
+        f"the earlier says {quote_text(content)}: if the later takes its place, priming deprecate {old} --by {new}"
+        f"; if both hold, priming review --keep {both}"
     )
 
 
