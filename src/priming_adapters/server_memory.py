@@ -46,6 +46,8 @@ def _list(items: Value) -> Value:
     return {"type": "array", "items": items}
 
 
+_LEAST = 0.1
+"""The probability from which a search by meaning counts an entity as meant."""
 _ENTITY = _object(name=_TEXT, entityType=_TEXT, observations=_list(_TEXT))
 _RELATION = _object(from_=_TEXT, to=_TEXT, relationType=_TEXT)
 SHAPES = {"entity": _ENTITY, "relation": _RELATION}
@@ -323,7 +325,7 @@ class ServerMemory(McpConversation):
 
     def _recalled(self, memory: Memory, query: str) -> list[str]:
         """The names of the entities that a query recalls, or whose relations it does."""
-        hits = memory.recall(query, filters={"source": self._source}) if query.strip() else ()
+        hits = memory.recall(query, filters={"source": self._source}, floor=_LEAST) if query.strip() else ()
         values = [value for hit in hits for value in hit.memory.metadata.values() if isinstance(value, dict)]
         return [value[name] for value in values for name in ("name", "from", "to") if name in value]
 
