@@ -22,6 +22,7 @@ from priming.config import settings
 from priming.operations.service import LocalService
 from priming.recall.traces import PENDING
 from priming.recall.traces import record as record_trace
+from priming.serialization import encode
 from priming.storage.protocol import Trace
 from priming_agents.agents import Event
 from priming_agents.events import HookCall, handle, record
@@ -68,7 +69,7 @@ class Desk:
             return None
         waiting = PENDING.set(self.pending)
         try:
-            answer = self.service.call(NAMESPACE, operation, request)
+            answer = self.service.call(NAMESPACE, operation, encode(request))
         finally:
             PENDING.reset(waiting)
         if operation == "active":

@@ -23,7 +23,7 @@ from priming.config.environment import VERSION
 from priming.config.params.limits import SOCKET
 from priming.config.params.services import SERVER, ServerParams
 from priming.core.arguments.checks import check_name
-from priming.errors import NotFound
+from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket, schema
 from priming.operations.connection import JSON, JSON_LINES
 from priming.operations.local_http import json_bytes, reason_header
@@ -39,7 +39,7 @@ from priming_server.health import MadeOnce, Readiness
 from priming_server.jobs import Job, Jobs, ProgressStream, events, json_line
 from priming_server.limits import WorkerPool, json_body
 from priming_server.page.routes import WebPage
-from priming_server.responses import Refused, parse_body, respond
+from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -107,6 +107,8 @@ def create_app(
         names_only=names_only,
         tracers=tracers,
     )
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(PrimingError, _failed)
     app.add_exception_handler(HTTPException, _no_route)
     return app
 
@@ -351,11 +353,23 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
     add("/docs", docs, include_in_schema=False)
 
 
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer inside of FastAPI's exit stacks, which keep what passes through, with its body, until a collection."""
+    assert isinstance(error, Refused)
+    context_of(request).code = error.code
+    return error.response()
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PrimingError)
+    return await _refused(request, refusal(error, everywhere=context_of(request).everywhere))
+
+
 async def _no_route(request: Request, error: Exception) -> Response:
     """Refuse an unknown path or method, in the form of every error."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        raise NotFound("there is nothing here: see /docs and /openapi.json")
+        return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
     code = _CODES.get(error.status_code, "bad_param")
     message = f"{request.method} is not allowed for this path" if error.status_code == 405 else error.detail
-    raise Refused(error.status_code, code, message, error.headers)
+    return await _refused(request, Refused(error.status_code, code, message, error.headers))

@@ -44,7 +44,7 @@ export class Canvas {
   private focused: string | null = null;
   /** Whether everything is drawn anew in the next frame: until then sigma knows no part to draw. */
   private awaited = false;
-  private readonly ring = document.createElement("i");
+  private readonly ring = document.createElement("span");
   private palette = colours();
 
   constructor(container: HTMLElement, private readonly events: { choose?: (key: string) => void; hover?: (key: string | null) => void } = {}) {
