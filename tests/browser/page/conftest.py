@@ -77,8 +77,9 @@ class Process:
         )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium():
+    """A browser. It ends with these tests: while it lives, its thread has a running event loop."""
     path = find()
     if path is None:
         pytest.fail(REMEDY)
