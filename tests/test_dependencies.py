@@ -28,7 +28,6 @@ PARTS = {
     "priming/embedding/endpoint.py": "openai",
     "priming/llm/agents.py": "openai",
     "priming/transfer/watching.py": "watch",
-    "priming/graph/plot.py": "plot",
     "priming_lab/plots.py": "lab",
     "priming_adapters/mem0/rest.py": "server",
     "priming_adapters/langgraph.py": "langgraph",

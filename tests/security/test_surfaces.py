@@ -3,7 +3,6 @@
 import re
 from contextlib import closing
 from functools import cache, partial
-from xml.etree import ElementTree
 
 import anyio
 import pytest
@@ -306,16 +305,6 @@ def test_a_drawing_as_text_hides_nothing(scene, form):
     with scene.open() as memory:
         text = memory.graph(form, limit=500)
     assert not unseen(text)
-
-
-@pytest.mark.slow
-def test_a_picture_of_a_recall_is_only_a_picture(scene, tmp_path):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "recall.svg"
-    assert command(scene, ["recall", "kestrel1 lunch", "--plot", str(path)]).exit_code == 0
-    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()}
-    assert tags.isdisjoint({"script", "foreignObject", "image", "a"})
-    assert not unseen(path.read_text("utf-8"))
 
 
 def test_an_export_is_imported_with_the_very_fields_and_their_trust(scene, tmp_path):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import exp
@@ -238,64 +236,6 @@ def test_what_links_carried_is_their_sum_over_all_steps(shell):
         "amount": pytest.approx(3 * 0.425 * start),
     }
     assert shell.ask("recall", "red green blue", "--profile", "ethos")["carried"] == []
-
-
-@pytest.mark.extra
-def test_a_picture_shows_the_cue_the_memories_and_the_ranks(two):
-    done = two.run("recall", "why was the disk full?", "--floor", "0", "--plot", "out.svg")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "drawn  to out.svg\n" in done.stdout
-    drawing = ElementTree.fromstring((two.folder / "out.svg").read_bytes())
-    texts = {each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"why was the disk full?", "1", "2", "anchor"} <= texts
-    assert any(text.startswith("carried ") for text in texts)
-
-
-@pytest.mark.extra
-def test_a_png_is_one(two):
-    assert two.run("recall", "disk", "--plot", "OUT.PNG").exit_code == 0
-    assert (two.folder / "OUT.PNG").read_bytes().startswith(b"\x89PNG\r\n")
-
-
-@pytest.mark.extra
-def test_the_answer_for_programs_is_the_traced_recall(two):
-    result = two.ask("recall", "disk", "--plot", "out.svg")
-    assert result["spread"]
-    assert (two.folder / "out.svg").is_file()
-
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("out.pdf", "must end in .svg or .png"),
-        ("out", "must end in .svg or .png"),
-        ("no/such/out.svg", "must be in an existing folder"),
-        ("folder.png", "is not a picture in PNG and is not overwritten"),
-        ("notes.svg", "is not a picture in SVG and is not overwritten"),
-    ],
-)
-def test_a_place_for_no_picture_is_refused_before_anything_is_asked(two, name, rule):
-    (two.folder / "folder.png").mkdir()
-    (two.folder / "notes.svg").write_text("my notes")
-    before = two.ask("stats")["traces"]
-    done = two.run("recall", "disk", "--plot", name, "--json")
-    assert done.exit_code == 2
-    assert rule in json.loads(done.stderr)["error"]["message"]
-    assert (two.folder / "notes.svg").read_text() == "my notes"
-    assert two.ask("stats")["traces"] == before
-
-
-@pytest.mark.extra
-def test_a_picture_takes_the_place_of_an_older_one(two):
-    assert two.run("recall", "disk", "--plot", "out.svg").exit_code == 0
-    first = (two.folder / "out.svg").read_bytes()
-    assert two.run("recall", "cache", "--plot", "out.svg").exit_code == 0
-    assert (two.folder / "out.svg").read_bytes() != first
-
-
-@pytest.mark.extra
-def test_without_spreading_a_picture_is_drawn_too(two):
-    assert two.run("recall", "disk", "--no-spread", "--plot", "plain.svg").exit_code == 0
 
 
 def test_a_recall_that_is_not_recorded_shows_no_id(shell):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -21,7 +20,7 @@ from priming.text.quotation import label
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
-    from priming.types import Cue, MemoryRecord
+    from priming.types import MemoryRecord
 
 MIN_SHARE = 0.05
 """Share of a hit's activation below which a link is not drawn, unless it is on the strongest path."""
@@ -57,7 +56,6 @@ def shown(
     explain: bool = False,
     trace: bool = False,
     packed: bool = False,
-    plot: Path | None = None,
 ) -> Iterator[Part]:
     """The hits, or the reason why there are none; ``explain`` adds the evidence."""
     if result.reason is not None:
@@ -76,45 +74,24 @@ def shown(
     if trace:
         yield from tree(result)
         yield from _steps(result.spread)
-    if plot is not None:
-        yield line(("drawn", OK), f"  to {plot}")
     if explain:
         yield from _summary(result)
 
 
-def _traced(sent: Mapping[str, Any], *, plot: Path | None = None) -> dict[str, Any]:
-    """The terms that are left out, of which commas join several; and a trace, if it is to be drawn."""
-    if plot is not None:
-        from priming.graph.plot import check_picture_path
-
-        check_picture_path(plot)
-    terms = [term for terms in sent.get("ablate", ()) for term in terms.split(",")]
-    return {"ablate": terms, "trace": sent["trace"] or plot is not None}
+def _without_terms(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms that are left out, of which commas join several."""
+    return {"ablate": [term for terms in sent.get("ablate", ()) for term in terms.split(",")]}
 
 
-def _recalled(
-    result: Recall,
-    *,
-    text: str | None,
-    cue: Cue | None,
-    tokens: int | None,
-    trace: bool,
-    plot: Path | None,
-    explain: bool,
-) -> Iterator[Part]:
-    """Draw a recall if that is wanted, and show it."""
-    if plot is not None:
-        from priming.graph.plot import write
-
-        write(result, text or ("" if cue is None else " ".join(map(str, cue.context().values()))), plot)
-    return shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot)
+def _recalled(result: Recall, *, tokens: int | None, trace: bool, explain: bool) -> Iterator[Part]:
+    return shown(result, explain=explain, trace=trace, packed=tokens is not None)
 
 
 plain(
     app,
     "recall",
     _recalled,
-    send=_traced,
+    send=_without_terms,
     text=Annotated[str | None, Argument(metavar="[TEXT]", help="The question; - reads it from stdin")],
     floor="Minimum relevance, 0 to 1; hits below it are left out",
     filters=Annotated[
@@ -134,9 +111,6 @@ plain(
         ),
     ],
     trace="Draw how activation spread, and list it after each step",
-    plot=Annotated[
-        Path | None, Option("--plot", metavar="FILE", help="Draw the recall as FILE.svg or FILE.png")
-    ],
     help="Recall the memories that matter for a question.\n\n"
     "Prints rank, relevance, key, text and the path that led to each memory.",
 )
