@@ -10,10 +10,11 @@ from typer import Argument, Option
 
 from priming.cli.command import Answer, command, group
 from priming.cli.options import StoreOptions
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, progress
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, line, progress
 from priming.cli.parse import complete_terms
 from priming.cli.plain import plain
 from priming.errors import ParamError
+from priming.text.quotation import count_text
 
 if TYPE_CHECKING:
     from priming_lab.results import Ablation, Reweighing, Worth
@@ -201,7 +202,7 @@ def _table(table: tuple[tuple[str, ...], list[tuple[str, ...]]]) -> Table:
 
 def _ablation(result: Ablation, *, apply: bool) -> Iterator[Part]:
     """What was replayed, what each term is worth, and what is proposed."""
-    replayed = f"{count(result.recalls, 'judged recall')}, {count(result.cues, 'cue')}"
+    replayed = f"{count_text(result.recalls, 'judged recall')}, {count_text(result.cues, 'cue')}"
     yield line((result.profile, KEY), f"  {replayed}")
     for reason, number in result.left_out.items():
         yield line((f"left out: {number:,} ({reason})", DIM), indent=2)
@@ -256,7 +257,7 @@ def _proposal(proposal: Reweighing) -> Iterator[Part]:
     yield Table(("weight", "now", "proposed"), tuple(rows))
     interval = f"{proposal.low:+.3f} … {proposal.high:+.3f}"
     yield line(f"gain on held-out cues: {proposal.gain:+.3f}, 95 % interval {interval}")
-    yield line(f"{count(proposal.worse, 'held-out cue')} worse; largest loss: {proposal.worst:.3f}")
+    yield line(f"{count_text(proposal.worse, 'held-out cue')} worse; largest loss: {proposal.worst:.3f}")
 
 
 def _not_applied(proposal: Reweighing, apply: bool) -> Part:

@@ -83,15 +83,6 @@ def names(keys: Iterable[str]) -> list[Span]:
     return spans[1:]
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> count(1, "link"), count(1200, "link"), count(2, "memory", "memories")
-    ('1 link', '1,200 links', '2 memories')
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def timestamp(moment: datetime | None) -> str:
     """A time in this machine's zone, to the second."""
     return "" if moment is None else moment.astimezone().isoformat(" ", "seconds")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, count, line, timestamp
-from priming.text.quotation import conditions_text, label
+from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, line, timestamp
+from priming.text.quotation import conditions_text, count_text, label
 
 if TYPE_CHECKING:
     from priming.results import Finding, Recall, Step
@@ -137,7 +137,7 @@ def moved_links(record: Operation) -> Iterator[Part]:
         weights = weights_text(change.before["weight"], change.after["weight"])  # type: ignore[index]
         yield line((f"{change.key}: {weights}", DIM), indent=4)
     if len(moves) > _MOVES:
-        yield line((f"and {count(len(moves) - _MOVES, 'link')} more", DIM), indent=4)
+        yield line((f"and {count_text(len(moves) - _MOVES, 'link')} more", DIM), indent=4)
 
 
 def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -> Line:
@@ -173,7 +173,7 @@ def _changed(record: Operation) -> str:
     if len(keys) > _SHORT:
         words.append(f"{len(keys) - _SHORT:,} more")
     if changed_links:
-        words.append(count(changed_links, "link"))
+        words.append(count_text(changed_links, "link"))
     return ", ".join(words)
 
 
@@ -191,7 +191,7 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
     if record.kind == _RULE:
         yield "state", state(record, whole=True)
     if record.use.shown is not None:
-        yield "shown", f"in {count(record.use.shown, 'recall')}"
+        yield "shown", f"in {count_text(record.use.shown, 'recall')}"
     if record.use.uses:
         last = record.use.last_used_at
         yield "uses", f"{record.use.uses}" + ("" if last is None else f", last {timestamp(last)}")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from priming.config.params.laws import PlasticityParams
 from priming.config.values import dataclass
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange
-from priming.text.quotation import label
+from priming.text.quotation import count_text, label
 
 _MOST = 2
 """Number of moves that a line names; the others are counted."""
@@ -182,15 +182,6 @@ def moves_of(changes: Collection[RowChange], params: PlasticityParams) -> list[W
         for change in changes
         if isinstance(change.before, LinkRow) and isinstance(change.after, LinkRow)
     ]
-
-
-def count_text(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count_text(1, "link"), count_text(1200, "link")
-    ('1 link', '1,200 links')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def pair_of(a: str, b: str) -> MemoryPair:

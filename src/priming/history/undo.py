@@ -14,7 +14,6 @@ from priming.core.arguments.checks import check_source, check_text, check_time
 from priming.errors import Conflict, ParamError
 from priming.history.inverse import ChangeSet, Superseded, refaded, taken_back
 from priming.history.log import LAST, followed_since, last_operation, newest_first
-from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
 from priming.namespace import Namespace
@@ -35,6 +34,7 @@ from priming.storage.rows import (
     identity,
 )
 from priming.text.name_forms.kinds import FORMS
+from priming.text.quotation import count_text
 from priming.types import Operation
 
 _VERDICTS = ("feedback", "done")

@@ -14,10 +14,10 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, c
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
 from priming.history.log import PastRows, newest_first, rows_at
-from priming.history.movements import count_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
+from priming.text.quotation import count_text
 
 MANUAL, LINKER = "manual", "linker"
 LEARNT = ("similar-to", "co-activated")

@@ -23,7 +23,6 @@ from priming.core.forgetting import (
 from priming.core.plasticity import nudge
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.history.movements import count_text
 from priming.learning.runs import DONE
 from priming.learning.verdict_effect import (
     Credited,
@@ -40,6 +39,7 @@ from priming.results import Fading
 from priming.storage.protocol import Trace
 from priming.storage.questions import operation_of, page_of
 from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
+from priming.text.quotation import count_text
 from priming.types import MemoryRecord, Operation, days_between, executions
 
 _DAYS = 7.0

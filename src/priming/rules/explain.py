@@ -12,7 +12,6 @@ from priming.config.values import dataclass
 from priming.config.words import REPLACED, instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
-from priming.history.movements import count_text
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.terms import NAMES, weighted_profile
@@ -20,7 +19,7 @@ from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Verdict, Why
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow, VerdictRow
-from priming.text.quotation import label
+from priming.text.quotation import count_text, label
 from priming.types import Cue, MemoryRecord
 
 WEIGHING = ("used", "not-useful")

@@ -20,13 +20,12 @@ from priming.config.values import dataclass
 from priming.config.words import instructs
 from priming.core.when import scope
 from priming.graph.merge_plan import MergePlan
-from priming.history.movements import count_text
 from priming.index.document import embedded_text
 from priming.index.topology import SIMILAR
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures import differing
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.quotation import label
+from priming.text.quotation import count_text, label
 from priming.text.statements.judge import judge
 from priming.types import LeftAlone, MemoryRecord
 

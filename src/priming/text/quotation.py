@@ -219,3 +219,12 @@ def _escape(text: str) -> str:
 
 _ASCII = frozenset("<[\x7f")
 """Characters that JSON escapes only if it is made to."""
+
+
+def count_text(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> count_text(1, "link"), count_text(1200, "link"), count_text(2, "memory", "memories")
+    ('1 link', '1,200 links', '2 memories')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

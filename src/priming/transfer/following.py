@@ -22,13 +22,13 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import FOLLOW
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
-from priming.history.movements import count_text
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text, draft
 from priming.storage.filters import parse
 from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RowChange, VersionRow
+from priming.text.quotation import count_text
 from priming.transfer import state
 from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, renamed
 from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie

@@ -11,11 +11,12 @@ from typer import Argument, Option, echo
 
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
-from priming.cli.output import DIM, ERROR, OK, WARN, Part, Table, count, line, progress, timestamp
+from priming.cli.output import DIM, ERROR, OK, WARN, Part, Table, line, progress, timestamp
 from priming.cli.parse import complete, complete_embedders, complete_importers
 from priming.config.values import dataclass
 from priming.config.words import STAGES
 from priming.errors import ParamError
+from priming.text.quotation import count_text
 
 if TYPE_CHECKING:
     from priming_server.fleet.journal import UnfinishedRun
@@ -217,7 +218,7 @@ def _answer(
         if plan.tasks:
             echo(f"run {plan.journal.header.run}", err=True)
         try:
-            with progress(f"{verb} of {count(len(plan.journal.header.names), 'namespace')}") as step:
+            with progress(f"{verb} of {count_text(len(plan.journal.header.names), 'namespace')}") as step:
                 report = run_fleet(plan, workers, at_once=at_once, progress=step)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_interrupted(plan)) from None
@@ -226,7 +227,7 @@ def _answer(
 
 def _interrupted(plan: FleetPlan) -> str:
     header = plan.journal.header
-    done = f"{len(plan.journal.done):,} of {count(len(header.names), 'namespace')}"
+    done = f"{len(plan.journal.done):,} of {count_text(len(header.names), 'namespace')}"
     return f"interrupted: {done} are done; priming fleet {header.verb} --run {header.run} continues"
 
 
@@ -286,7 +287,7 @@ def _workers(address: str | None, request: FleetRequest, at_once: int) -> Worker
 
 def _lines(report: FleetReport) -> Iterator[Part]:
     """What a run did, and what failed."""
-    total = f"{report.done:,} of {count(report.namespaces, 'namespace')}"
+    total = f"{report.done:,} of {count_text(report.namespaces, 'namespace')}"
     yield line((report.verb, OK), f"  {total} of {_named(report.stores)} in {report.seconds:.1f} s")
     if report.counts:
         counted = ", ".join(f"{number:,} {name}" for name, number in report.counts.items())
@@ -294,8 +295,8 @@ def _lines(report: FleetReport) -> Iterator[Part]:
     if report.earlier:
         yield line((f"{report.earlier:,} of them were done before", DIM), indent=2)
     if report.retried:
-        lost = f", as {count(report.lost, 'worker')} ended" if report.lost else ""
-        yield line((f"{count(report.retried, 'namespace')} tried again{lost}", DIM), indent=2)
+        lost = f", as {count_text(report.lost, 'worker')} ended" if report.lost else ""
+        yield line((f"{count_text(report.retried, 'namespace')} tried again{lost}", DIM), indent=2)
     for failure in report.failed[:_SHOWN]:
         where = f"{failure.namespace} of {failure.store}" if len(report.stores) > 1 else failure.namespace
         yield line(("failed", ERROR), f"  {where}: {failure.reason} ({failure.code})")
@@ -306,4 +307,4 @@ def _lines(report: FleetReport) -> Iterator[Part]:
 
 
 def _named(stores: Sequence[str]) -> str:
-    return stores[0] if len(stores) == 1 else count(len(stores), "store")
+    return stores[0] if len(stores) == 1 else count_text(len(stores), "store")

@@ -19,12 +19,12 @@ from priming.cli.options import (
     KnownAt,
     StoreOptions,
 )
-from priming.cli.output import DIM, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.output import DIM, OK, WARN, Part, Table, line, timestamp
 from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.words import FORMATS
 from priming.errors import StoreError
-from priming.text.quotation import label, terminal_text
+from priming.text.quotation import count_text, label, terminal_text
 
 if TYPE_CHECKING:
     from priming.history.weights_over_time import Oscillation, StrengthEvent, Strengths
@@ -106,7 +106,7 @@ def _strengths(distributions: Sequence[Strengths]) -> Iterator[Part]:
 
 def _distribution(strengths: Strengths) -> Iterator[Part]:
     values = f"mean {_mean(strengths.mean)}, median {_mean(strengths.median)}"
-    yield line((timestamp(strengths.at), DIM), f"  {count(strengths.links, 'link')}, {values}")
+    yield line((timestamp(strengths.at), DIM), f"  {count_text(strengths.links, 'link')}, {values}")
     bins, largest = len(strengths.bins), max(strengths.bins)
     rows = []
     for i, size in enumerate(strengths.bins):
@@ -160,7 +160,7 @@ plain(app, "oscillating", _oscillating, turns="Minimum number of turns")
 def _normalised(changes: Sequence[StrengthEvent], *, apply: bool) -> Iterator[Part]:
     for change in changes:
         yield line((_subject(change.edge), "bold"), f"  {number(change.old)} → {number(change.new)}")
-    links = count(len(changes), "link")
+    links = count_text(len(changes), "link")
     if not changes:
         yield line(("every weight is as computed: nothing to change", DIM))
     elif apply:

@@ -19,9 +19,9 @@ from priming.cli.options import (
     Since,
     StoreOptions,
 )
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, choose, count, draw, line, timestamp
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, choose, draw, line, timestamp
 from priming.cli.plain import plain
-from priming.text.quotation import label
+from priming.text.quotation import count_text, label
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -205,7 +205,7 @@ def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Pa
         yield line((key, "bold"), f"  {number(before)} → {number(after)}", indent=2)
     if len(moved) > _MAX_SHOWN:
         yield line((f"and {len(moved) - _MAX_SHOWN:,} more weights", DIM), indent=2)
-    yield line((f"{count(len(rows), 'operation')} would be undone", WARN))
+    yield line((f"{count_text(len(rows), 'operation')} would be undone", WARN))
 
 
 @command(app)

@@ -11,12 +11,12 @@ from typer import Argument, Option
 from priming.cli import records
 from priming.cli.command import group
 from priming.cli.options import KnownThen
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, lines, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, line, lines, timestamp
 from priming.cli.parse import complete_terms
 from priming.cli.plain import plain
 from priming.config.values import dataclass
 from priming.config.words import source_note
-from priming.text.quotation import label
+from priming.text.quotation import count_text, label
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
@@ -221,7 +221,7 @@ def tree(result: Recall) -> Iterator[Part]:
         yield _branch(root, activation)
     idle = len(activation.first.keys() - drawn)
     if idle:
-        yield line((f"{count(idle, 'more anchor')} led to no hit", DIM))
+        yield line((f"{count_text(idle, 'more anchor')} led to no hit", DIM))
 
 
 def _strongest_paths(result: Recall) -> dict[str, _Node]:

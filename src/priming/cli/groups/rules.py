@@ -12,10 +12,10 @@ from typer import Argument, Option
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, lines, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, line, lines, timestamp
 from priming.cli.plain import plain
 from priming.config.words import RULES, TRUST
-from priming.text.quotation import conditions_text, label
+from priming.text.quotation import conditions_text, count_text, label
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -221,5 +221,5 @@ def _name(pack: Pack) -> tuple[str, str]:
 
 
 def _size(pack: Pack) -> str:
-    rules = count(pack.behaviors, "behaviour")
-    return f"{rules}, {count(pack.links, 'link')}" if pack.links else rules
+    rules = count_text(pack.behaviors, "behaviour")
+    return f"{rules}, {count_text(pack.links, 'link')}" if pack.links else rules

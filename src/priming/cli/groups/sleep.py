@@ -13,10 +13,11 @@ from typer import Argument, Option
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group, report, respond
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
-from priming.cli.output import DIM, KEY, OK, WARN, Part, choose, count, draw, line, names, progress
+from priming.cli.output import DIM, KEY, OK, WARN, Part, choose, draw, line, names, progress
 from priming.cli.parse import complete
 from priming.config.words import STAGES
 from priming.errors import AgentError, Busy, ParamError
+from priming.text.quotation import count_text
 from priming.types import Progress
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
         items = [item for item in proposal.items if item.stage == stage]
         left = [entry for entry in proposal.left_alone if entry.stage == stage]
         if items:
-            yield line((stage, "bold"), f"  {count(len(items), 'item')}")
+            yield line((stage, "bold"), f"  {count_text(len(items), 'item')}")
         elif left:
             yield line((stage, "bold"))
         for item in items[:_MAX_SHOWN]:

@@ -14,24 +14,12 @@ from typer import Argument, Option
 from priming.cli import records
 from priming.cli.command import FAILURE, Answer, command, group, respond
 from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import (
-    DIM,
-    KEY,
-    OK,
-    WARN,
-    Part,
-    Table,
-    ask,
-    confirm,
-    count,
-    is_attended,
-    line,
-    progress,
-)
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, ask, confirm, is_attended, line, progress
 from priming.cli.parse import complete_embedders, complete_importers
 from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.maintenance.adoption import content_of
+from priming.text.quotation import count_text
 
 if TYPE_CHECKING:
     from priming.maintenance.generations import EmbedderChange
@@ -141,7 +129,7 @@ def export(
             [finding for finding in memory.validate() if finding.rule == "damaged-row"] if salvage else []
         )
         reason = None if number or salvage else memory.status().reason
-    text = f"  {count(number, 'memory', 'memories')} to {path}"
+    text = f"  {count_text(number, 'memory', 'memories')} to {path}"
     value = {"path": str(path), "memories": number, "reason": reason}
     if salvage:
         value["damaged"] = [finding.subject for finding in damaged]
@@ -204,10 +192,14 @@ def verify(
 
 def _verified(results: Sequence[Verified]) -> Iterator[Part]:
     for verified in results:
-        mark = (count(len(verified.findings), "finding"), WARN) if verified.findings else ("verified", OK)
+        mark = (
+            (count_text(len(verified.findings), "finding"), WARN) if verified.findings else ("verified", OK)
+        )
         snapshot = ", and the working set on disk" if verified.snapshot else ""
-        rows = f"{count(verified.rows, 'row')} of {count(verified.operations, 'operation')}"
-        yield line(mark, f"  {verified.namespace}: {rows}, {count(verified.vectors, 'vector')}{snapshot}")
+        rows = f"{count_text(verified.rows, 'row')} of {count_text(verified.operations, 'operation')}"
+        yield line(
+            mark, f"  {verified.namespace}: {rows}, {count_text(verified.vectors, 'vector')}{snapshot}"
+        )
         yield from records.reason(verified.reason)
         if verified.findings:
             yield from records.findings_lines(verified.findings)
@@ -261,8 +253,8 @@ def _migration(migration: MovedStore) -> Iterator[Part]:
     for moved in migration.namespaces:
         mark = ("differs", WARN) if moved.differs else (moved.status, OK)
         where = f", {', '.join(moved.differs)}" if moved.differs else ", verified"
-        operations = count(moved.tables["operations"].count, "operation")
-        memories = count(moved.tables["memories"].count, "memory", "memories")
+        operations = count_text(moved.tables["operations"].count, "operation")
+        memories = count_text(moved.tables["memories"].count, "memory", "memories")
         yield line(mark, f"  {moved.namespace}: {memories}, {operations}{where}")
         rows = tuple(
             (name, f"{part.count:,}", part.digest) for name, part in moved.tables.items() if part.count
@@ -270,7 +262,7 @@ def _migration(migration: MovedStore) -> Iterator[Part]:
         yield Table(("table", "rows", "digest"), rows)
     yield line((f"from {migration.source} to {migration.target}", DIM))
     if migration.tokens:
-        yield line(f"{count(migration.tokens, 'token')} moved")
+        yield line(f"{count_text(migration.tokens, 'token')} moved")
     for rest in migration.not_moved:
         yield line((f"not moved: {rest}", DIM))
 
@@ -350,7 +342,7 @@ def reembed(
         number = memory.reembed(progress=step)
         generation = memory.status().generation
     text = (
-        f"{count(number, 'text')} by {generation}"
+        f"{count_text(number, 'text')} by {generation}"
         if number
         else f"nothing: all texts have vectors of {generation}"
     )
@@ -379,7 +371,7 @@ def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Pa
     from priming.embedding.registry import chosen, is_auto
 
     name = change.generation if is_auto(change.embedder) else change.embedder
-    yield line(("embedded", OK), f"  {count(change.vectors, 'text')} by {name}")
+    yield line(("embedded", OK), f"  {count_text(change.vectors, 'text')} by {name}")
     comparison = change.comparison
     if comparison is not None:
         rows = tuple(
@@ -387,9 +379,8 @@ def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Pa
             for quality in (comparison.old, comparison.new)
         )
         yield Table(("judged recalls answered by", "MRR", "hit@1", "hit@5"), rows)
-        yield line(
-            f"{count(comparison.recalls, 'judged recall')}: {comparison.better:,} better, {comparison.worse:,} worse"
-        )
+        verdicts = f"{comparison.better:,} better, {comparison.worse:,} worse"
+        yield line(f"{count_text(comparison.recalls, 'judged recall')}: {verdicts}")
     mark = ("changed", OK) if change.switched else ("kept", WARN)
     yield line(mark, f"  {change.generation}: {change.reason}")
     setting = chosen(store.settings())
