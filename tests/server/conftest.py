@@ -27,7 +27,8 @@ from priming_server.listeners import beside_store
 from priming_server.mcp_http import mounted
 from priming_server.process import UvicornServer
 
-DEADLINE = 30.0
+DEADLINE = 300.0
+"""Seconds after which what has not come about never will, however busy the machine is."""
 
 
 def until(condition, what="it", seconds=DEADLINE):

@@ -58,7 +58,7 @@ class Attacked:
         self.post("bob/remember", json.dumps({"content": "Bob bakes rye bread on Fridays."}), self.bob)
 
     def post(self, path, body, token):
-        connection = http.client.HTTPConnection(self.address, timeout=10 * DEADLINE)
+        connection = http.client.HTTPConnection(self.address, timeout=DEADLINE)
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         try:
             connection.request("POST", f"/v1/{path}", body, head)
@@ -123,7 +123,7 @@ def test_a_frame_of_empty_values_takes_little_memory(attacked, byte):
     at = local_socket.socket_path(attacked.folder / "memory.db")
     before = attacked.peak()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
-        end.settimeout(10 * DEADLINE)
+        end.settimeout(DEADLINE)
         end.connect(str(at))
         end.sendall(len(body).to_bytes(4, "little") + body)
         answer = end.recv(1 << 16)

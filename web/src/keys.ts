@@ -1,5 +1,5 @@
 /** Keys: those of the page and those of the view that is shown, with what each does, for the `?` dialog. */
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 
 export interface Key {
@@ -13,9 +13,9 @@ export interface Key {
 
 export const bound = signal<readonly Key[][]>([]);
 
-/** Bind keys while a component is shown. Typing in a field is left alone. */
+/** Bind keys while a component is shown, from the moment it is: what is seen and what a key does never differ. */
 export function useKeys(keys: Key[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     bound.value = [...bound.value, keys];
     return () => (bound.value = bound.value.filter((other) => other !== keys));
   });
