@@ -11,6 +11,8 @@ from priming.config.values import dataclass
 from priming.types import EMPTY, Link, MemoryRecord
 
 T = TypeVar("T")
+GAP = " … "
+"""What stands for text that is left out."""
 
 
 class Listing(list[T]):
@@ -82,6 +84,15 @@ class Hit:
     def content(self) -> str:
         """The text of the memory."""
         return self.memory.content
+
+    def excerpt(self, spans: Iterable[tuple[int, int]]) -> str:
+        """Return the parts of the text between places of its characters, with … where text is left out."""
+        content, text, end = self.content, "", 0
+        for start, after in sorted(spans):
+            part = content[start:after]
+            text = text + part if start == end else text.rstrip() + GAP + part.lstrip()
+            end = after
+        return text.lstrip() if end == len(content) else f"{text.strip()} …"
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,16 @@ def test_what_is_no_nearer_than_several_others_is_no_version(open_memory):
     assert not result.outdated(every(result), np.zeros(4)).any()
 
 
+def test_what_has_a_figure_of_the_cue_is_outdated_by_nothing_without_it(open_memory):
+    memory = open_memory(embedder=Plane())
+    memory.remember("locker 7", occurred_at=JULY)
+    memory.remember("locker 8", occurred_at=MAY)
+    both = np.array([0, 1]), np.zeros(2)
+    assert evidence(memory, "which locker").outdated(*both)[0] > 0.7, "the later may be another version of it"
+    assert evidence(memory, "which locker 8").outdated(*both)[0] > 0.7
+    assert not evidence(memory, "which locker 7").outdated(*both).any()
+
+
 def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_a_time(open_memory):
     memory = open_memory(embedder=Plane())
     memory.remember_many(

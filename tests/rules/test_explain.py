@@ -30,7 +30,7 @@ def test_what_the_cue_matched_is_anchored_and_says_so(chain, clock):
     assert why.route.cue == {"text": "paint walls"}
     assert why.reasons[:2] == (
         "ranked 1 of 3 in the recall of 2024-05-17 for 'paint walls'",
-        "anchored directly: the cue's own words matched it",
+        "anchored directly: the cue itself matched it",
     )
 
 

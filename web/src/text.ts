@@ -14,6 +14,21 @@ export function brief(text: string, letters: number): string {
   return line.length <= letters && text.length <= letters * 4 ? line : `${line.slice(0, letters - 1).trimEnd()}…`;
 }
 
+/** What answers of a long text: as many of its passages as fit, in their order, with … where text is left out. */
+export function excerpt(text: string, passages: [number, number][], most: number): string | undefined {
+  if (text.length <= most || !passages.length) return undefined;
+  const letters = [...text];
+  let size = 0;
+  const fitting = passages.filter(([start, end], place) => (size += end - start) <= most || !place);
+  let [shown, at] = ["", 0];
+  for (const [start, end] of fitting.sort(([a], [b]) => a - b)) {
+    const part = letters.slice(start, end).join("");
+    shown = start === at ? shown + part : `${shown.trimEnd()} … ${part.trimStart()}`;
+    at = end;
+  }
+  return at === letters.length ? shown.trimStart() : `${shown.trim()} …`;
+}
+
 /** The name of an entity or a file without the word for its kind, and any other key as it is. */
 export const named = (key: string): string => visible(/^(entity|file):/.test(key) ? key.slice(key.indexOf(":") + 1) : key);
 

@@ -73,6 +73,8 @@ export interface Hit {
   path: Step[];
   relevance: number | null;
   superseded_by: number | null;
+  /** Where the passages of a long text begin and end, in characters of Python, those that answer first. */
+  passages: [number, number][];
 }
 
 export interface Recall {

@@ -11,9 +11,9 @@ import type { Operation } from "./types";
 const CLIPPED = 1200;
 
 /** A text from outside, as text: long ones begin clipped, and hidden characters show. */
-export function Prose({ text, clip = CLIPPED, class: name = "" }: { text: string; clip?: number; class?: string }): JSX.Element {
+export function Prose({ text, clip = CLIPPED, part, class: name = "" }: { text: string; clip?: number; part?: string; class?: string }): JSX.Element {
   const [whole, setWhole] = useState(false);
-  const shown = whole || text.length <= clip ? text : `${text.slice(0, clip)}…`;
+  const shown = whole || text.length <= clip ? text : (part ?? `${text.slice(0, clip)}…`);
   return (
     <div class={`prose ${name}`}>
       <p dir="auto">{visible(shown)}</p>

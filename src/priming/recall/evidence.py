@@ -269,7 +269,8 @@ class Evidence(CueReading):
         """How far a later version of each is there, one of another conversation that fits the cue, and about as well.
 
         Two are versions of one memory where each is nearer to the other than to all but one of the rest. A cue that
-        names a time asks for what was so then.
+        names a time asks for what was so then; what has a figure of the cue, such as "locker 8", has no version
+        without it.
         """
         own, values = background_of(self.embedder), np.zeros(len(documents))
         if self.named_date is not None or len(documents) < 2:
@@ -287,6 +288,10 @@ class Evidence(CueReading):
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         later = (when > when[:, None]) & (session != session[:, None])
+        figures = [number for number, term in enumerate(self.terms) if any(map(str.isdecimal, term))]
+        if figures:
+            has = self.covered(documents[at])[:, figures] > 0.0
+            later &= ~(has[:, None] & ~has).any(axis=2)
         values[at] = np.where(later, alike * fits, 0.0).max(axis=1)
         return values
 

@@ -133,7 +133,7 @@ class Explanation:
             links = count_text(len(self.route.path), "link")
             yield f"was reached over {links} from {self.route.path[0].source}"
         else:
-            yield "anchored directly: the cue's own words matched it"
+            yield "anchored directly: the cue itself matched it"
 
     def _conditions(self) -> Iterator[str]:
         """The predicates that the cue confirms or contradicts."""

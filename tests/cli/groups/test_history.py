@@ -206,6 +206,17 @@ def test_a_walk_asks_about_each_pair_and_settles_it(shell):
     assert [each["key"] for each in shell.ask("list")] == ["new"]
 
 
+def test_a_walk_goes_on_where_an_answer_settles_other_pairs_too(shell):
+    for price in (1200, 1300, 1400):
+        shell.ask("remember", f"The rent is €{price}", "--key", f"rent-{price}", "--kind", "fact")
+    before = shell.ask("review")
+    assert len(before) > 1
+    done = shell.run("review", "--settle", stdin="l\n" * len(before))
+    assert done.exit_code == 0, done.stderr
+    assert shell.ask("review") == []
+    assert [each["key"] for each in shell.ask("list")] == ["rent-1400"]
+
+
 DISK = "The deploy failed because the disk was full."
 CACHE = "We cleaned the build cache."
 DISK_KEY, CACHE_KEY = "the-deploy-failed-because-the-disk", "we-cleaned-the-build-cache"

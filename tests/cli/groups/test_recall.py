@@ -271,3 +271,13 @@ def test_files_without_a_history_says_how_to_get_one(two):
     assert two.run("files", "idle connections").stdout == (
         "no memory touches a file: import a git history, or remember with files\n"
     )
+
+
+def test_of_a_long_text_what_answers_is_shown(shell):
+    filler = "The board met and talked about the garden at length. " * 20
+    answer = "The spare key of the engine room hangs behind the stairs."
+    shell.ask("remember", f"{filler}{answer} {filler}", "--key", "minutes")
+    shown = shell.run("recall", "Where is the spare key of the engine room?").stdout
+    assert answer in " ".join(shown.split())
+    assert len(shown) < 600
+    assert "…" in shown

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { to } from "../router";
 import { may } from "../session";
 import { recall as s } from "../strings";
-import { day, named, percent, signed } from "../text";
+import { day, excerpt, named, percent, signed } from "../text";
 import type { Hit, Operation, Recall } from "../types";
 import { Kind, Prose, Word } from "../ui";
 import { Moved } from "./moved";
@@ -42,6 +42,7 @@ function Row({ hit, rank, answer, chosen, choose, light, judged, judge, undo }: 
   const { memory, path } = hit;
   const isOpen = chosen === memory.key;
   const verdict = judged.get(memory.key);
+  const clip = isOpen ? 1200 : 260;
   return (
     <li
       id={`hit-${rank}`}
@@ -68,7 +69,7 @@ function Row({ hit, rank, answer, chosen, choose, light, judged, judge, undo }: 
           </small>
         </span>
       </button>
-      <Prose text={memory.content} clip={isOpen ? 1200 : 260} />
+      <Prose text={memory.content} clip={clip} part={excerpt(memory.content, hit.passages, clip)} />
       {path.length > 0 && (
         <p class="path">
           <bdi>{named(path[0]!.source)}</bdi>

@@ -232,13 +232,16 @@ def review(
 
 
 def _settled(memory: Memory, limit: int) -> Iterator[Operation]:
-    """Ask about each pair which holds, and yield the operations that settle them."""
-    pairs = [each for each in memory.review(limit=limit) if each.newer is not None]
-    for place, each in enumerate(pairs, 1):
+    """Ask about each pair which holds, and yield the operations that settle them; one may settle others too."""
+    shown: set[str] = set()
+    while pairs := [each for each in memory.review(limit=limit) if each.newer and each.id not in shown]:
+        each = pairs[0]
         assert each.newer is not None, "a pair has two"
+        shown.add(each.id)
         draw(_reviews([each]))
         older, newer = each.older.key, each.newer.key
-        question = f"{place} of {len(pairs)}: which holds? [l]ater, [e]arlier, [b]oth, [s]kip, [q]uit: "
+        place = f"{len(shown)} of {len(shown) + len(pairs) - 1}"
+        question = f"{place}: which holds? [l]ater, [e]arlier, [b]oth, [s]kip, [q]uit: "
         answer = choose(question, "later", "earlier", "both", "skip", "quit")
         if answer == "q":
             return

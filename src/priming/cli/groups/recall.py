@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -20,7 +21,6 @@ from priming.text.quotation import count_text, label
 
 if TYPE_CHECKING:
     from priming.results import Hit, Recall, Step, TaskFiles
-    from priming.types import MemoryRecord
 
 MIN_SHARE = 0.05
 """Share of a hit's activation below which a link is not drawn, unless it is on the strongest path."""
@@ -130,7 +130,7 @@ def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
     title = f"{hit.memory.title}: " if hit.memory.title else ""
     relevance = "" if hit.relevance is None else f"{_relevance(hit.relevance)}  "
     yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_notes(hit))
-    yield line((title, DIM), _text(hit.memory), indent=4)
+    yield line((title, DIM), _text(hit), indent=4)
     if explain and (sum_of_terms := _components(hit)):
         yield line((sum_of_terms, DIM), indent=4)
     if explain and hit.memory.recorded_at is not None:
@@ -159,11 +159,15 @@ def _relevance(probability: float) -> str:
     return ">99%" if probability > 0.99 else f"{probability:4.0%}"
 
 
-def _text(memory: MemoryRecord) -> str:
-    """The text of a hit in one line: whole if it is short, else its gist with an ellipsis."""
-    whole = " ".join(memory.content.split())
+def _text(hit: Hit) -> str:
+    """The text of a hit in one line: whole if it is short, else what of it answers, or its gist."""
+    memory, whole = hit.memory, " ".join(hit.content.split())
     if len(whole) <= _WHOLE:
         return whole
+    if hit.passages:
+        sizes = accumulate(end - start for start, end in hit.passages)
+        fitting = sum(1 for size in sizes if size <= _WHOLE)
+        return " ".join(hit.excerpt(hit.passages[: max(1, fitting)]).split())
     return memory.gist if memory.gist.endswith("…") else f"{memory.gist} …"
 
 
