@@ -877,3 +877,12 @@ def test_what_is_changed_by_hand_may_have_a_reason(memory):
     assert memory.log()[0].reason == "it was taken out of recall by hand"
     with pytest.raises(ParamError, match="reason"):
         memory.forget("ferry", reason="two\nlines")
+
+
+def test_a_text_that_a_memory_has_makes_no_version(memory):
+    memory.remember("The rent is 1,200.", key="rent")
+    memory.supersede("rent", "The rent is 1,300.")
+    before = memory.log()
+    assert memory.supersede("rent", "The rent is 1,300.").version == 2
+    assert memory.log() == before
+    assert memory.supersede("rent", "The rent is 1,300.", tags=["home"]).version == 3

@@ -304,7 +304,7 @@ def supersede(
 ) -> MemoryRecord:
     """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
-    A later version stays as it is: the new one holds until that begins.
+    A later version stays as it is: the new one holds until that begins. The text that it has makes no version.
 
     ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values, but for a
     heading, which told the old text, unless no word of it is among those that changed, and for a source that is a
@@ -327,6 +327,8 @@ def supersede(
         if current.status != "active":
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
         old = current_version(memory, current, now, boundary)
+        if boundary is None and not changes and content == old.content:
+            return current  # told again
         arguments = _arguments(old, current.kind)
         if pack_of(old.source) is not None:  # the author of the pack did not say this
             del arguments["source"], arguments["trust"]
