@@ -157,6 +157,7 @@ def test_a_reversal_an_exchange_and_another_value_of_one_slot_are_changes(first,
         ),
         ("Encrypt backups", "Store test backups without encryption"),
         ("Sign all commits", "Do not sign fixup commits"),
+        ("Test on Windows", "Test on macOS"),
     ],
 )
 def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(first, second):
@@ -330,6 +331,13 @@ def test_words_that_answer_one_question_bring_statements_together():
 )
 def test_what_comes_first_may_be_told_as_what_is_not_done_without_it(first, second, kind):
     assert judge(first, second).kind == kind
+
+
+def test_a_small_word_before_a_noun_or_as_a_name_denies_nothing():
+    assert not forbids("Check optional fields")
+    assert not forbids("Return None on a miss")
+    assert forbids("Skip the optional fields")
+    assert judge("Use tabs. None may use spaces", "None may use spaces").kind != "apart"
 
 
 def test_what_allows_what_was_forbidden_and_forbids_another_thing_is_a_change():

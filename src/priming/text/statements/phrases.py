@@ -13,7 +13,7 @@ READ = 2_000
 """Characters of a statement that are read."""
 _WORD = (
     r"[$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w)\]])[-+−]\d+(?:[.,:]\d+)*%?\w*|--?[a-zA-Z][\w-]*"
-    r"|[*.~/#@:<>=!^$€£]{0,16}\w+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>|-\*|\*|-(?=\s|$)|_(?=\s|$))?"
+    r"|[*.~/#@:<>=!^$€£]{0,16}\w+(?:[./:@*\\_+'-]+[\w$*…<>]+)*(?:\+\+|#|/|\(\)|>|-\*|\*|-(?=\s|$)|_(?=\s|$))?"
 )
 _TOKENS = re.compile(
     rf"`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|(?<=\s)[-–—]+>?(?=\s)|→|{_WORD}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:?!\n]+|[,()]"
@@ -33,11 +33,7 @@ _WRITTEN_OUT = tuple(
         ("*", r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])", r"\1"),
         ("_", r"(?<!\w)_{1,2}(?=\w)([^_\n]+?)(?<=\w)_{1,2}(?!\w)", r"\1"),
         ("can|won|shan", r"\b(ca|wo|sha)n'?t\b|\bcannot\b", "can not"),
-        (
-            "n't|nt",
-            r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b",
-            r"\1 not",
-        ),
+        ("n't|nt", r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b", r"\1 not"),
         ("\n", r"\n(?=(?-i:[a-z]))", " "),
         ("let's", r"\b(let)'s\b", r"\1 us"),
         ("'s", r"\b(it|that|there|he|she|what)'s\b", r"\1 is"),
@@ -54,50 +50,24 @@ _WRITTEN_OUT = tuple(
         ("able|activate", r"\b(?:disable|deactivate)(s|d|)\b", r"avoid enable\1"),
         ("exclude", r"\bexclude(s|d|)\b", r"avoid include\1"),
         ("at most|at least", r"\b((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", r"\2 \1"),
-        (
-            "replace|swap|substitute",
-            r"\b(?:replace|swap|substitute) ([^.,;]+?) (?:with|by|for) ([^.,;]+)",
-            r"use \2 instead of \1",
-        ),
-        (
-            " from ",
-            r"\b(?:switch|move|migrate|change)(?:ed|d)?(?: back| over)* from ([^.,;]+?) to ([^.,;]+)",
-            r"use \2 instead of \1",
-        ),
-        (
-            " for| with|back to",
-            r"\b(?:opt|go|reach|settle|stick)(?:s|ing)? (?:for|with)\b|\b(?:go|switch) back to\b",
-            "use",
-        ),
+        ("replace|swap|substitute",
+         r"\b(?:replace|swap|substitute) ([^.,;]+?) (?:with|by|for) ([^.,;]+)", r"use \2 instead of \1"),
+        (" from ", r"\b(?:switch|move|migrate|change)(?:ed|d)?(?: back| over)* from ([^.,;]+?) to ([^.,;]+)",
+         r"use \2 instead of \1"),
+        (" for| with|back to", r"\b(?:opt|go|reach|settle|stick)(?:s|ing)? (?:for|with)\b|\b(?:go|switch) back to\b",
+         "use"),
+        (" in the ", r"(?<= at )(\w+) in the (morning|afternoon|evening)\b", r"\1 in_\2"),
         ("half", r"\b(?:half an?|an? half) (?=second|minute|hour|day|year)", "0.5 "),
         (_UNITS, rf"\b(?:an?|one|per) (?=(?:{_UNITS})\b)", "1 "),
         (_UNITS, rf"\b(?:every|each) (?=(?:{_UNITS})s?\b)", "1 "),
     )
-)
+)  # fmt: skip
 """How a text is written out before it is read: contractions, and times in words; a rule needs one of its texts."""
 _BREAKS, _DASHES = ".;:?!\n", "-–—"
 LEADS = frozenset(
-    (
-        *(
-            "min",
-            "max",
-            "out",
-            "around",
-            "in",
-            "on",
-            "at",
-            "to",
-            "from",
-            "with",
-            "without",
-            "for",
-            "of",
-            "as",
-            "by",
-        ),
-        *("before", "after", "until", "if", "unless", "against", "under", "next", "per", "between"),
-    )
-)
+    ["min", "max", "out", "around", "in", "on", "at", "to", "from", "with", "without", "for", "of", "as", "by",
+     "before", "after", "until", "if", "unless", "against", "under", "next", "per", "between"]
+)  # fmt: skip
 """The marks of prepositions and of limits."""
 _ENDING = frozenset(("stop", "stopped", "quit", "cease"))
 _NOT_NAMES = frozenset(("us", "it", "or", "all", "on", "in", "may", "a", "i"))
@@ -156,11 +126,7 @@ def tokens_of(text: str) -> list[PhraseToken]:
         elif token[0] in '"“' and len(token) > 2:
             result.append(PhraseToken(token[1:-1], quoted=True))
         else:
-            if (
-                words[i] == "only"
-                and i + 1 < len(raw)
-                and words[i + 1] in ("after", "if", "when", "before", "once")
-            ):
+            if words[i] == "only" and {*words[i + 1 : i + 2]} & {"after", "if", "when", "before", "once"}:
                 i += 1
                 continue
             most = min(longest.get(words[i], 0), len(raw) - i)
@@ -185,12 +151,17 @@ def _is_name(raw: Sequence[str], i: int) -> bool:
         )
     if token == "am" and i and raw[i - 1][0].isdigit():
         return not raw[i + 1 : i + 2] or not raw[i + 1][0].isupper()  # 9 am, beside the German "9 am Montag"
-    if token.lower() == "us" and i and raw[i - 1].lower() == "the":
+    if i and (
+        (token == "None" and raw[i - 1].strip(_BREAKS))
+        or (token.lower() == "us" and raw[i - 1].lower() == "the")
+    ):
         return True
     return len(token) > 1 and token.isupper() and token.lower() in _NOT_NAMES
 
 
 def _is_act(raw: Sequence[str], i: int) -> bool:
-    """Whether "stop" and its like have an object: "stop the server", beside "stop using it"."""
-    after = raw[i + 1].lower() if i + 1 < len(raw) else ""
-    return raw[i].lower() in _ENDING and not after.endswith("ing")
+    """Whether "stop" and "optional" deny nothing: "stop the server", "optional fields"; not "stop using it"."""
+    table, longest = _phrases()
+    word, after = (each.lower() for each in (*raw[i : i + 2], ".")[:2])
+    modifies = table[word,] == "free" and after[0].isalnum() and after not in longest
+    return modifies or (word in _ENDING and not after.endswith("ing"))

@@ -24,7 +24,7 @@ _CODE = re.compile(r"[_*./\\$@:#=<>&|()+]|^--?\w|\d|^[a-z]+[A-Z]")
 _VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
 """A name with the number of its version: "python3.12", "es2020", "db-07"."""
 _UNITS_IN_WORDS = (
-    "zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
+    "zero", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
     "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf", "thirteen", "fourteen", "fifteen",
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
@@ -37,54 +37,35 @@ _FIGURES = {word: str(n) for n, words in enumerate(_UNITS_IN_WORDS) for word in 
 _TIMES = {"once": "1", "twice": "2", "thrice": "3"}
 _ORDINALS = dict(
     zip(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(),  # noqa: SIM905
-        ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"],
+        "last first second third fourth fifth sixth seventh eighth ninth tenth".split(),  # noqa: SIM905
+        ["0th", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"],
         strict=True,
     )
 )
 _UNITS = {
     unit: (factor, base)
     for units, factor, base in (
-        ("ms msec millisecond milliseconds", 1.0, "ms"),
-        ("s sec secs second seconds sekunde sekunden", 1e3, "ms"),
-        ("m min mins minute minutes minuten", 6e4, "ms"),
-        ("h hr hrs hour hours stunde stunden", 3.6e6, "ms"),
-        ("d day days tag tage tagen", 8.64e7, "ms"),
-        ("w week weeks woche wochen", 6.048e8, "ms"),
-        ("month months monat monate", 1.0, "months"),
-        ("y yr yrs year years jahr jahre", 12.0, "months"),
-        ("b byte bytes", 1.0, "bytes"),
-        ("kb kilobyte kilobytes", 1e3, "bytes"),
-        ("mb megabyte megabytes", 1e6, "bytes"),
-        ("gb gigabyte gigabytes", 1e9, "bytes"),
-        ("tb terabyte terabytes", 1e12, "bytes"),
-        ("% percent pct prozent", 1.0, "percent"),
-        ("g gram grams gramm", 1.0, "g"),
-        ("kg kilogram kilograms kilo kilos", 1e3, "g"),
-        ("ml millilitre millilitres milliliter milliliters", 1.0, "ml"),
-        ("l litre litres liter liters", 1e3, "ml"),
-        ("px pixel pixels", 1.0, "px"),
-        ("mm millimetre millimetres millimeter millimeters", 1.0, "mm"),
-        ("cm centimetre centimetres centimeter centimeters", 10.0, "mm"),
-        ("metre metres meter meters", 1e3, "mm"),
-        ("km kilometre kilometres kilometer kilometers", 1e6, "mm"),
-        ("mi mile miles", 1_609_344.0, "mm"),
-        ("€ eur euro euros", 1.0, "eur"),
-        ("$ usd dollar dollars", 1.0, "usd"),
-        ("£ gbp pound pounds", 1.0, "gbp"),
+        ("ms msec millisecond milliseconds", 1.0, "ms"), ("s sec secs second seconds sekunde sekunden", 1e3, "ms"),
+        ("m min mins minute minutes minuten", 6e4, "ms"), ("h hr hrs hour hours stunde stunden", 3.6e6, "ms"),
+        ("d day days tag tage tagen", 8.64e7, "ms"), ("w week weeks woche wochen", 6.048e8, "ms"),
+        ("month months monat monate", 1.0, "months"), ("y yr yrs year years jahr jahre", 12.0, "months"),
+        ("b byte bytes", 1.0, "bytes"), ("kb kilobyte kilobytes", 1e3, "bytes"),
+        ("mb megabyte megabytes", 1e6, "bytes"), ("gb gigabyte gigabytes", 1e9, "bytes"),
+        ("tb terabyte terabytes", 1e12, "bytes"), ("% percent pct prozent", 1.0, "percent"),
+        ("g gram grams gramm", 1.0, "g"), ("kg kilogram kilograms kilo kilos", 1e3, "g"),
+        ("ml millilitre millilitres milliliter milliliters", 1.0, "ml"), ("l litre litres liter liters", 1e3, "ml"),
+        ("px pixel pixels", 1.0, "px"), ("mm millimetre millimetres millimeter millimeters", 1.0, "mm"),
+        ("cm centimetre centimetres centimeter centimeters", 10.0, "mm"), ("metre metres meter meters", 1e3, "mm"),
+        ("km kilometre kilometres kilometer kilometers", 1e6, "mm"), ("mi mile miles", 1_609_344.0, "mm"),
+        ("€ eur euro euros", 1.0, "eur"), ("$ usd dollar dollars", 1.0, "usd"), ("£ gbp pound pounds", 1.0, "gbp"),
     )
     for unit in units.split()
-}
+}  # fmt: skip
 """For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
-_HALVES = {"am": 0, "pm": 12}
+_HALVES = {"am": 0, "in_morning": 0, "pm": 12, "in_afternoon": 12, "in_evening": 12}
 """The hours before each half of a day."""
-_OFTEN = {
-    "hourly": "hour",
-    "daily": "day",
-    "weekly": "week",
-    "monthly": "month",
-    "yearly": "year",
-    "annually": "year",
+_OFTEN = {"daily": "day", "annually": "year"} | {
+    f"{unit}ly": unit for unit in ("hour", "week", "month", "year")
 }
 """How often, as a stretch of time."""
 
@@ -144,10 +125,8 @@ def _opposites() -> frozenset[tuple[str, str]]:
     pairs = set()
     for group in read_word_groups("antonyms"):
         dash = group.index("-")
-        for left in group[:dash]:
-            for right in group[dash + 1 :]:
-                pairs |= {(stem_of(left), stem_of(right)), (stem_of(right), stem_of(left))}
-    return frozenset(pairs)
+        pairs |= {(stem_of(left), stem_of(right)) for left in group[:dash] for right in group[dash + 1 :]}
+    return frozenset(pairs | {(right, left) for left, right in pairs})
 
 
 @lru_cache(maxsize=1 << 15)
@@ -179,7 +158,9 @@ def questions(stem: str) -> list[str]:
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset(stem_of(word) for group in read_word_groups("targets") for word in group)
+    return frozenset(
+        form for group in read_word_groups("targets") for word in group for form in (word, stem_of(word))
+    )
 
 
 def are_places(a: str, b: str) -> bool:
@@ -211,21 +192,16 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
     """
     result: list[tuple[str, str]] = []
     for form, written in (pair for word in words for pair in _apart(word)):
-        before = result[-1][0] if result else ""
+        before, so_far = result[-1] if result else ("", "")
+        both = f"{so_far} {written}".strip()
         unit = _UNITS.get(form.lower())
         if form in _HALVES and before[:1].isdigit() and before.replace(":", "").isdecimal():
             hour, colon, minute = before.partition(":")
-            result[-1] = (
-                f"{int(hour) % 12 + _HALVES[form]}{colon}{minute}",
-                f"{result[-1][1]} {written}".strip(),
-            )
+            result[-1] = f"{int(hour) % 12 + _HALVES[form]}{colon}{minute}", both
         elif form == "times" and before.isdigit():
-            result[-1] = f"{before} times", f"{result[-1][1]} {written}".strip()
+            result[-1] = f"{before} times", both
         elif unit and _PLAIN.fullmatch(before):
-            result[-1] = (
-                f"{float(before) * unit[0]:.12g} {unit[1]}",
-                f"{result[-1][1]} {written}".strip(),
-            )
+            result[-1] = f"{float(before) * unit[0]:.12g} {unit[1]}", both
         elif not _PLAIN.fullmatch(before) and form.lower() in _ORDINALS:
             result.append((_ORDINALS[form.lower()], written))
         else:
