@@ -31,7 +31,7 @@ def is_harm(label, kind):
     )
 
 
-@pytest.mark.parametrize(("split", "least"), [("tuning", 0.88), ("held-out", 0.8), ("fresh", 0.68)])
+@pytest.mark.parametrize(("split", "least"), [("tuning", 0.92), ("held-out", 0.9), ("fresh", 0.8)])
 def test_most_labelled_pairs_are_judged_rightly_and_hardly_any_is_harmed(split, least):
     judged = [(label, judge(old, new).kind) for label, old, new in labelled(split)]
     right = sum(kind == label or (label, kind) == ("apart", "unclear") for label, kind in judged)
@@ -65,6 +65,10 @@ def test_rules_about_other_things_say_nothing_of_each_other():
         ("Never skip the check", "Don't forget the check"),
         ("Schreibe keine Tests mit unittest", "Schreibe nie Tests mit unittest"),
         ("Review it before merging", "Merge it only after review"),
+        ("Never sell a bike without asking Ada", "Ask Ada before you sell a bike"),
+        ("Check out before noon", "Checkouts must happen before noon"),
+        ("Use local names, not global ones", "Prefer local names to global names"),
+        ("Meet at nine in the morning", "Meet at 9 am"),
     ],
 )
 def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):
@@ -133,6 +137,17 @@ def test_forms_of_writing_are_no_difference(first, second):
         ("I drive a Skoda", "I drive a Fiat these days"),
         ("Turn the cache on", "Turn the cache off"),
         ("Never touch the lockfile", "You may touch the lockfile"),
+        ("Water all beds", "Water half the beds"),
+        ("Invite every tenant", "Invite one tenant"),
+        ("Round up the scores", "Round down the scores"),
+        ("Push the date forward on conflicts", "Push the date back on conflicts"),
+        ("Show the totals to guests", "Hide the totals from guests"),
+        ("Lock the gates", "Leave the gates unlocked"),
+        ("Keep the stumps in", "Drop the stumps"),
+        ("Print the totals to a socket", "Print the totals to a ring buffer"),
+        ("Use px for margins", "Margins are in rem"),
+        ("Pay with a card and a code", "Pay with coins"),
+        ("Pay on the first day of the month", "Pay on the last day of the month"),
     ],
 )
 def test_a_reversal_an_exchange_and_another_value_of_one_slot_are_changes(first, second):
@@ -157,7 +172,9 @@ def test_a_reversal_an_exchange_and_another_value_of_one_slot_are_changes(first,
         ),
         ("Encrypt backups", "Store test backups without encryption"),
         ("Sign all commits", "Do not sign fixup commits"),
+        ("Paint the first room", "Paint the last room"),
         ("Test on Windows", "Test on macOS"),
+        ("Remove unused keys", "Remove used keys"),
     ],
 )
 def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(first, second):
@@ -169,7 +186,6 @@ def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(firs
     ("first", "second"),
     [
         ("Ask Ingrid about invoices", "Ask Mateo about invoices"),
-        ("Pass width and height", "Pass height and width"),
         ("Hand the key to us", "Hand the key to them"),
         ("Ada lives in Oslo", "Ada lived in Bergen"),
         ("Ada lives in Oslo", "Ada might live in Bergen"),
@@ -189,6 +205,11 @@ def test_what_the_words_do_not_decide_is_unclear(first, second):
         ("Never merge without review", "Never merge", "wider"),
         ("Test on Chrome", "Test on Chrome and Safari", "wider"),
         ("Use uv", "Use uv instead of pip", "narrower"),
+        ("Avoid ladders", "Avoid ladders unless the wall is low", "narrower"),
+        ("Write labels", "Write labels for glass and metal only", "narrower"),
+        ("Never whistle in the lab", "Never whistle", "wider"),
+        ("Don't smoke in the barn", "Don't smoke anywhere", "wider"),
+        ("Every room has a key", "Every back room has a key", "narrower"),
     ],
 )
 def test_conditions_and_objects_that_are_added_or_dropped_widen_or_narrow(first, second, kind):
@@ -331,6 +352,15 @@ def test_words_that_answer_one_question_bring_statements_together():
 )
 def test_what_comes_first_may_be_told_as_what_is_not_done_without_it(first, second, kind):
     assert judge(first, second).kind == kind
+
+
+def test_what_is_given_up_for_something_else_is_a_change_and_what_is_kept_from_a_part_of_it_is_none():
+    assert judge("Burn old letters", "Old letters go to the archive, never burn them").kind == "changes"
+    assert judge("Drown weeds in the pond", "Weeds in the pond must dry, never drown them").kind == "changes"
+    assert (
+        judge("Feed the swans at dusk", "Guests watch the swans at dusk, never feed them").kind == "changes"
+    )
+    assert judge("Burn old letters", "Bind old family letters, never burn them").kind == "unclear"
 
 
 def test_a_small_word_before_a_noun_or_as_a_name_denies_nothing():

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+from operator import attrgetter
 
-from priming.text.statements.reader import Statement, Word
-from priming.text.statements.words import alternatives, answers_a_question, are_places, opposite, stem_of
+from priming.text.statements.reader import PARTICLES, Statement, Word
+from priming.text.statements.words import (
+    alternatives,
+    answers_a_question,
+    are_places,
+    is_past,
+    opposite,
+    stem_of,
+)
+from priming.text.word_lists import INDEFINITE_WORDS
 
 WordPair = tuple[Word, Word]
 
@@ -20,11 +32,11 @@ LIGHT = stems(
     " listen"
 )
 """Verbs that say little beside their objects."""
-_CHOOSING = stems("use benutze verwende nimm opt go reach stick want take target")
+CHOOSING = stems("use benutze verwende nimm opt reach stick want take target")
 """Verbs whose object is the value: "use pnpm"."""
-_SETTING = stems("set pin limit raise lower change make keep call name render return") | _CHOOSING
+_SETTING = stems("set pin limit raise lower change make keep call name render return") | CHOOSING
 """Verbs after whose object a value stands."""
-_PLACING = stems(
+PLACING = stems(
     "write store keep save put place answer reply print quote live sit name return export speak spell measure express"
     " count read draw bill format schreibe stehen is sort list rank cite style"
 )
@@ -41,8 +53,8 @@ class Difference:
         old: Statement,
         new: Statement,
         pairs: Sequence[WordPair],
-        removed: Sequence[Word],
-        added: Sequence[Word],
+        removed: list[Word],
+        added: list[Word],
     ) -> None:
         self.removed, self.added = removed, added
         self.a, self.b = removed[0], added[0]
@@ -52,16 +64,16 @@ class Difference:
         paired = {id(word) for pair in self.pairs for word in pair}
         self.starts = id(self.ours[0]) in paired and id(self.theirs[0]) in paired
         self.ends = id(self.ours[-1]) in paired and id(self.theirs[-1]) in paired
-        self.last = _is_last(old, self.a) and _is_last(new, self.b)
+        self.last = _is_last(old, removed[-1]) and _is_last(new, added[-1])
         self.verb = next((w.stem for w in old.words if w.role == "verb" and w.part == self.a.part), "")
         self.same_verb = not self.verb or any(w.stem == self.verb for w in new.words)
-        self.has_object = any(w.role == "object" and not is_light(w, old) for w in old.words)
+        light = light_words(old.words)
+        self.has_object = any(w.role == "object" and id(w) not in light for w in old.words)
         self.named = bool(self.shared or "person-me" in old.marks & new.marks)
         self.numbers = numbers_alike(removed, added)
         self.typed = self.numbers or _answer_alike(removed, added)
-        self.opposed = len(removed) == len(added) and all(
-            opposite(x.stem, y.stem) for x, y in zip(removed, added, strict=True)
-        )
+        couples = list(zip(removed, added, strict=False))
+        self.opposed = len(removed) == len(added) and all(opposite(x.stem, y.stem) for x, y in couples)
         counted = any(w.number for w in removed) != any(w.number for w in added)
         self.mixed = not self.typed and (counted or (_is_typed(removed) and _is_typed(added)))
 
@@ -83,11 +95,13 @@ class Difference:
             return True
         if self.ends and not self.starts:  # a modifier: which one is meant, unless it counts or is chosen
             is_price = self.a.text[0] in "$€£"
-            counts = self.numbers and self.ours[0] is self.a and (is_price or not measure)
-            return counts or (self.verb in _CHOOSING and not self.mixed)
-        if self.verb in _CHOOSING:
+            selects = self.a.stem.endswith(("st", "nd", "rd", "th"))  # "the third room"
+            counts = self.numbers and self.ours[0] is self.a and (is_price or not (measure or selects))
+            return counts or (self.verb in CHOOSING and not self.mixed)
+        if self.verb in CHOOSING:
             shared = any("subject" not in (a.role, b.role) for a, b in self.shared)
-            single = len(self.ours) == len(self.theirs) == 1 and shared and not self._is_placed_alike()
+            placed = any(a.lead in ("in", "on") for a, _ in self.pairs)
+            single = len(self.ours) == len(self.theirs) == 1 and shared and not placed
             whole = single and self.a.number == self.b.number
             return self.typed or self.opposed or whole or (self.starts and not self.mixed)
         if self.starts and self.numbers and ((self.last and not self.ends) or measure):
@@ -98,9 +112,6 @@ class Difference:
             return self.last and not self.ends and says_how
         names = self.verb in _NAMING and self.named
         return self.last and (says_how or names or (self.opposed and self.verb in _SETTING))
-
-    def _is_placed_alike(self) -> bool:
-        return any(a.lead in ("in", "on") for a, _ in self.pairs)
 
     def _is_placed(self) -> bool:
         """Whether what stands after a preposition or "is" is a value."""
@@ -116,34 +127,38 @@ class Difference:
             return True
         if len(leads) == 1:
             return self._follows(a.lead)
-        moved = (
-            bool(self.shared)
-            and self.same_verb
-            and self.verb in _PLACING
-            and not leads & (_CONDITIONS | {"for"})
-        )
-        return self.last and (manner or moved)
+        alone = len(self.ours) == len(self.removed) and len(self.theirs) == len(self.added)
+        chosen = self.typed and alone and not self.numbers  # "use px for widths", "widths are in rem"
+        placed = self.last and self.shared and self.same_verb and self.verb in PLACING
+        return (self.last and manner) or (bool(chosen or placed) and leads.isdisjoint((*_CONDITIONS, "for")))
 
     def _follows(self, lead: str) -> bool:
         """Whether what stands after one preposition in both is a value, and not where, when or for what it holds."""
         if lead == "be" or (self.verb in _NAMING and lead in ("after", "by", "as", "like")):
             return True
-        if lead in _CONDITIONS or (lead in ("in", "on", "for") and self.verb in _CHOOSING):
+        if lead in _CONDITIONS or (lead in ("in", "on", "for") and self.verb in CHOOSING):
             return False
         if lead == "for":
             return not self.has_object and not self.ends
         if lead in ("in", "on"):
             bare = not self.ends and (self.opposed or not self.has_object)
-            return self.typed or self.verb in _PLACING or bare
+            return self.typed or self.verb in PLACING or bare
         if lead == "to":
-            return self.typed or _is_code(self.a) or self.verb in _SETTING or not self.has_object
+            is_set = self.verb in _SETTING | PLACING or not self.a.stem.isalpha()
+            return self.typed or is_set or not self.has_object
         return self.last or self.typed
 
 
-def is_light(word: Word, statement: Statement) -> bool:
-    """Whether a word is a verb that says little; the last word of a statement is none."""
-    verbal = word.role == "verb" or (word.text[:1].islower() and word is not statement.words[-1])
-    return word.stem in LIGHT and not word.contrast and verbal
+def light_words(words: Sequence[Word]) -> set[int]:
+    """Return the identities of the verbs that say little; the last word of a statement is none."""
+    light = set()
+    for before, word in zip((None, *words), words, strict=False):
+        chosen = before is not None and before.stem in CHOOSING  # "use let"
+        describes = word.text.endswith("ed") and word.stem != word.text  # "remove used keys"
+        plain = word.text[:1].islower() and word is not words[-1] and not (chosen or describes)
+        if word.stem in LIGHT and not word.contrast and (word.role == "verb" or plain):
+            light.add(id(word))
+    return light
 
 
 def do_other_things(old: Statement, new: Statement, shared: Sequence[WordPair]) -> bool:
@@ -157,7 +172,8 @@ def do_other_things(old: Statement, new: Statement, shared: Sequence[WordPair]) 
 def _phrase(statement: Statement, word: Word, rest: Sequence[Word]) -> list[Word]:
     """The words of the phrase of a word, without verbs that say little."""
     phrase = [w for w in statement.words if (w.part, w.phrase) == (word.part, word.phrase)]
-    return [w for w in phrase if w in rest or not is_light(w, statement)]
+    light = light_words(statement.words) - set(map(id, rest))
+    return [w for w in phrase if id(w) not in light]
 
 
 def _adjoin(phrase: Sequence[Word], words: Sequence[Word]) -> bool:
@@ -176,30 +192,19 @@ def _is_typed(words: Iterable[Word]) -> bool:
 
 def _answer_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
     """Whether words of both answer one question, and their other words count or say which: "the last Friday"."""
-    if len(removed) == len(added) and all(
-        alternatives(x.stem, y.stem) or (x.number and y.number and unit_of(x) == unit_of(y))
-        for x, y in zip(removed, added, strict=True)
-    ):
-        return True
-    return (
-        any(alternatives(x.stem, y.stem) for x in removed for y in added)
-        and abs(len(removed) - len(added)) <= 1
-    )
-
-
-def _is_code(word: Word) -> bool:
-    return any(not character.isalpha() for character in word.stem)
+    near = abs(len(removed) - len(added)) <= 1
+    return near and any(alternatives(x.stem, y.stem) for x in removed for y in added)
 
 
 def numbers_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
     """Whether a number stands in place of a number, whatever one of them counts."""
-    ours, theirs = ([w for w in words if w.number] for words in (removed, added))
-    rests = [[w for w in words if not w.number] for words in (removed, added)]
-    return (
-        len(ours) == len(theirs) == 1
-        and not (rests[0] and rests[1])
-        and unit_of(ours[0]) == unit_of(theirs[0])
-    )
+    units = [[unit_of(w) for w in words if w.number] for words in (removed, added)]
+    return len(units[0]) == 1 and units[0] == units[1] and 1 in (len(removed), len(added))
+
+
+def is_quantity(word: Word) -> bool:
+    """Whether a word says how many, and not how much: "half", "some", "two"."""
+    return word.stem.isdigit() or word.text.lower() in INDEFINITE_WORDS | {"half"}
 
 
 def unit_of(word: Word) -> str:
@@ -210,51 +215,56 @@ def unit_of(word: Word) -> str:
 
 def _manner(a: Word, b: Word) -> bool:
     """Whether two words or phrases say how something is done."""
-    adverbs = [word.text.lower().endswith("ly") for word in (a, b)]
-    return any(adverbs) and all(
-        is_adverb or word.lead in ("in", "by", "at") for is_adverb, word in zip(adverbs, (a, b), strict=True)
-    )
+    adverbs = [word for word in (a, b) if word.text.lower().endswith("ly")]
+    return bool(adverbs) and all(word in adverbs or word.lead in ("in", "by", "at") for word in (a, b))
 
 
-_TESTS: tuple[Callable[[Word, Word], bool], ...] = (
-    lambda a, b: (a.sign, a.lead, a.role) == (b.sign, b.lead, b.role),
-    lambda a, b: (a.sign, a.lead) == (b.sign, b.lead),
-    lambda a, b: a.sign == b.sign,
-    lambda a, b: a.lead == b.lead,
-    lambda _a, _b: True,
-)
-"""When two words of one stem are paired, the likest first."""
+_LIKENESS = [
+    attrgetter("stem", *more.split()) for more in ("sign lead role", "sign lead", "sign", "lead", "")
+]
+"""In what two words are alike that are paired, the likest first."""
 
 
 def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], list[Word], list[Word]]:
-    """WordPair the words of two statements; return the pairs and what is left of each."""
-    theirs: dict[str, list[Word]] = {}
-    for b in new:
-        theirs.setdefault(b.stem, []).append(b)
-    left = [a for a in old if a.stem in theirs]
+    """Pair the words of two statements, the likest first; return the pairs and what is left of each."""
+    taken: set[int] = set()
     pairs: list[WordPair] = []
-    for alike in _TESTS:
-        unpaired = []
-        for a in left:
-            of_stem = theirs[a.stem]
-            at = next((i for i, b in enumerate(of_stem) if alike(a, b)), None)
-            if at is None:
-                unpaired.append(a)
-            else:
-                pairs.append((a, of_stem.pop(at)))
-        left = unpaired
-    paired = {id(word) for pair in pairs for word in pair}
-    verbs = [b for b in new if b.role == "verb" and id(b) not in paired]
-    for a in [a for a in old if verbs and a.role == "verb" and id(a) not in paired]:
-        at = next((i for i, b in enumerate(verbs) if opposite(a.stem, b.stem)), None)
-        if at is not None:
-            pairs.append((a, verbs.pop(at)))
-    paired = {id(word) for pair in pairs for word in pair}
-    return pairs, [a for a in old if id(a) not in paired], [b for b in new if id(b) not in paired]
+    for key in _LIKENESS:
+        theirs = defaultdict(list)
+        for b in reversed(new):
+            if id(b) not in taken:
+                theirs[key(b)].append(b)
+        for a in old:
+            if id(a) not in taken and theirs[key(a)]:
+                pairs.append((a, theirs[key(a)].pop()))
+                taken |= {id(a), id(pairs[-1][1])}
+    acts = [[word for word in words if _acts(word) and id(word) not in taken] for words in (old, new)]
+    for a, b in product(*acts):
+        if "verb" in (a.role, b.role) and taken.isdisjoint((id(a), id(b))) and opposite(a.stem, b.stem):
+            pairs.append((a, b))
+            taken |= {id(a), id(b)}
+    left = [[word for word in words if id(word) not in taken] for words in (old, new)]
+    return pairs, left[0], left[1]
+
+
+def _acts(word: Word) -> bool:
+    """Whether a word is a verb or its participle: "lock the door", "leave the door unlocked"."""
+    return word.role == "verb" or is_past(word.text)
+
+
+def joined(words: Sequence[Word], others: Sequence[Word]) -> tuple[Word, ...]:
+    """Return words with those in one that some others have in one: "roll back", "rollbacks"."""
+    stems, result = {word.stem for word in others}, list(words[:1])
+    for word in words[1:]:
+        stem = stem_of((result[-1].text + word.text).lower())
+        if stem in stems and word.role != "verb" and (result[-1].role != "verb" or word.text in PARTICLES):
+            word = replace(result.pop(), stem=stem)
+        result.append(word)
+    return tuple(result)
 
 
 _ALIKE = [
-    frozenset(pair.split())
+    {*pair.split()}
     for pair in ("for of", "with by", "as be", "be in", "max until", "be on", "if on", "if in")
 ]
 """Prepositions that may say the same of one word."""
@@ -262,11 +272,9 @@ _PLAIN = frozenset(("be", "in", "for", "of", "as", "on", "at", "with"))
 """Prepositions before what another form of the statement has without one: "use UTC for times", "times are in UTC"."""
 
 
-def alike(a: Word, b: Word, *, first: bool) -> bool:
+def alike(a: Word, b: Word) -> bool:
     """Whether a word after two prepositions is meant alike."""
     leads = {a.lead, b.lead}
-    if leads == {"", "by"}:
-        return first and not a.number
     if leads <= {"", "be", "to"} or (a.number and not unit_of(a) and leads <= {"", "be", "in"}):
         return True
     if "" in leads:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.statements.phrases import LEADS, PhraseToken, tokens_of
-from priming.text.statements.words import figures, is_number, is_past, stem_of
+from priming.text.statements.words import figures, is_number, is_past, is_plural, stem_of
 from priming.text.word_lists import NAMES_LIKE_WORDS, is_given_name
 
 _CACHE = 4_096
@@ -34,9 +34,11 @@ _PARTICIPLE = re.compile(
     r"[a-zäöü]{2,}(?:ed|en|wn|lt|nt|pt|ht|ne)|set|put|cut|read|split|kept|made|held|run|ge[a-zäöü]+t"
 )
 
+PARTICLES = frozenset(("in", "out", "on", "off", "up", "down", "back", "forward"))
+"""Words that say where to beside a verb and its object: "roll it back", "round up the sum"."""
 _ADVERB = 5
 """Letters of the shortest words in -ly that are no adverbs, "only", "early"."""
-_MARKS = frozenset(("maybe", "past", "only", "now", "all", "may", "this", "that", "a", "the"))
+_MARKS = frozenset(("maybe", "past", "only", "now", "all", "may", "it", "this", "that", "a", "the"))
 
 Role = Literal["verb", "object", "subject", "value", "place"]
 
@@ -97,8 +99,8 @@ def read(text: str) -> Statement:
     marks: set[str] = set()
     part = 0
     denied = False
-    for sentence in _sentences(tokens_of(text)):
-        parts = _parts(_without_reason(sentence))
+    for broken, sentence in groupby(tokens_of(text), key=lambda token: token.mark == "break"):
+        parts = [] if broken else _parts(_without_reason([*sentence]))
         clause = _Clause()
         for number, (joint, tokens) in enumerate(parts):
             later = {each for each, _ in parts[number:]}
@@ -155,11 +157,8 @@ def is_event(text: str) -> bool:
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if token.mark in _PREDICATES:
             return token.mark == "past"
-        if (
-            token.mark is None
-            and is_past(token.text)
-            and not (_describes(before) or (begun and after.mark is None))
-        ):
+        describes = _describes(before) or (begun and after.mark is None)
+        if token.mark is None and is_past(token.text) and not describes:
             return True
         begun = begun or (token.mark is None and token.text[:1].islower())
     return False
@@ -167,12 +166,12 @@ def is_event(text: str) -> bool:
 
 def _describes(before: PhraseToken) -> bool:
     """Whether what stands before a participle makes it an adjective: "the rented flat", "in closed rooms"."""
-    mark = str(before.mark)
-    return (
-        mark in LEADS
-        or mark in ("the", "a", "this", "that", "all")
-        or ("person" in mark and before.text != "I")
-    )
+    return before.mark in LEADS or (_determines(before.mark) and before.text != "I")
+
+
+def _determines(mark: str | None) -> bool:
+    """Whether a small word stands before what is named: "the", "every", "my"."""
+    return mark in ("the", "a", "this", "that", "all") or "person" in str(mark)
 
 
 def forbids(text: str) -> bool:
@@ -187,17 +186,6 @@ def forbids(text: str) -> bool:
         if word.sign < 0 and not (word.contrast or conditional):
             return True
     return {"only", "may"} <= statement.marks
-
-
-def _sentences(tokens: Sequence[PhraseToken]) -> Iterator[list[PhraseToken]]:
-    sentence: list[PhraseToken] = []
-    for token in tokens:
-        if token.mark == "break":
-            yield sentence
-            sentence = []
-        else:
-            sentence.append(token)
-    yield sentence
 
 
 def _without_reason(tokens: Sequence[PhraseToken]) -> list[PhraseToken]:
@@ -229,9 +217,8 @@ def _denied(tokens: Sequence[PhraseToken], *, joined: bool) -> tuple[int, int | 
     sign, rest, words = 1, None, 0
     kinds: set[str] = set()
     for i, token in enumerate(tokens):
-        if token.mark in _DENIALS and not (
-            words and tokens[i - 1].mark == "that"
-        ):  # "jobs that nobody can stop"
+        relative = words and tokens[i - 1].mark == "that"  # "jobs that nobody can stop"
+        if token.mark in _DENIALS and not relative:
             after = tokens[i - 1].mark in _AUXILIARY or words == 0 if i else not joined
             whole = after or token.text.lower() not in _BARE
             if not whole:
@@ -269,13 +256,16 @@ class _ClauseReader:
         last_word = max((i for i, token in enumerate(self.tokens) if token.mark is None), default=-1)
         for i, token in _with_figures(self.tokens):
             mark = token.mark
-            if mark is None or (mark in LEADS and mark != "of" and i > last_word):
-                self._word(token)  # a preposition at the end is a word: "before the deploy, not after"
-            elif (
-                mark in ("over", "than")
-                or (mark == "not" and i == self.rejects_from)
-                or self._gives_way(mark)
-            ):
+            after = self.tokens[i + 1].mark if i + 1 < len(self.tokens) else "break"
+            ends = mark in LEADS and mark != "of" and i > last_word  # "before the deploy, not after"
+            free = token.text in PARTICLES and (ends or (mark is None and self.tokens[i].text == token.text))
+            if free and after is not None and self._has_object(after):
+                self.phrase, self.role = self.phrase + 1, "value"  # it says more of the verb
+                self._word(token)
+                self.phrase, self.role = self.phrase + 1, "object"
+            elif mark is None or ends or (mark == "in" and after in ("on", "with", "after", "before")):
+                self._word(token)
+            elif mark in ("over", "than") or i == self.rejects_from or self._gives_way(mark):
                 self.contrast, self.opened = True, False
                 self.phrase += 1
             elif mark in LEADS:
@@ -287,6 +277,11 @@ class _ClauseReader:
                 self.role, self.lead = ("value", "be") if is_being else ("verb", self.order)
                 self.phrase += 1
         return _Clause(_active(self.words) if self.passive else tuple(self.words), self.sign, self.order)
+
+    def _has_object(self, after: str) -> bool:
+        """Whether what is read after a verb stands beside its object: "roll traffic back", "round up the sum"."""
+        stands = self.words and self.role == "object" and self.lead == self.order and not self.contrast
+        return bool(stands and (_determines(after) or self.words[-1].role == "object"))
 
     def _gives_way(self, mark: str) -> bool:
         """Whether a "to" begins what gives way: "prefer tabs to spaces"."""
@@ -305,9 +300,8 @@ class _ClauseReader:
         sign = self.sign * (-1 if self.contrast else 1) * (-1 if self.lead == "without" else 1)
         lead = "" if says_how or self.lead == "without" else self.lead
         stem = token.text if token.quoted else stem_of(token.form or token.text)
-        self.words.append(
-            Word(stem, token.text, sign, lead, self.part, self.phrase, self.role, self.contrast)
-        )
+        where = self.part, self.phrase
+        self.words.append(Word(stem, token.text, sign, lead, *where, self.role, self.contrast))
         self.opened = self.opened or self.contrast
         if self.role == "verb":
             self.prefers = token.text.lower().startswith("prefer")
@@ -354,11 +348,12 @@ def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseTo
 def _third_person(tokens: Sequence[PhraseToken]) -> str:
     """The verb in the third person after a name or a subject with an article: "Lena works", "the band plays"."""
     subject = False
-    for before, token in pairwise(tokens):
-        subject = subject or before.mark in ("the", "a", "this") or "person" in str(before.mark)
-        named = (
-            before.mark is None and is_given_name(before.text) and before.text.lower() not in NAMES_LIKE_WORDS
-        )
+    for i, (before, token) in enumerate(pairwise(tokens)):
+        several = i == 0 and before.mark is token.mark is None and is_plural(before.text)
+        if several and token.text.islower() and not is_plural(token.text):
+            return token.text  # no imperative ends in "s": "errors go to stderr"
+        subject = subject or _determines(before.mark)
+        named = is_given_name(before.text) and before.text.lower() not in NAMES_LIKE_WORDS
         if before.mark is None and (named or subject) and token.mark is None and token.text.islower():
             if token.text.endswith("s") and not token.text.endswith("ss"):
                 return token.text

@@ -102,6 +102,11 @@ def bare_stem(word: str) -> str:
     return stems[0] if len(stems) == 1 and "-" not in word else word
 
 
+def is_plural(word: str) -> bool:
+    """Tell whether a word ends in an "s" that its stem lacks: "errors", beside "process"."""
+    return word.endswith("s") and not word.endswith("ss") and bare_stem(word.lower()) != word.lower()
+
+
 @lru_cache(maxsize=1 << 15)
 def stem_of(word: str) -> str:
     """The stem of a word: numbers and code as they are, a synonym as the word that stands for its group."""
@@ -139,6 +144,11 @@ def opposite(a: str, b: str) -> bool:
     return len(short) >= 3 and any(
         long == prefix + short for prefix in ("un", "dis", "non", "de", "in", "im", "ir", "il", "a")
     )
+
+
+def is_transfer(verb: str) -> bool:
+    """Tell whether a stem says which way something is brought, and undoes nothing: "push", beside "add"."""
+    return opposite(verb, "read") or opposite(verb, "write")
 
 
 @cache
