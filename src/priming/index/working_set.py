@@ -10,7 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
-from priming.config.words import RelationSigns
+from priming.config.words import MERGED, RelationSigns
 from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
 from priming.embedding.protocol import Embedder
@@ -54,6 +54,7 @@ class WorkingSet(NamespaceArrays):
         self.signs = RelationSigns()
         self._signed_at = -1
         """The operation up to which ``signs`` holds."""
+        self._any_merged: bool | None = None
         self._store = store
 
     def refresh(self, now: datetime, own: Mapping[int, PreparedOperation] | None = None) -> None:
@@ -120,8 +121,16 @@ class WorkingSet(NamespaceArrays):
         row = self.entities.get(slot)
         return None if row is None else self.ids[row]
 
+    @property
+    def any_merged(self) -> bool:
+        """Whether any memory was merged into another, so that names may have others of the same meaning."""
+        if self._any_merged is None:
+            self._any_merged = bool(self._store.rows(self.namespace, LinkRow, relation=MERGED))
+        return self._any_merged
+
     def _build(self, now: datetime) -> None:
         """Read everything: slow, and the only way that leaves no trace of purged texts."""
+        self._any_merged = None
         records: dict[str, MemoryRecord] = {}
         for record_ in self._store.part(self.namespace, MemoryRecord, until=now):
             self._note_boundaries(record_, now)
@@ -237,6 +246,8 @@ class WorkingSet(NamespaceArrays):
         new: dict[tuple[int, int, str], tuple[int, int, str, float, bool, float]] = {}
         for change in changes:
             link = change.after
+            if isinstance(change.row, LinkRow) and change.row.relation == MERGED:
+                self._any_merged = None
             if (
                 change.before is None
                 and isinstance(link, LinkRow)

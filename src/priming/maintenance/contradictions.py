@@ -216,7 +216,8 @@ def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
 
 def _change(memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime) -> Judgement | None:
     """What the later of two facts changes, under whatever name it speaks of its subject; None if both hold."""
-    names = under_other_names(memory.store, memory.namespace, older.content, find(older.content), now)
+    own = find(older.content) if memory.working(now).any_merged else ()
+    names = under_other_names(memory.store, memory.namespace, older.content, own, now)
     later = as_told(newer.content, newer.speaker)
     changes = (judge(as_told(text, older.speaker), later) for text in (older.content, *names))
     return next((change for change in changes if change.kind == "changes"), None)

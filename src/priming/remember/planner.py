@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
-from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -18,12 +17,12 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.recall import LINKING, LinkParams
 from priming.config.values import dataclass
-from priming.config.words import CONFLICTS, KEPT_BESIDE, MERGED, TOUCHES
+from priming.config.words import CONFLICTS, KEPT_BESIDE, TOUCHES
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
-from priming.index.document import RULES, SESSION, TERM, Document, describe, packed_vectors, slot_of
+from priming.index.document import RULES, SESSION, TERM, Document, describe, slot_of
 from priming.index.working_set import WorkingSet
 from priming.recall.entities import (
     AnyCaseNames,
@@ -36,8 +35,8 @@ from priming.recall.entities import (
 from priming.remember import similar
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
 from priming.storage.protocol import Store, VersionKey
-from priming.storage.questions import ids_of, ids_of_digests, present, record_named
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
+from priming.storage.questions import ids_of, ids_of_digests, record_named
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, ends_of, record
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.statements.reader import as_told
 from priming.text.tokens import terms
@@ -182,7 +181,8 @@ class RememberPlan:
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
         last = [other for other in later if self._again.get(other, -1) < len(self.results)]
-        return any(not self._both_may_hold(memory_id, other) for other in last)
+        kept = self._kept_beside([memory_id, *last]) if last else ()
+        return any({memory_id, other} not in kept for other in last)
 
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
@@ -252,7 +252,7 @@ class RememberPlan:
         vectors = vectors if vectors is not None and vectors.whole.any() else None
         self.memories[memory_id] = memory, version, vectors
         if vectors is not None:
-            self.vectors |= packed_vectors([(memory_id, 1)], [vectors])
+            self.vectors[memory_id, 1] = vectors.packed()
 
     def _link(self, source: str, target: str, relation: str, weight: float | None = None) -> LinkRow:
         weight = self.plasticity.start if weight is None else weight
@@ -326,11 +326,6 @@ class RememberPlan:
         stored = [working.ids[row] for row in working.row.values[rows[able][-most:]]]
         return [*stored, *planned][-most:]
 
-    @cached_property
-    def _any_merged(self) -> bool:
-        """Whether any memory was merged into another, so that names may have others of the same meaning."""
-        return bool(self.store.rows(self.working.namespace, LinkRow, relation=MERGED))
-
     def _entity(self, form: str, name: str, trust: str) -> str:
         """The id of the entity of a name, which is created at its first mention."""
         slot = slot_of(form, name)
@@ -378,7 +373,7 @@ class RememberPlan:
         """``conflicts`` links of weight 0 to the statements that cannot hold beside a new one."""
         if similar.stated(draft) is None:
             return
-        names = draft.names[: self.params.names] if self._any_merged else ()
+        names = draft.names[: self.params.names] if self.working.any_merged else ()
         others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
         words = {word: n for text in texts for word in terms(text) if (n := self._number_with(word))}
@@ -390,11 +385,13 @@ class RememberPlan:
             stored = self.store.records(self.working.namespace, self.now, ids=unread, status="active")
             self._facts |= {name: similar.stated(stored[name]) if name in stored else None for name in unread}
         opposed, agreeing = similar.rivals({name: self._facts[name] for name in likest}, texts)
+        kept = self._kept_beside([*opposed, *agreeing]) if opposed and agreeing else ()
         for other in opposed:
-            if not any(self._both_may_hold(other, same) for same in agreeing):
+            if not any({other, same} in kept for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
 
-    def _both_may_hold(self, a: str, b: str) -> bool:
-        """Whether a user settled that both facts may hold."""
-        links = (self._link(*pair, KEPT_BESIDE) for pair in ((a, b), (b, a)))
-        return any(present(self.store, self.working.namespace, link) is not None for link in links)
+    def _kept_beside(self, ids: Sequence[str]) -> set[frozenset[str]]:
+        """The pairs of some facts of which a user settled that both may hold."""
+        namespace = self.working.namespace
+        rows = self.store.rows(namespace, LinkRow, ids=ids, both=True, relation=KEPT_BESIDE)
+        return {frozenset(ends_of(row)) for row in rows}
