@@ -68,6 +68,7 @@ def judge(first: str, second: str) -> Judgement:
     return _Judge(read(first), read(second)).judgement()
 
 
+@lru_cache(maxsize=_CACHE)
 def subjects(text: str) -> frozenset[str]:
     """Return the words of a statement and what they answer: two that share none say nothing of each other.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from priming.config.values import dataclass
 from priming.text.word_lists import read_lines
@@ -32,7 +32,7 @@ _WRITTEN_OUT = tuple(
         ("", r"^\s*(?:[-*•]|\d+[.)])\s+", ""),
         ("*", r"(?<![\w*])\*{1,3}(?=\w)([^*\n]+?)(?<=\w)\*{1,3}(?![\w*])", r"\1"),
         ("_", r"(?<!\w)_{1,2}(?=\w)([^_\n]+?)(?<=\w)_{1,2}(?!\w)", r"\1"),
-        ("can|won|shan", r"\b(ca|wo|sha)n'?t\b|\bcannot\b", "can not"),
+        ("can't|cant|won't|wont|shan't|shant|cannot", r"\b(ca|wo|sha)n'?t\b|\bcannot\b", "can not"),
         ("n't|nt", r"\b(do|does|did|is|are|was|were|should|must|need|has|have|would|could)n'?t\b", r"\1 not"),
         ("\n", r"\n(?=(?-i:[a-z]))", " "),
         ("let's", r"\b(let)'s\b", r"\1 us"),
@@ -40,14 +40,14 @@ _WRITTEN_OUT = tuple(
         ("'", r"\b(I|you|we|they)'(re|ve|d|ll|m)\b", r"\1"),
         ("w/o", r"\b(?-i:w/o)\b", "without"),
         ("w/", r"\b(?-i:w)/(?=\s)", "with"),
-        (".", r"\b(Dr|Mr|Mrs|Ms|Prof|St|approx|vs|etc|fig)\.(?=\s)", r"\1"),
+        ("r.|s.|f.|t.|x.|c.|g.", r"\b(Dr|Mr|Mrs|Ms|Prof|St|approx|vs|etc|fig)\.(?=\s)", r"\1"),
         ("alone", r"\bleave ([^.,;]+?) alone\b", r"avoid \1"),
         ("turn|switch", r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)on\b(?! the\b)", r"enable \1"),
         ("off", r"\b(?:turn|switch)(?:ed)? ((?:[\w.-]+ ){0,5}?)off\b", r"avoid enable \1"),
         ("out of", r"\b(?:leave|keep) ((?:[\w.-]+ ){1,6}?)out of\b", r"avoid \1in"),
         ("limit", r"\blimit(?:ed)? ([^.,;]+?) to (?=\d)", r"keep \1 at most "),
-        ("long|wide|deep|old", r"\b(\d+ \w+) (?:long|wide|deep|old)\b", r"\1"),
-        ("able|activate", r"\b(?:disable|deactivate)(s|d|)\b", r"avoid enable\1"),
+        (" long| wide| deep| old", r"\b(\d+ \w+) (?:long|wide|deep|old)\b", r"\1"),
+        ("disable|deactivate", r"\b(?:disable|deactivate)(s|d|)\b", r"avoid enable\1"),
         ("exclude", r"\bexclude(s|d|)\b", r"avoid include\1"),
         ("at most|at least", r"\b((?:\w+ )?\w+) (at (?:most|least))(?=$|[.,;])", r"\2 \1"),
         ("replace|swap|substitute",
@@ -100,13 +100,16 @@ def _phrases() -> tuple[dict[tuple[str, ...], str], dict[str, int]]:
 def _written_out(text: str) -> str:
     plain = text.casefold()
     for needs, pattern, replacement in _WRITTEN_OUT:
-        if any(need in plain for need in needs):
-            before, text = text, pattern.sub(replacement, text)
-            plain = plain if text == before else text.casefold()
+        for need in needs:
+            if need in plain:
+                before, text = text, pattern.sub(replacement, text)
+                plain = plain if text == before else text.casefold()
+                break
     return text
 
 
-def tokens_of(text: str) -> list[PhraseToken]:
+@lru_cache(maxsize=4)
+def tokens_of(text: str) -> tuple[PhraseToken, ...]:
     """Split a text into words and marks, the longest phrase of the list first."""
     raw = _TOKENS.findall(_written_out(text[:READ].translate(_APOSTROPHES)))
     words = tuple(word.lower() for word in raw)
@@ -130,14 +133,14 @@ def tokens_of(text: str) -> list[PhraseToken]:
                 i += 1
                 continue
             most = min(longest.get(words[i], 0), len(raw) - i)
-            size = next((size for size in range(most, 0, -1) if words[i : i + size] in table), 0)
+            size = most and next((size for size in range(most, 0, -1) if words[i : i + size] in table), 0)
             if size and not (size == 1 and (_is_name(raw, i) or _is_act(raw, i))):
                 result.append(PhraseToken(" ".join(raw[i : i + size]), table[words[i : i + size]]))
             else:
                 size = 1
                 result.append(PhraseToken(token))
         i += size
-    return result
+    return tuple(result)
 
 
 def _is_name(raw: Sequence[str], i: int) -> bool:

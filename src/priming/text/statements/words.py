@@ -212,7 +212,7 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
             result[-1] = f"{before} times", both
         elif unit and _PLAIN.fullmatch(before):
             result[-1] = f"{float(before) * unit[0]:.12g} {unit[1]}", both
-        elif not _PLAIN.fullmatch(before) and form.lower() in _ORDINALS:
+        elif form.lower() in _ORDINALS and not _PLAIN.fullmatch(before):
             result.append((_ORDINALS[form.lower()], written))
         else:
             result.append((form, written))
