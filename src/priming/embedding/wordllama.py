@@ -40,6 +40,8 @@ _SPECIAL = {"<unk>": 0, "<s>": 1, "</s>": 2}
 _SPLIT = re.compile(f"({'|'.join(_SPECIAL)})").split
 _MOST_PIECES = 1 << 16
 """So many pieces are."""
+_MOST_TEXTS, _SHORT_TEXT = 1 << 10, 2_048
+"""So many short texts are too: a load embeds its texts, and then indexes their tokens."""
 
 
 class BytePairs:
@@ -48,6 +50,7 @@ class BytePairs:
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._numbers, self._unmerged = vocabulary, 2 * len(vocabulary)
         self._of_short = lru_cache(_MOST_PIECES)(self._tokens_of)
+        self._of_text = lru_cache(_MOST_TEXTS)(self._read)
 
     @classmethod
     def of(cls, file: bytes) -> BytePairs | None:
@@ -57,8 +60,11 @@ class BytePairs:
         start = file.index(b"{", file.index(b'"vocab"'))
         return cls(json.loads(file[start : file.index(b'"merges"')].rstrip().rstrip(b",")))
 
-    def tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> Sequence[int]:
         """The numbers of a text's tokens."""
+        return (self._of_text if len(text) <= _SHORT_TEXT else self._read)(text)
+
+    def _read(self, text: str) -> Sequence[int]:
         readable = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no character
         numbers = list[int]()
         for place, part in enumerate(_SPLIT(readable)):

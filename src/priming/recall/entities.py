@@ -177,10 +177,11 @@ class AnyCaseNames:
         A single word counts if it is no common one, and if half of the memories that contain it name it; several
         words do as they are.
         """
+        stored = self._working.entities
         for span in _spans(text, _MOST_IN_TEXT):
             slot = " ".join(span).casefold()
-            entity = self._planned.get(slot) or self._working.entity(slot)
-            if entity is not None and not all(word[0].isupper() for word in span):
+            if (slot in self._planned or slot in stored) and not all(word[0].isupper() for word in span):
+                entity = self._planned.get(slot) or self._working.ids[stored[slot]]
                 is_name = not any(map(_names_nothing, (span[0], span[-1])))
                 if is_name and (len(span) > 1 or self._names(slot, entity)):
                     yield entity

@@ -134,15 +134,15 @@ class Draft:
 
 
 _GUARD = "echo_guard"
-FIELDS = tuple(f.name for f in fields(Draft) if f.name != _GUARD)
+_NAMES = tuple(f.name for f in fields(Draft))
+FIELDS = tuple(name for name in _NAMES if name != _GUARD)
 
 
 def draft(item: Mapping[str, Any]) -> Draft:
     """Check a mapping of the arguments of ``remember``; the first invalid one raises ``ParamError``."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, "must be a mapping of the arguments of remember")
-    unknown = [name for name in item if name not in (*FIELDS, _GUARD)]
-    if unknown:
+    if unknown := [name for name in item if name not in _NAMES]:
         raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
     return check_draft(Draft(**{"content": None, **item}))
 

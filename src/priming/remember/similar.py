@@ -90,25 +90,24 @@ class NearestLinker:
 
         The weight of each starts at the cosine. Without a vector, or where none are sought, there are none.
         """
-        if vector is None or stored is None:
+        if vector is None or stored is None or not vector.any():
             return
         for other, cosine in self._nearest(memory_id, vector, stored):
             link = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
             if self.params.strengthen:
                 self._changes[memory_id, other] = RowChange(None, link)
             yield link
-        if vector.any():
-            self._new_ids.append(memory_id)
-            if self._new_vectors is None:
-                self._new_vectors = VectorColumn(len(vector))
-            self._new_vectors.append(vector)
+        self._new_ids.append(memory_id)
+        if self._new_vectors is None:
+            self._new_vectors = VectorColumn(len(vector))
+        self._new_vectors.append(vector)
 
     def strengthen_nearest(
         self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
     ) -> list[RowChange]:
         """The changes for a memory that is remembered again: existing links grow by a step, others are created."""
         changes = []
-        for other, cosine in self._nearest(memory_id, vector, stored):
+        for other, cosine in self._nearest(memory_id, vector, stored) if vector.any() else ():
             before = self._link_between(memory_id, other)
             if before is None:
                 after = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
@@ -119,9 +118,7 @@ class NearestLinker:
         return changes
 
     def _nearest(self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours) -> Neighbours:
-        """The nearest among the stored neighbours and the new memories; a text without a vector has none."""
-        if not vector.any():
-            return []
+        """The nearest among the stored neighbours and the new memories."""
         neighbours = stored
         if self._new_vectors is not None:
             cosines = self._new_vectors.dot(vector)
@@ -197,7 +194,7 @@ def rivals(statements: Mapping[str, str | None], texts: Sequence[str]) -> tuple[
     ``statements`` are what memories state, by id, ``texts`` the new one under each name.
     """
     facts = {each: fact for each, fact in statements.items() if fact is not None}
-    framed = [(text, subjects(text)) for text in texts]
+    framed = [(text, subjects(text)) for text in texts] if facts else []
     opposed = {
         each
         for each, fact in facts.items()

@@ -96,7 +96,8 @@ def complete(
 ) -> int:
     """Make the vectors that these memories lack; their number. Without a limit in time it waits for its turn."""
     with memory.reading() as now:
-        keys = _keys(memory, ids, now)
+        waits = memory.must_wait(len(ids), later=True) or memory.working(now).missing_vectors
+        keys = _keys(memory, ids, now) if waits else []
     return make(memory, memory.embedder, keys, until=until, progress=progress)
 
 

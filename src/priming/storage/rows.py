@@ -234,11 +234,11 @@ class RowChange:
 
 def ends_of(row: Row) -> tuple[str, ...]:
     """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
+    if isinstance(row, (LinkRow, PairRow)):  # most are
+        return row.source, row.target
     if isinstance(row, RunRow):
         return row.shown
-    if isinstance(row, (WeightsRow, RelationRow)):
-        return ()
-    return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
+    return () if isinstance(row, (WeightsRow, RelationRow)) else (row.id,)
 
 
 def identity(row: Row) -> RowIdentity:

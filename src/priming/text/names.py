@@ -70,14 +70,15 @@ def find(text: str, heading: str | None = None) -> tuple[Name, ...]:
     [('src/app.py', 'file'), ('app.py', 'file'), ('@mia', 'handle'), ('run_all', 'identifier')]
     """
     names: dict[str, Name] = {}
-    if heading:
-        whole = heading_name(heading)
-        for name in (Name(whole, NAME), *_in_order(heading)):
-            names.setdefault(normal(name.text), name)
-    for name in _in_order(text):
+    for name in (*(_in_heading(heading) if heading else ()), *_in_order(text)):
         names.setdefault(normal(name.text), name)
     names.pop("", None)
     return tuple(names.values())
+
+
+@lru_cache(maxsize=256)
+def _in_heading(heading: str) -> tuple[Name, ...]:
+    return (Name(heading_name(heading), NAME), *_in_order(heading))
 
 
 def heading_name(heading: str) -> str:
@@ -240,6 +241,8 @@ def components(text: str) -> Iterator[tuple[int, Name]]:
     >>> [name.text for _, name in components("The ledger service is slow, a server is not.")]
     ['ledger service']
     """
+    if text.isascii() and COMPONENT_NOUNS.isdisjoint(_WORD.findall(text.lower())):
+        return
     for noun in _NOUN.finditer(text):
         if noun[0].lower() in _VERBS and _OBJECT.match(text, noun.end()):
             continue

@@ -342,6 +342,7 @@ def parsed(
     options : ``day_first``, whether a day comes before its month in 5/7/2023; ``rules``, if not all.
     """
     read = list(tokens(text, likely))
+    kinds = "".join(token.kind for token in read)
     for flags, pattern, reader in (
         options.pop("rules", RULES) if any(token.kind in _TELLING for token in read) else ()
     ):
@@ -349,7 +350,7 @@ def parsed(
             continue
         rewritten: list[TimeToken] = []
         end = 0
-        for match in re.finditer(pattern, "".join(token.kind for token in read)):
+        for match in re.finditer(pattern, kinds):
             groups = ((name, match.start(name)) for name, kind in match.groupdict().items() if kind)
             values = {name.rstrip("2345"): read[at].value for name, at in groups}
             first, last = read[match.start()], read[match.end() - 1]
@@ -362,7 +363,9 @@ def parsed(
                     TimeToken("z" if is_year else "@", cue, first.start, last.end),
                 )
                 end = match.end()
-        read = rewritten + read[end:]
+        if end:
+            read = rewritten + read[end:]
+            kinds = "".join(token.kind for token in read)
     return read
 
 

@@ -194,9 +194,9 @@ def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
 
 def label(text: str, limit: int = LABEL_LETTERS) -> str:
     """A text as a key or session: itself if it is valid, else made printable, cut, and made unique by a digest."""
-    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
-    if plain == text and text.strip() and len(text) <= limit:
+    if text.isprintable() and text.strip() and len(text) <= limit:
         return text
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
     mark = digest(text)
     return f"{plain[: limit - len(mark) - 1]}~{mark}"
 

@@ -192,6 +192,8 @@ def check_metadata(value: Any) -> Mapping[str, Any]:
     """A mapping that JSON can hold."""
     if not isinstance(value, Mapping):
         raise ParamError("metadata", value, "must be a mapping")
+    if not value:
+        return {}
     try:
         encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
         encoded.encode()

@@ -149,7 +149,12 @@ _ENDS = (0, 6, 12, 20)
 
 def slug(text: str) -> str:
     """A readable key: the first words of a text, lower-cased and joined by hyphens."""
-    parts = plain_words(caseless(text[:400]))[:_WORDS_OF_KEY]
+    return _slug(text[:400])
+
+
+@lru_cache(maxsize=1024)
+def _slug(text: str) -> str:
+    parts = plain_words(caseless(text))[:_WORDS_OF_KEY]
     return "".join(letters("-".join(parts))[:_LETTERS_OF_KEY]).strip("-") or "memory"
 
 
