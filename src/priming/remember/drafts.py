@@ -40,6 +40,7 @@ from priming.text.names import find
 from priming.types import EMPTY, MemoryRecord
 
 _RULE = "behavior"
+_JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def bare_text(text: str) -> str:
@@ -104,7 +105,7 @@ class Draft:
 
     def _digest_of(self, text: str) -> str:
         at = stamp(self.occurred_at) if self.occurred_at else None
-        identity = json.dumps([self.kind, self.title, text, self.session, at], ensure_ascii=False)
+        identity = _JSON([self.kind, self.title, text, self.session, at])
         return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 
     def version(

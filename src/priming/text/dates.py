@@ -24,7 +24,7 @@ _TIME = re.compile("[WRDmfqHEAyz@SI]|[naNFBroe!-]-?[dkuUjJQp]")
 _SLASHED = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})/(?:19|20)\d\d(?!\w)")
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"
 _DETAIL = re.compile(
-    r"(?:(?<=[a-z0-9] )|(?<=[a-z0-9][,;:] ))[A-Z]\w+"
+    r"[A-Z](?:(?<=[a-z0-9] .)|(?<=[a-z0-9][,;:] .))\w+"
     rf"|[\"“]|\d[\d.,:]*|\b(?:{_NUMBERS})\b"
 )
 """A name inside a sentence, a quotation mark, a number."""

@@ -202,9 +202,9 @@ def language_of(text: str, likely: str | None) -> str | None:
         return None
     numbers = Counter(words)
     for word, languages in own.items():
-        number = numbers[word]
+        number, share = numbers[word], 1 / len(languages)
         for language in languages if len(word) > 1 else ():
-            scores[language] += 1 / len(languages)
+            scores[language] += share
             hits[language] += number
     special = set() if text.isascii() else {*"".join(words)} - _ASCII
     for language, letters_of in _LETTERS.items() if special and len(words) > 2 else ():

@@ -30,6 +30,7 @@ PACK_VERSION = r"[0-9A-Za-z]+(?:[-_.+][0-9A-Za-z]+)*"
 _NAME_LENGTH, _PACK_NAME_LENGTH = 512, 64
 _DEPTH = 100
 _BREAKS = ("Cc", "Zl", "Zp")
+_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
 def check_text(name: str, value: Any) -> str:
@@ -178,6 +179,8 @@ def check_tags(value: Any) -> tuple[str, ...]:
 
 def check_unique(name: str, value: Any, most: int) -> tuple[str, ...]:
     """Short texts, each once, in their order."""
+    if isinstance(value, tuple) and not value:
+        return ()
     if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
         raise ParamError(name, value, "must be a list of texts")
     if len(value) > most:
@@ -195,7 +198,7 @@ def check_metadata(value: Any) -> Mapping[str, Any]:
     if not value:
         return {}
     try:
-        encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
+        encoded = _JSON(dict(value))
         encoded.encode()
     except (TypeError, ValueError) as error:
         raise ParamError("metadata", value, f"must hold what JSON holds ({error})") from None

@@ -28,7 +28,10 @@ _WORD = re.compile(
     r"|\S(?:(?!\]\(|\)\[|(?<=[\"'`(\[<])[A-Za-z]:\\)\S)*"
 )
 """What stands between spaces, or in one half of a Markdown link; in a path of Windows folders may hold spaces."""
-_ODD = re.compile(r"[_/\\@\d#$=%]|[.:>]\w|\w-\w|(?<!\S)-|(?<!\S)\.|[a-z][A-Z]|[A-Z]{2}[a-z]")
+_ODD = re.compile(
+    r"[_/\\@\d#$=%]|[.:>](?:\w|(?<=\.)(?<!\S.))|-(?:(?<!\S.)|(?<=\w.)\w)|[A-Z](?:(?<=[a-z].)|[A-Z][a-z])"
+)
+"""A sign that no plain word has; the pattern looks back from the sign, since most letters are none."""
 _EDGE = "\"'`“”‘’«»()[]{}<>,;:!?*|…"
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _AT = re.compile(r"@\w(?:[\w.-]*\w)?")
