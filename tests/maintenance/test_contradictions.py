@@ -324,6 +324,14 @@ def test_facts_that_were_told_before_names_were_merged_are_compared_then(memory,
     assert conflicts(memory) == set()
 
 
+def test_a_fact_contradicts_what_was_told_under_a_name_that_was_merged_since(memory):
+    memory.remember(MET)
+    remember_facts(memory, "Bob's port is 80.")
+    memory.aliases()
+    memory.remember("Robert Smith's port is 81.", key="f1", kind="fact")
+    assert conflicts(memory) == {("f1", "f0")}
+
+
 def test_names_that_are_two_again_contradict_nobody(memory):
     memory.remember(MET)
     merged = memory.aliases()[0].operation

@@ -181,8 +181,8 @@ class RememberPlan:
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
         last = [other for other in later if self._again.get(other, -1) < len(self.results)]
-        kept = self._kept_beside([memory_id, *last]) if last else ()
-        return any({memory_id, other} not in kept for other in last)
+        settled = self._kept_beside([memory_id, *last]) if last else ()
+        return any({memory_id, other} not in settled for other in last)
 
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
@@ -385,9 +385,9 @@ class RememberPlan:
             stored = self.store.records(self.working.namespace, self.now, ids=unread, status="active")
             self._facts |= {name: similar.stated(stored[name]) if name in stored else None for name in unread}
         opposed, agreeing = similar.rivals({name: self._facts[name] for name in likest}, texts)
-        kept = self._kept_beside([*opposed, *agreeing]) if opposed and agreeing else ()
+        settled = self._kept_beside([*opposed, *agreeing]) if opposed and agreeing else ()
         for other in opposed:
-            if not any({other, same} in kept for same in agreeing):
+            if not any({other, same} in settled for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
 
     def _kept_beside(self, ids: Sequence[str]) -> set[frozenset[str]]:
