@@ -78,6 +78,12 @@ def test_what_would_name_another_file_is_refused_with_the_way_to_write_it(end):
         parse_url(f"sqlite:///a{end}")
 
 
+@pytest.mark.parametrize("url", ["sqlite:a.db", "sqlite:a/b.db", "sqlite:///a/", "sqlite:////a/b/"])
+def test_a_url_whose_path_is_no_file_is_refused_instead_of_naming_another_file(url):
+    with pytest.raises(ParamError, match="must be sqlite:///relative.db"):
+        parse_url(url)
+
+
 def test_a_path_may_begin_with_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/kim")
     assert parse_url("sqlite:///~/x.db?synchronous=full").path == Path("/home/kim/x.db")

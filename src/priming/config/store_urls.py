@@ -108,7 +108,8 @@ def _sqlite(url: str) -> Location:
         parts = urlsplit(url)
     except ValueError:
         parts = urlsplit("")
-    if parts.scheme != "sqlite" or parts.netloc:
+    is_file = parts.path in ("", "/") or (parts.path.startswith("/") and not parts.path.endswith("/"))
+    if parts.scheme != "sqlite" or parts.netloc or not is_file:
         raise ParamError(
             "url",
             without_password(url),
