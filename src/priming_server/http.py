@@ -30,7 +30,7 @@ from priming.operations.local_http import json_bytes, reason_header
 from priming.operations.service import LocalService, reason_of
 from priming.types import Clock, Progress, SystemClock
 from priming.verbs.op import Op
-from priming.verbs.rows import BY_NAME, SERVED
+from priming.verbs.rows import BY_NAME, SERVED, meant
 from priming_server import openapi, telemetry
 from priming_server.access.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming_server.access.sessions import BrowserSessions
@@ -369,7 +369,10 @@ async def _no_route(request: Request, error: Exception) -> Response:
     """Refuse an unknown path or method, in the form of every error."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
+        near = meant(request.url.path.rpartition("/")[2].replace("-", "_"))
+        is_served = near is not None and BY_NAME[near] in SERVED
+        hint = f"did you mean POST /v1/{{namespace}}/{near}? See" if is_served else "see"
+        return await _failed(request, NotFound(f"there is nothing here: {hint} /docs and /openapi.json"))
     code = _CODES.get(error.status_code, "bad_param")
     message = f"{request.method} is not allowed for this path" if error.status_code == 405 else error.detail
     return await _refused(request, Refused(error.status_code, code, message, error.headers))

@@ -172,6 +172,12 @@ def test_an_error_has_a_status_a_code_and_a_message(lasting, operation, request_
     assert answer.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("path", ["v1/default/recal", "v1/default/search", "v1/recall", "query"])
+def test_a_path_that_leads_nowhere_is_answered_with_the_operation_it_may_mean(lasting, path):
+    assert "POST /v1/{namespace}/recall?" in lasting.client.post(f"/{path}").json()["error"]["message"]
+    assert "did you mean" not in lasting.ask("export").json()["error"]["message"]
+
+
 def test_a_key_that_is_taken_is_a_conflict(served):
     served.done("remember", {"content": "one", "key": "k"})
     assert served.ask("remember", {"content": "two", "key": "k"}).status_code == 409

@@ -38,7 +38,7 @@ from priming.mcp.tools import PROMPTS, instructions, prompt_text
 from priming.serialization import error_payload
 from priming.types import Progress
 from priming.verbs.op import Op
-from priming.verbs.rows import find, named, tools
+from priming.verbs.rows import find, meant, named, tools
 
 if TYPE_CHECKING:
     from priming.operations.service import Service
@@ -380,7 +380,9 @@ def _tool_result(text: str, structured: Mapping[str, Any] | None) -> dict[str, A
 def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
     """The answer to a client that calls a tool it was not offered."""
     message = f"no tool {shown(name)}: there are {', '.join(ops)}"
-    op = find(name)
+    near, op = meant(name), find(name)
+    if op is None and near in ops:
+        return f"{message}; did you mean {near}?"
     if needs is not None:
         return f"{message}; it needs a token of the kind {needs!r}"
     return message if op is None or op.local else f"{message}; it is in the group {op.group!r} of tools"
