@@ -147,3 +147,11 @@ def test_a_long_list_where_a_text_belongs_is_refused_like_a_short_one():
         wire.arguments(REMEMBER, {"content": ["{}"] * 60_000})
     with pytest.raises(ParamError, match="is not an argument"):
         wire.arguments(REMEMBER, {"content": "x", "contents": ["{}"] * 60_000})
+
+
+def test_what_a_strict_client_leaves_blank_is_absent_and_what_must_be_given_is_refused():
+    sent = {"text": "x", "session": "", "filters": {}, "valid_at": "", "file": "", "limit": ""}
+    assert wire.arguments(RECALL, sent, forgiving=True) == {"text": "x", "filters": {}}
+    assert wire.arguments(REMEMBER, {"content": ""}, forgiving=True) == {"content": ""}
+    with pytest.raises(ParamError, match="valid_at"):
+        wire.arguments(RECALL, {"text": "x", "valid_at": ""})

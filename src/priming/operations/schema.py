@@ -53,7 +53,8 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     """The arguments of the operation's function from a request, or one ``ParamError`` for all that is wrong with it.
 
     A list may be sent as an array, as JSON text, or as words between commas; null means the default. ``forgiving``
-    accepts other names for arguments (``Op.other_names``), and a cue's parts beside the other arguments.
+    accepts other names for arguments (``Op.other_names``), a cue's parts beside the other arguments, and "" for null
+    where an argument may be left out, as strict clients send it.
     """
     if not isinstance(request, Mapping):
         raise ParamError("request", request, "must be a JSON object of arguments")
@@ -286,6 +287,8 @@ def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
                 rule = f"contradicts {own} = {shown(renamed[own])}, which is the same: give one of the two"
                 raise ParamError(name, value, rule)
             renamed[own] = renamed.get(own) if value is None else value
+    optional = {name for name, own in _fields(op).items() if not own.is_required}.union(_CUE)
+    renamed = {name: value for name, value in renamed.items() if value != "" or name not in optional}
     if "cue" not in own_names or isinstance(renamed.get("cue", {}), str):
         return renamed
     context = {
