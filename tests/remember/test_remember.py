@@ -125,7 +125,7 @@ def test_a_key_that_is_taken_by_the_same_text_is_a_duplicate(memory):
 def test_the_key_of_a_forgotten_memory_stays_taken(memory):
     memory.remember("The disk was full.", key="disk")
     memory.forget("disk")
-    with pytest.raises(Conflict, match="taken by a forgotten memory"):
+    with pytest.raises(Conflict, match="taken by a forgotten memory: choose another, or restore"):
         memory.remember("The disk was full.", key="disk")
 
 
