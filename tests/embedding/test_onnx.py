@@ -83,6 +83,13 @@ def test_a_text_without_tokens_gives_zeros(text):
     assert full.any()
 
 
+def test_texts_of_which_no_word_is_known_are_not_all_alike():
+    thai, emoji, mixed = ONE.embed(["กำแพงสีน้ำเงิน", "🍕", "🍕 on Friday"])
+    assert not thai.any()
+    assert not emoji.any()
+    assert mixed.any()
+
+
 def test_no_texts_give_no_rows():
     assert ONE.embed([]).shape == (0, ONE.dimension)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-PREPROCESSING = "marks at both ends, mean over the tokens, unit length"
+PREPROCESSING = "marks at both ends, zeros if no word is known, mean over the tokens, unit length"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
@@ -147,14 +147,14 @@ class OnnxEmbedder:
 
     @cached_property
     def _tokens_of(self) -> Callable[[str], Sequence[int]]:
-        """What gives the numbers of a text's tokens; none of a text without words."""
+        """What gives the numbers of a text's tokens; none of a text without words that the model knows."""
         path, most = self._files.tokenizer, self._params.tokens
         try:
             tokenizer = WordPieces.of(path.read_bytes())
         except (OSError, ValueError) as error:
             raise self._error(f"{path} is not a tokenizer ({_line(error)})") from error
         if tokenizer is not None:
-            return lambda text: tokenizer.tokens(text, most)
+            return lambda text: own if tokenizer.reads(own := tokenizer.tokens(text, most)) else ()
         return partial(_library_tokens, self._library_tokenizer(path, most))
 
     def _library_tokenizer(self, path: Path, most: int) -> Tokenizer:

@@ -127,6 +127,10 @@ class WordPieces:
                     break
         return [self._ends[0], *numbers[:room], self._ends[1]] if numbers else []
 
+    def reads(self, numbers: Sequence[int]) -> bool:
+        """Whether any of the tokens is of a word that it knows: texts of none would all be alike."""
+        return not {*numbers} <= {self._unknown, *self._ends}
+
     def _pieces(self, word: str) -> Sequence[int]:
         """The longest piece at the start, then at its end, and so on; unknown where there is none."""
         if len(word) > self._longest:

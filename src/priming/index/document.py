@@ -234,8 +234,8 @@ def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> list[T
 
 
 def packed_vectors(keys: Iterable[VersionKey], vectors: Iterable[TextVectors]) -> dict[VersionKey, bytes]:
-    """Vectors by version as the store has them; none for a row of zeros."""
-    return {key: own.packed() for key, own in zip(keys, vectors, strict=True) if own.whole.any()}
+    """Vectors by version as the store has them."""
+    return {key: own.packed() for key, own in zip(keys, vectors, strict=True)}
 
 
 def searched_text(record: MemoryRecord) -> str:

@@ -138,7 +138,12 @@ class Evidence(CueReading):
         )
 
     def meaning(self, documents: Ints) -> Floats:
-        """Z: how many deviations the cosine of each document is above what this cue has with anything."""
+        """Z: how many deviations the cosine of each document is above what this cue has with anything.
+
+        A cue of which the embedder knows no word says nothing of any.
+        """
+        if not self.query.any():
+            return np.zeros(len(documents))
         mean, spread = self.background
         strength = background_of(self.embedder).strength * self.working.trust
         values = strength * (self.cosines(documents) - mean) / spread

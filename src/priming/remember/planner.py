@@ -172,7 +172,9 @@ class RememberPlan:
         status, text = self._status_and_text(holder)
         if status == "active" and bare_text(text) == bare_text(draft.content):
             return holder
-        taken, way = ("taken", "supersede") if status == "active" else (f"taken by a {status} memory", "restore")
+        taken, way = (
+            ("taken", "supersede") if status == "active" else (f"taken by a {status} memory", "restore")
+        )
         raise Conflict(f"key {draft.key!r} is {taken}: choose another, or {way} the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
@@ -249,7 +251,7 @@ class RememberPlan:
         version = draft.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
-        vectors = vectors if vectors is not None and vectors.whole.any() else None
+        vectors = None if is_bare_name(draft) else vectors
         self.memories[memory_id] = memory, version, vectors
         if vectors is not None:
             self.vectors[memory_id, 1] = vectors.packed()
