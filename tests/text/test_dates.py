@@ -64,6 +64,8 @@ MONTHS = [
         ("on 5/7/2023", (2023, None, None)),
         ("30 February 2023", (2023, 2, None)),
         ("29 February", (None, 2, 29)),
+        ("February '98", (1998, 2, None)),
+        ("3 February ’24", (2024, 2, 3)),
     ],
 )
 def test_the_usual_ways_to_write_a_date_are_read(text, expected):

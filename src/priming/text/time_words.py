@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     r"(?:(?=T\d)|(?![\w-])))|['’]s(?P<possessive>(?!\w))"
     r"|(?P<S>(?<![\w/.-])\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.)(?:19|20)\d\d(?!\w))"
     r"|(?P<H>(?<!\w)(?:[012]?\d:[0-5]\d(?!\w)|[01]?\d[ ]?[ap]\.?m\b))"
-    r"|(?P<y>(?<![\w.,$€£#/+-])(?:19|20)\d\d(?![\w%]|[.,]\d))|(?P<Y>(?<=,)(?:19|20)\d\d(?!\w|[.,]\d))"
+    r"|(?P<y>(?<![\w.,$€£#/+-])(?:19|20)\d\d(?![\w%]|[.,]\d))|(?P<Y>(?<=,)(?:19|20)\d\d(?!\w|[.,]\d)|(?<=\s['’])\d\d(?!\w))"
     r"|(?P<o>(?<![\w.,])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|er|[eº]|\.(?=[ ][^\W\d_]))(?!\w))"
     r"|(?P<n>(?<![\w.,:$€£#/])\d{1,3}(?![\w%:/]|\.\d|,(?!(?:19|20)\d\d\b)\d))"
     r"|(?P<E>(?<![\w.,$€£#/+-])(?:(?:19|20)\d\ds|1[5-8]\d\ds?)(?!\w|[.,]\d))"
@@ -100,7 +100,8 @@ def _number(match: re.Match[str], is_common: bool, language: str) -> tuple[str, 
     """The class and value of what no calendar has; only in German "3." is the third."""
     text, kind = match[0], match.lastgroup or "x"
     if kind in "noyY" and (language == "german" or not text.endswith(".")):
-        return kind, int(re.sub(r"\D", "", text))
+        value = int(re.sub(r"\D", "", text))
+        return kind, value + (1900 if value > 69 else 2000) if kind == "Y" and len(text) == 2 else value
     return _SIGNS.get(
         text, "_" if not text[0].isalnum() else "x" if kind in "ox" else kind
     ) if not is_common else "l", text
