@@ -285,7 +285,10 @@ def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_me
     assert keys(memory.recall("what happened on 11/03/2026?")) == [{11: "eleventh", 3: "third"}[day]]
 
 
-@pytest.mark.parametrize("user", ["user", "Ines"])
+@pytest.mark.parametrize(
+    ("user", "assistant"),
+    [("user", "assistant"), ("Ines", "assistant"), ("Human", "AI"), ("Ines", "model")],
+)
 @pytest.mark.parametrize(
     ("cue", "named"),
     [
@@ -303,14 +306,14 @@ def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_me
         ("what was said of the tent?", []),
     ],
 )
-def test_i_and_you_are_the_user_and_the_assistant(open_memory, user, cue, named):
+def test_i_and_you_are_the_user_and_the_assistant_by_any_role(open_memory, user, assistant, cue, named):
     memory = answer(
         open_memory,
         ("question", "Which tent is light enough for two?", -1, user),
-        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, "assistant"),
+        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, assistant),
     )
     reading = reading_of(memory, cue)
-    assert [reading.working.titles[{"I": user, "you": "assistant"}[name]] for name in named] == list(
+    assert [reading.working.titles[{"I": user, "you": assistant}[name]] for name in named] == list(
         reading.named_speakers
     )
 

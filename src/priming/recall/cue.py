@@ -30,8 +30,8 @@ from priming.text.time_grammar import CueDate
 from priming.text.tokens import language_of, spelled, terms
 from priming.text.word_lists import is_given_name, read_word_groups, read_words
 
-USER, ASSISTANT = "user", "assistant"
-"""The speakers that "I" and "you" are in a cue."""
+USER, ASSISTANT = ("user", "human"), ("assistant", "ai", "model", "bot")
+"""The speakers that "I" and "you" are in a cue, by the roles that the interfaces of models give them."""
 _REPORTING = frozenset(read_words("reporting_words"))
 """Words by which one asks for whatever happened."""
 _PERSONS = {
@@ -172,7 +172,7 @@ class CueReading:
             if self.speakers[code] and named.issuperset(working.title_terms[code][: working.title_bare[code]])
         }
         speakers = np.flatnonzero(self.speakers).tolist()
-        user, you = (self._speaker(role) for role in (USER, ASSISTANT))
+        user, you = map(self._speaker, (USER, ASSISTANT))
         others = [code for code in speakers if code != you]
         i = others[0] if user is None and you is not None and len(others) == 1 else user
         for start, person in persons(self.text, self.language):
@@ -181,9 +181,10 @@ class CueReading:
                 places.setdefault(code, start)
         return np.array(sorted(places, key=lambda code: places[code]), np.int64)
 
-    def _speaker(self, role: str) -> int | None:
-        """The title of a speaker by a role, in small letters or with a capital."""
-        codes = map(self.working.titles.get, (role, role.capitalize()))
+    def _speaker(self, roles: Sequence[str]) -> int | None:
+        """The title of a speaker by roles, in small letters, with a capital or in capitals."""
+        names = (name for role in roles for name in (role, role.capitalize(), role.upper()))
+        codes = map(self.working.titles.get, names)
         return next((code for code in codes if code is not None and self.speakers[code]), None)
 
     @cached_property
