@@ -80,7 +80,7 @@ def test_what_would_name_another_file_is_refused_with_the_way_to_write_it(end):
 
 @pytest.mark.parametrize("url", ["sqlite:a.db", "sqlite:a/b.db", "sqlite:///a/", "sqlite:////a/b/"])
 def test_a_url_whose_path_is_no_file_is_refused_instead_of_naming_another_file(url):
-    with pytest.raises(ParamError, match="must be sqlite:///relative.db"):
+    with pytest.raises(ParamError, match="must be sqlite:///relative"):
         parse_url(url)
 
 

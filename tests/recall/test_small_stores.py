@@ -58,6 +58,7 @@ def test_a_small_store_answers_with_what_was_asked_for_and_hardly_believes_the_o
 def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vector():
     with Memory.open("sqlite://") as memory:
         memory.remember("กำแพงสีน้ำเงิน", key="wall")
+        memory.remember_many({"content": text} for text in MORE.values())
         memory.remember("🍕 on Friday with Ana", key="pizza")
         answer = memory.recall("🍕")
         assert (answer.hits[0].key, answer.degraded, memory.validate()) == ("pizza", (), [])
