@@ -66,7 +66,8 @@ def test_what_distinguishes_a_name_is_a_term_that_others_lack(name, others):
         ("english", ["8", "8.0", "8.00"]),
         ("english", ["2.50", "2.5"]),
         ("french", ["2,5", "2.5", "2,50"]),
-        ("english", ["1,200,000", "1200000"]),
+        ("english", ["1,200,000", "1200000", "1 200 000", "1'200'000", "12,00,000", "1\u202f200\u202f000"]),
+        ("french", ["1 450,50", "1450.5"]),
     ],
 )
 def test_a_number_is_its_value_however_it_is_written(language, spellings):
@@ -84,6 +85,8 @@ def test_a_number_is_its_value_however_it_is_written(language, spellings):
         ("3, 4,5", ["3", "4", "5"]),
         ("Pay 7.", ["pay", "7"]),
         ("1.5GB", ["1", "5gb"]),
+        ("555 123 456 789 12", ["555", "123", "456", "789", "12"]),
+        ("in 2024 300 came", ["2024", "300", "came"]),
     ],
 )
 def test_versions_dates_and_lists_stay_what_they_are(written, read):

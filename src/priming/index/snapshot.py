@@ -34,7 +34,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import operation_id, stored_vectors
 
-FORMAT = 17
+FORMAT = 18
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
 _COLUMNS = tuple(
     "alive kind document row living embedded title spoken occurred told_at day_order language asks learned"  # noqa: SIM905

@@ -172,10 +172,8 @@ class RememberPlan:
         status, text = self._status_and_text(holder)
         if status == "active" and bare_text(text) == bare_text(draft.content):
             return holder
-        taken, way = (
-            ("taken", "supersede") if status == "active" else (f"taken by a {status} memory", "restore")
-        )
-        raise Conflict(f"key {draft.key!r} is {taken}: choose another, or {way} the memory it names")
+        by, way = ("", "supersede") if status == "active" else (f" by a {status} memory", "restore")
+        raise Conflict(f"key {draft.key!r} is taken{by}: choose another, or {way} the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
         """Whether a later statement, that does not follow again, says otherwise: Oslo, Bergen, Oslo is news."""

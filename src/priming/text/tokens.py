@@ -1,7 +1,6 @@
 """Terms of a text: stems in its own language without function words, and pairs of CJK characters.
 
-Scripts name some languages, function words the others; English is assumed where another has fewer than two, or
-fewer than English. A detector with a model needs megabytes and fails on short texts as well.
+Scripts name some languages, function words the others; another than English needs two, and more than English has.
 """
 
 from __future__ import annotations
@@ -46,6 +45,10 @@ _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)+")
 _SIGNS = "+#-.@$"
 _COUNT = re.compile(
     r"[1-9]\d{0,2}(?P<group>[.,])\d{3}(?P<more>(?:(?P=group)\d{3})*)(?:(?!(?P=group))[.,](?P<rest>\d+))?"
+)
+_APART = re.compile(
+    r"(?<![\w.,'])([1-9]\d{0,2}(?:([ \u00a0\u2009\u202f'\u2019])\d{3}(?:\2\d{3})*|(?:,\d\d)+,\d{3}))"
+    r"(?P<rest>[.,]\d{1,2})?(?![\w'\u2019]|[ ,.]\d)"
 )
 _DATE_PARTS = re.compile(r"\d{4}\.\d+\.\d+|\d+\.\d+\.\d{4}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
@@ -123,10 +126,6 @@ def terms(text: str, language: str | None = None) -> list[str]:
     Text that is not ASCII is brought to the Unicode form NFKC first, so that full-width and decomposed
     letters meet their plain twins, and Latin letters lose their accents, since a cue is often typed without
     them. Words are cut to 64 letters. Where "1.200" stands alone, the language tells whether it is a thousand.
-
-    References
-    ----------
-    .. [1] M. F. Porter, Snowball: a language for stemming algorithms, 2001.
 
     Examples
     --------
@@ -295,7 +294,8 @@ def is_function_word(word: str, language: str | None) -> bool:
 
 
 def _tokens(text: str, language: str) -> list[str]:
-    """The tokens of a text in lower case."""
+    """The tokens of a text in lower case; what may be one number, its thousands apart, has its value beside it."""
+    text = _APART.sub(lambda m: f"{m[0]} {''.join(filter(str.isdigit, m[1]))}{m['rest'] or ''}", text)
     plain = folded(text) if language == "english" else lowered(text, language)
     if language in _ELIDING:
         plain = plain.replace("'", " ")
