@@ -129,3 +129,10 @@ def test_a_rule_and_its_exception_are_both_told_whichever_was_learned_first(memo
     for text in reversed(rules) if turned else rules:
         memory.learn(text)
     assert set(contents(memory.active(Cue(file="a.sql")))) == set(rules)
+
+
+@pytest.mark.parametrize(("place", "listed"), [("src/main.go", False), ("tests/a_test.py", True)])
+def test_a_rule_is_told_that_review_lists_it_only_where_review_does(memory, place, listed):
+    memory.learn("Use pytest -x here", cue=Cue(file="tests/a_test.py"))
+    learned = memory.learn("Use pytest -q, not pytest -x", cue=Cue(file=place))
+    assert (bool(memory.review()), "review" in " ".join(learned.reasons)) == (listed, listed)

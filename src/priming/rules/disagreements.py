@@ -207,5 +207,5 @@ def replaced_rows(
 def to_settle(placed: BehaviorPlacement, key: str) -> Iterator[str]:
     """Yield the two commands that settle whether a rule takes the place of the nearest, if its words do not."""
     near = placed.nearest
-    if near is not None and is_unclear(near.change) and placed.placement == "create":
+    if near is not None and is_unclear(near.change) and not near.apart and placed.placement == "create":
         yield similar.to_settle(near.existing.key, near.existing.content, key)

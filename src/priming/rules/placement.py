@@ -328,7 +328,7 @@ def _creation(nearest: BehaviorComparison) -> str:
     """Why a behaviour stays separate."""
     key = label(nearest.existing.key)
     change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
-    if is_unclear(change) and nearest.scopes != "apart":
+    if is_unclear(change) and not nearest.apart:
         return f"created beside {key}, which review lists: it is unclear, {change.reason}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > MERGE):
         return f"created: {key} is {alike}, but from {nearest.existing.trust}, which is trusted more"
