@@ -328,6 +328,15 @@ def test_facts_differ_by_their_values_and_not_by_their_forms():
     assert not differ("Is the rent 1,200?", "The rent is 1,300")
 
 
+def test_a_number_that_says_which_thing_is_meant_is_no_value():
+    assert not differ("The rent of flat 4 is 900 euros", "The rent of flat 5 is 700 euros")
+    assert not differ("The code of door 12 is 4471", "The code of door 14 is 9032")
+    assert differ("The rent of flat 4 is 900", "Flat 4's rent is 950")
+    assert differ(
+        "Keep logs for 30 days and copies for 90 days", "Keep logs for 60 days and copies for 120 days"
+    )
+
+
 def test_what_a_speaker_says_of_herself_is_told_under_her_name():
     assert as_told("My port is 80 and I like it", "Ada") == "Ada's port is 80 and Ada like it"
     assert as_told("My port is 80", None) == "My port is 80"

@@ -26,6 +26,7 @@ from priming.text.statements.difference import (
     light_words,
     numbers_alike,
     stems,
+    unit_of,
 )
 from priming.text.statements.phrases import LEADS, READ
 from priming.text.statements.reader import Statement, Word, read
@@ -312,7 +313,7 @@ class _Judge:
         """Something in place of something else: a change, where what differs is the value of one slot."""
         removed, added = self.heavy_removed, self.heavy_added
         one_subject = self._is_of_one_subject()
-        if any(w.sign < 0 for w in (*removed, *added)):
+        if any(w.sign < 0 and not w.contrast for w in (*removed, *added)):
             return "unclear" if one_subject else "apart", "they reject different things"
         ours, theirs = ({(w.part, w.lead or w.phrase) for w in rest} for rest in (removed, added))
         numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
@@ -321,12 +322,21 @@ class _Judge:
                 return "changes", f"{_quoted(added)} takes the place of {_quoted(removed)}"
             if "now" in self.new.marks and len(self.pairs) + bool(self.persons) > 1:
                 return "changes", f"{_quoted(added)} now, and no longer {_quoted(removed)}"
-        elif numbers and all(w.lead for w in (*removed, *added)):
+        elif numbers and all(w.lead for w in (*removed, *added)) and not self._number_things():
             return "changes", "other numbers"
         objects = all(any(w.role in ("object", "subject") for w in rest) for rest in (removed, added))
         if not one_subject or (len(ours) > 1 and len(theirs) > 1 and objects):
             return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
         return "unclear", f"{_quoted(added)} may take the place of {_quoted(removed)}"
+
+    def _number_things(self) -> bool:
+        """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
+        rests = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
+        return any(
+            (before.part, before.phrase) == (word.part, word.phrase) and word in rest and not unit_of(word)
+            for words, rest in rests
+            for before, word in pairwise(words)
+        )
 
 
 def _quoted(words: Iterable[Word]) -> str:

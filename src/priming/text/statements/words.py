@@ -222,6 +222,7 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
 @lru_cache(maxsize=1 << 15)
 def _apart(word: str) -> list[tuple[str, str]]:
     """A word as the parts that are read on their own: "30s", "four-space", "twice"."""
+    word = word[:-2] if word[:1].isdigit() and word.endswith(("'s", "’s")) else word
     lower = word.lower()
     quantity = _QUANTITY.fullmatch(lower)
     if quantity and quantity[2] in _UNITS:
