@@ -405,3 +405,12 @@ def test_words_in_any_order_and_number_are_judged(pair):
     assert judge(first, second).reason
     assert judge(first, first).kind == "same"
     assert occasion(first, second)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Es ist verboten, auf main zu pushen", "Keep out of the vendor folder", "Hände weg von der Lockdatei"],
+)
+def test_a_prohibition_is_read_whatever_stands_between_it_and_what_it_forbids(text):
+    assert forbids(text)
+    assert not forbids("Es ist erlaubt, auf main zu pushen")
