@@ -5,10 +5,15 @@ To look them up takes as long as a recall, so whatever has to be quick asks the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from priming.errors import PrimingError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 COMMANDS = "priming.commands"
 """Modules with ``GROUPS`` of commands for the command line, in the order of their names."""
@@ -31,9 +36,7 @@ IMPORTERS = "priming.importers"
 
 def names(group: str) -> list[str]:
     """Return the names of a group, in order."""
-    from importlib.metadata import entry_points
-
-    return sorted({point.name for point in entry_points(group=group)})
+    return sorted({point.name for point in _points(group, tuple(sys.path))})
 
 
 def load(group: str, name: str | None = None) -> Iterator[Any]:
@@ -43,13 +46,20 @@ def load(group: str, name: str | None = None) -> Iterator[Any]:
         PrimingError: it cannot be loaded.
 
     """
-    from importlib.metadata import entry_points
-
-    points = entry_points(group=group) if name is None else entry_points(group=group, name=name)
-    for point in sorted(points, key=lambda point: point.name):
+    for point in _points(group, tuple(sys.path)):
+        if name not in (None, point.name):
+            continue
         try:
             yield point.load()
         except (ImportError, AttributeError) as error:
             kind = group.removeprefix("priming.").removesuffix("s")
             message = f"the {kind} {point.name!r} ({point.value}) cannot be loaded: {error}"
             raise PrimingError(message) from error
+
+
+@cache
+def _points(group: str, _path: tuple[str, ...]) -> Sequence[EntryPoint]:
+    """What is installed on a path, by name: it is read once, as each look reads the files of every package."""
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=group), key=lambda point: point.name)
