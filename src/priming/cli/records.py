@@ -34,7 +34,7 @@ _FIELDS = (
         "weight",
     ),
 )
-_RULE = "behavior"
+_RULE, _BESIDE = "behavior", ("correction", "entity")
 
 
 def memory(record: MemoryRecord) -> Iterator[Part]:
@@ -158,10 +158,16 @@ def degraded(parts: Sequence[str]) -> Line:
 
 
 def _changed(record: Operation) -> str:
-    """The memories that an operation changed and the verdicts that it took back by name, its links by number."""
+    """The memories that an operation changed and the verdicts that it took back by name, its links by number.
+
+    Corrections and names that were made beside what was told come last.
+    """
     rows = [(change, change.after or change.before or {}) for change in record.changes]
-    names = {row["id"]: row["key"] for change, row in rows if change.table == "memories" and row}
+    memories = [row for change, row in rows if change.table == "memories" and row]
+    names = {row["id"]: row["key"] for row in memories}
+    beside = {row["id"]: row["kind"] for row in memories if row.get("kind") in _BESIDE}
     ids = [(row.get("id"), change.key) for change, row in rows if change.table in ("memories", "versions")]
+    ids.sort(key=lambda each: _BESIDE.index(beside[each[0]]) if each[0] in beside else -1)
     keys = list(dict.fromkeys(names.get(memory_id, key) for memory_id, key in ids))
     changed_links = sum(change.table == "links" for change in record.changes)
     keys += [

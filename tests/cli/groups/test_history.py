@@ -288,3 +288,9 @@ def test_a_dry_run_of_a_rollback_where_nothing_was_done_says_so(shell):
     assert done.exit_code == 0
     assert done.stdout == 'there are no memories in "default"\n'
     assert shell.run("rollback", "--since", "2026-01-01").exit_code != 0
+
+
+def test_an_undo_names_what_was_told_before_the_names_that_came_with_it(shell):
+    shell.ask("remember", "Kite and Falcon share a database.", "--key", "shared")
+    (detail,) = [row for row in shell.run("undo", "last").stdout.splitlines() if "links" in row]
+    assert detail.strip().startswith("shared, entity:")
