@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming import Memory
+from priming import HashedEmbedder, Memory
 
 NOTES = {
     "allergy": "Vera is allergic to peanuts.",
@@ -63,3 +63,18 @@ def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vecto
         answer = memory.recall("🍕")
         assert (answer.hits[0].key, answer.degraded, memory.validate()) == ("pizza", (), [])
         assert memory.recall("กำแพง").hits[0].key == "wall"
+
+
+def test_among_many_notes_of_one_kind_those_with_every_word_asked_for_are_answers():
+    things = ("anchor", "mast", "rope", "winch")
+    with Memory.open("sqlite://", embedder=HashedEmbedder(64)) as memory:
+        memory.remember_many(
+            {"content": f"Note {number}: the {things[number % 4]} was checked by crew {number % 7}."}
+            for number in range(1_000)
+        )
+        result = memory.recall("the anchor")
+        assert result.confidence < 0.01, "none of 250 alike is probable"
+        assert len(result.hits) == 10
+        assert all("anchor" in hit.content for hit in result.hits)
+        assert all(hit.relevance >= result.floor for hit in result.hits)
+        assert not memory.recall("the anchor", floor=0.02).hits

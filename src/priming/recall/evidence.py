@@ -105,6 +105,10 @@ class Evidence(CueReading):
             parts[:, at] = okapi(own.counts(documents), norms, 1.0)
         return np.minimum(1.0, parts)
 
+    def have_all(self, documents: Ints) -> Bools:
+        """Whether each document has every term of the cue: it is about nothing else."""
+        return np.asarray((self.covered(documents) > 0.0).all(axis=1) & bool(self.terms))
+
     @cached_property
     def literal(self) -> Floats:
         """BM25 of heading and body for the cue's own terms only."""

@@ -229,6 +229,10 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> tuple
     least = 0.0 if law is None else bar(evidence, ranked.scores, law) if floor is None else floor
     above = np.ones(len(ranked.rows), np.bool_) if law is None or query.of_files else ranked.scores >= least
     best = None if law is None or query.of_files or not len(above) else float(ranked.scores[0])
+    if best is not None and floor is None and not above.any():
+        # Among thousands alike none is probable, and what has the whole cue is no answer about something else.
+        above = evidence.have_all(working.document[ranked.rows])
+        least = float(ranked.scores[above].min(initial=least))
     if best is not None and not above.any():
         reason = f"nothing above the floor: the best relevance is {best:.3f}, less than {least:.3g}"
     ranked = ranked.only(np.flatnonzero(above)[: past_room(memory, query.limit)])

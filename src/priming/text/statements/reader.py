@@ -109,7 +109,9 @@ def read(text: str) -> Statement:
                 marks.add("without")
             marks |= {str(each.mark) for each in tokens if each.mark in _MARKS or "person" in str(each.mark)}
             joined = number > 0 and joint in ("and", "or", "comma")
-            banned = not clause.words and any(each.mark == "banned" for _, of in parts[:number] for each in of)
+            banned = not clause.words and any(
+                each.mark == "banned" for _, of in parts[:number] for each in of
+            )
             carries = joined and (joint != "comma" or "or" in later or banned)  # "Es ist verboten, …"
             before = clause if joined else _Clause(order="before" if joint == "then" and number else "")
             phrase = words[-1].phrase + 1 if words else 0
