@@ -317,3 +317,10 @@ def test_the_verb_that_opens_a_note_is_no_part_of_the_name_after_it(text, result
     seen = set(names(text))
     assert result in seen
     assert not any(lost in name for name in seen if lost)
+
+
+def test_a_title_is_no_name_with_its_dot_or_without():
+    assert [name.text for name in find("Mr Klein met Mrs. Sold and Amartya Sen here.")] == [
+        *("Mr Klein", "Klein", "Mrs. Sold", "Sold"),
+        *("Amartya Sen", "Amartya", "Sen"),
+    ]

@@ -40,6 +40,7 @@ UPPER = "A-Z" + "".join(
 _JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for"))
 _GAP = r"[ \t]{1,3}"
 _ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
+_TITLE = re.compile(_ABBREVIATION)
 _INITIALS = rf"(?:[{UPPER}]\.){{2,4}}|[{UPPER}]\.(?=[ ]?[{UPPER}])"
 _PLAIN = rf"[{UPPER}]\w{{0,63}}(?:(?:['’&]|-(?!\d))\w{{1,63}}){{0,8}}(?!\w|['’&-]\w|[@\\/_]|\.\w|:[\\/])"
 _CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
@@ -237,8 +238,9 @@ def _with_parts(words: list[str]) -> Iterator[str]:
                 part = stretch[first : first + size]
                 if _carries(part[0], part[-1]):
                     yield _joined(part)
-        for word in stretch:
-            if _stands_alone(word):
+        for place, word in enumerate(stretch):
+            is_title = not place and len(stretch) > 1 and _TITLE.fullmatch(f"{word}.")
+            if _stands_alone(word) and not is_title:
                 yield strip_markup(word)
             yield from _pieces(word)
 
