@@ -1,6 +1,6 @@
 /** A memory in a list: its text, where it comes from, and what can be done with it. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../api";
 import { to } from "../router";
 import { Act, Row, Time, ToMemory } from "../rows";
@@ -67,7 +67,7 @@ async function supersede(key: string, content: string): Promise<Operation> {
 
 function Editor({ text, save, cancel }: { text: string; save: (text: string) => void; cancel: () => void }): JSX.Element {
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => area.current?.focus(), []);  // before it is seen: a key is for what is seen
   const send = (): void => {
     const content = area.current?.value ?? "";
     if (content.trim()) save(content);
