@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-PREPROCESSING = "marks at both ends, zeros if no word is known, mean over the tokens, unit length"
+PREPROCESSING = "marks at both ends, mean over the tokens, unit length"
+"""Names the vectors in a generation. A text of no known word had one too, which others of its kind shared; it has
+zeros now, and the vectors of all other texts stay what they were."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 RANK = 3
 """The output that is pooled has a row for each token of each text."""
