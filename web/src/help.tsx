@@ -1,12 +1,12 @@
 /** The dialog of keys: what each does, everywhere and in the view that is shown. */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { bound, type Key } from "./keys";
 import { keys } from "./strings";
 
 export function Help({ close }: { close: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const everywhere = bound.value.find((group) => group.some(({ key }) => key === "?")) ?? [];
   const here = bound.value.filter((group) => group !== everywhere).flat();
   return (

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from priming_server.page import site
 
@@ -23,6 +24,7 @@ FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 600_000
 """Milliseconds until something that does not come about is given up."""
+expect.set_options(timeout=PATIENCE)
 STORY = ROOT / "demo" / "story" / "documents.jsonl"
 SHOTS = ROOT / "build" / "shots"
 
@@ -154,6 +156,14 @@ def axe(page):
     page.evaluate(AXE.read_text("utf-8"))
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [(rule["id"], node["html"][:160]) for rule in result["violations"] for node in rule["nodes"]]
+
+
+def soon(page, condition):
+    """Wait until something is so: what a key or a pointer does is drawn with a later frame."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not condition():
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
 
 
 def keep(page, name):

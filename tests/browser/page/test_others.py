@@ -1,8 +1,9 @@
 """Others beside the page: hostile memories, two tabs, another process, and a server that starts again."""
 
 import pytest
+from playwright.sync_api import expect
 
-from .conftest import ask, axe
+from .conftest import ask, axe, soon
 
 pytestmark = pytest.mark.slow
 HOSTILE = {
@@ -54,7 +55,7 @@ def test_a_megabyte_is_shown_in_part_until_it_is_asked_for(hostile, visit):
     page.wait_for_selector(".facts")
     assert len(page.locator(".prose.large p").inner_text()) < 2_000
     page.click("text=Show all 987,007 characters")
-    assert len(page.locator(".prose.large p").text_content()) == len(HOSTILE["great"])
+    soon(page, lambda: len(page.locator(".prose.large p").text_content()) == len(HOSTILE["great"]))
 
 
 def test_what_another_process_writes_is_told_and_shown_when_asked_for(fresh, visit):
@@ -77,7 +78,7 @@ def test_two_tabs_judge_and_take_back_without_losing_anything(fresh, visit):
     first.click(".moved >> text=Undo")
     first.wait_for_selector("body:not(:has(.moved))", state="attached")
     assert len(fresh.done("why", key="export-failed")["verdicts"]) == 1
-    assert second.locator(".moved").count() == 1
+    expect(second.locator(".moved")).to_have_count(1)
 
 
 def test_a_server_that_goes_and_comes_again_is_noticed(fresh, visit):

@@ -2,10 +2,12 @@
 
 import json
 import math
+import re
 
 import pytest
+from playwright.sync_api import expect
 
-from .conftest import ask, keep
+from .conftest import ask, keep, soon
 
 pytestmark = pytest.mark.slow
 QUESTION = "Why could customers not pay by card?"
@@ -16,6 +18,7 @@ ROUTE = "#/recall?q=Why%20could%20customers%20not%20pay%20by%20card%3F"
 def answered(story, visit):
     page = visit(story, ROUTE)
     page.wait_for_selector(".hit.open .waterfall")
+    page.wait_for_selector(".canvas canvas")
     return page
 
 
@@ -28,11 +31,12 @@ def canvas(page):
 def test_the_bars_of_each_hit_add_up_to_its_probability(answered, story):
     hits = story.done("recall", text=QUESTION, tokens=2000)["hits"]
     heads = answered.locator(".hit .head")
-    assert heads.count() == len(hits)
+    expect(heads).to_have_count(len(hits))
     for i, hit in enumerate(hits):
         if heads.nth(i).get_attribute("aria-expanded") == "false":
             heads.nth(i).click()
         table = answered.locator(".hit").nth(i).locator(".waterfall")
+        expect(table).to_be_visible()
         values = [float(cell.get_attribute("data-value")) for cell in table.locator("[data-value]").all()]
         p = hit["relevance"]
         assert sum(values) == pytest.approx(math.log(p / (1 - p)), abs=0.02)
@@ -45,12 +49,12 @@ def test_the_spread_is_scrubbed_step_by_step(answered):
     slider = answered.locator(".player input")
     end = canvas(answered)
     slider.fill("0")
-    assert "Anchors" in answered.locator(".player output").inner_text()
+    expect(answered.locator(".player output")).to_contain_text("Anchors")
+    soon(answered, lambda: canvas(answered) != end)
     start = canvas(answered)
-    assert start != end
     slider.press("ArrowRight")
-    assert "Hop 1 of 4" in answered.locator(".player output").inner_text()
-    assert canvas(answered) != start
+    expect(answered.locator(".player output")).to_contain_text("Hop 1 of 4")
+    soon(answered, lambda: canvas(answered) != start)
 
 
 def test_the_spread_plays_to_its_end_by_itself_where_motion_is_wanted(story, visit):
@@ -63,19 +67,18 @@ def test_pointing_at_a_hit_lights_its_path(answered):
     answered.mouse.move(5, 5)
     rest = canvas(answered)
     answered.locator(".hit").nth(1).hover()
-    lit = canvas(answered)
-    assert lit != rest
+    soon(answered, lambda: canvas(answered) != rest)
     keep(answered, "lit")
     answered.mouse.move(5, 5)
-    assert canvas(answered) == rest
+    soon(answered, lambda: canvas(answered) == rest)
 
 
 def test_the_keyboard_goes_through_the_hits(answered):
     answered.keyboard.press("ArrowDown")
-    assert "hit=bluefin-hour" in answered.url
-    assert answered.locator(".hit.open .name bdi").first.inner_text() == "bluefin-hour"
+    expect(answered).to_have_url(re.compile("hit=bluefin-hour"))
+    expect(answered.locator(".hit.open .name bdi").first).to_have_text("bluefin-hour")
     answered.keyboard.press("ArrowUp")
-    assert "hit=cards-refused" in answered.url
+    expect(answered).to_have_url(re.compile("hit=cards-refused"))
 
 
 def test_the_packed_text_is_that_of_an_agent_with_its_tokens(answered, story):
@@ -128,7 +131,7 @@ def test_another_verdict_takes_the_place_of_the_first(fresh, visit):
     page.wait_for_selector(".judge [aria-pressed=true]:has-text('Not useful')")
     page.keyboard.press("u")
     page.wait_for_selector(".judge [aria-pressed=true]:has-text('Used')")
-    assert page.locator(".judge [aria-pressed=true]").count() == 1
+    expect(page.locator(".judge [aria-pressed=true]")).to_have_count(1)
     verdicts = fresh.done("why", key="cards-refused")["verdicts"]
     assert [verdict["verdict"] for verdict in verdicts] == ["used"]
     page.keyboard.press("z")
@@ -143,8 +146,8 @@ def test_the_slider_shows_what_was_known_then(fresh, visit):
     before = fresh.done("log", limit=2)[1]["at"]
     page.goto(page.url + "&" + f"known={before.replace('+', '%2B')}")
     page.wait_for_selector("text=cannot be judged")
-    assert page.locator(".hit:has-text('terminal of pier')").count() == 0
-    assert page.locator("button:has-text('Not relevant')").count() == 0
+    expect(page.locator(".hit:has-text('terminal of pier')")).to_have_count(0)
+    expect(page.locator("button:has-text('Not relevant')")).to_have_count(0)
     page.click("text=Back to now")
     page.wait_for_selector(".hit:has-text('terminal of pier')")
     page.locator(".as-of input").fill("0")
@@ -173,14 +176,14 @@ def test_ten_thousand_nodes_are_drawn_and_moved(empty, visit):
     empty.done("link_many", items=ties)
     page = visit(empty)
     page.wait_for_selector(".spread[data-ready=true]")
-    assert "10,000 memories" in page.locator(".side").inner_text()
+    expect(page.locator(".side")).to_contain_text("10,000 memories")
     before = canvas(page)
     page.mouse.move(500, 450)
     page.mouse.down()
     for step in range(10):
         page.mouse.move(500 + 10 * step, 450 + 5 * step)
     page.mouse.up()
-    assert canvas(page) != before
+    soon(page, lambda: canvas(page) != before)
 
 
 def test_asking_again_after_a_verdict_shows_what_it_changed(fresh, visit):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import PATIENCE, ask, axe, keep
+from .conftest import ask, axe, keep, soon
 
 pytestmark = pytest.mark.slow
 QUESTION = "Why could customers not pay by card?"
@@ -32,7 +32,7 @@ def test_a_first_visit_offers_an_example_and_leads_to_an_answer(empty, visit):
     page.wait_for_selector(".spread[data-ready=true]")
     assert empty.done("status")["memories"] == 32
     ask(page, QUESTION)
-    assert page.locator(".hit .name bdi").first.inner_text() == "cards-refused"
+    expect(page.locator(".hit .name bdi").first).to_have_text("cards-refused")
 
 
 def test_the_address_has_all_that_is_shown_and_a_reload_shows_it_again(story, visit):
@@ -44,9 +44,9 @@ def test_the_address_has_all_that_is_shown_and_a_reload_shows_it_again(story, vi
     page.wait_for_selector(".settings b")
     hits = story.done("recall", text=QUESTION, tokens=2000, ablate=["meaning"])["hits"]
     keys = [hit["memory"]["key"] for hit in hits]
-    expect(page.locator(".hit .name > bdi")).to_have_text(keys, timeout=PATIENCE)
+    expect(page.locator(".hit .name > bdi")).to_have_text(keys)
     page.reload()
-    expect(page.locator(".hit .name > bdi")).to_have_text(keys, timeout=PATIENCE)
+    expect(page.locator(".hit .name > bdi")).to_have_text(keys)
     assert page.locator(".settings b").inner_text().endswith("−meaning")
     assert page.locator("input[name=q]").input_value() == QUESTION
 
@@ -55,12 +55,12 @@ def test_keys_lead_everywhere_and_are_listed(story, visit):
     page = visit(story, VIEWS["recall"])
     page.wait_for_selector(".hit")
     page.keyboard.press("?")
-    assert "the hit was used" in page.locator("dialog").inner_text()
+    expect(page.locator("dialog")).to_contain_text("the hit was used")
     assert axe(page) == []
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.name") == "q"
+    soon(page, lambda: page.evaluate("document.activeElement.name") == "q")
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("3")
@@ -71,13 +71,13 @@ def test_keys_lead_everywhere_and_are_listed(story, visit):
 def test_it_is_light_or_dark_as_the_system_is_until_the_reader_chooses(story, visit, scheme):
     page = visit(story, scheme=scheme)
     page.wait_for_selector(".spread")
-    assert page.locator("html").get_attribute("data-theme") == scheme
+    expect(page.locator("html")).to_have_attribute("data-theme", scheme)
     page.keyboard.press("d")
     other = "light" if scheme == "dark" else "dark"
-    assert page.locator("html").get_attribute("data-theme") == other
+    expect(page.locator("html")).to_have_attribute("data-theme", other)
     page.reload()
     page.wait_for_selector(".spread")
-    assert page.locator("html").get_attribute("data-theme") == other
+    expect(page.locator("html")).to_have_attribute("data-theme", other)
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -136,7 +136,7 @@ def test_a_browser_that_signs_out_is_out(fresh, visit):
     page.fill("input[name=token]", secret)
     page.keyboard.press("Enter")
     page.wait_for_selector(".hit")
-    assert page.locator("text=Not relevant").count() == 0  # it may only read
+    expect(page.locator("text=Not relevant")).to_have_count(0)  # it may only read
     page.click("text=Sign out")
     page.wait_for_selector("input[name=token]")
     page.reload()

@@ -1,6 +1,9 @@
 """Time on the page: a memory's versions and weights, what changed, and links that swing."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import keep
 
@@ -21,11 +24,11 @@ def lived(fresh):
 def test_a_memory_has_its_versions_with_what_changed_in_their_words(lived, visit):
     page = visit(lived, "#/memory/bluefin-hour")
     page.wait_for_selector(".versions ins")
-    assert page.locator(".prose.large").inner_text() == LATER
+    expect(page.locator(".prose.large")).to_have_text(LATER)
     assert "Saturdays" in " ".join(page.locator(".versions ins").all_inner_texts())
     assert "Sundays" in " ".join(page.locator(".versions del").all_inner_texts())
     assert "true since 1 Apr 2026" in page.locator(".versions").inner_text()
-    assert page.locator("a:has-text('tomas')").count() == 1
+    expect(page.locator("a:has-text('tomas')")).to_have_count(1)
     keep(page, "versions")
 
 
@@ -39,16 +42,15 @@ def test_the_slider_of_a_memory_shows_the_text_that_was_true(lived, visit):
 def test_the_weights_of_a_memory_are_drawn_over_time(lived, visit):
     page = visit(lived, "#/memory/bluefin-hour")
     page.wait_for_selector(".curves canvas")
-    assert "bluefin-hour mentions bluefin" in page.locator(".u-legend").inner_text()
+    expect(page.locator(".u-legend")).to_contain_text("bluefin-hour mentions bluefin")
 
 
 def test_time_shows_strengths_swinging_links_and_what_changed(lived, visit):
     page = visit(lived, "#/time?span=day&about=When%20does%20Bluefin%20close%20its%20books%3F")
     page.wait_for_selector(".curves canvas")
     page.wait_for_selector(".moves")
-    moves = page.locator(".moves").inner_text()
-    assert "superseded" in moves or "new" in moves
-    assert "bluefin-hour · mentions · bluefin" in moves
+    expect(page.locator(".moves")).to_contain_text(re.compile("superseded|new"))
+    expect(page.locator(".moves")).to_contain_text("bluefin-hour · mentions · bluefin")
     page.click("button:has-text('bluefin-hour · mentions · bluefin')")
     page.wait_for_selector("li .curves canvas")
     keep(page, "swinging")

@@ -1,8 +1,11 @@
 """The graph of an answer and that of everything, walked by keys alone."""
 
-import pytest
+import re
 
-from .conftest import axe, keep
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import axe, keep, soon
 
 pytestmark = pytest.mark.slow
 ROUTE = "#/recall?q=Why%20could%20customers%20not%20pay%20by%20card%3F"
@@ -14,6 +17,7 @@ FOCUSED = "document.activeElement.getAttribute('aria-label')"
 def answered(story, visit):
     page = visit(story, ROUTE)
     page.wait_for_selector(".hit.open")
+    page.wait_for_selector(".canvas canvas")
     return page
 
 
@@ -47,7 +51,7 @@ def linked(story, shown):
 
 def test_arrows_lead_over_links_and_back(answered, story):
     (first,) = press(answered, "g")
-    assert answered.locator(".ring").is_visible()
+    expect(answered.locator(".ring")).to_be_visible()
     onwards, deeper, other = press(answered, "ArrowDown", "ArrowDown", "ArrowRight")
     assert onwards in linked(story, first)
     assert {deeper, other} <= linked(story, onwards)
@@ -71,16 +75,16 @@ def test_enter_opens_the_page_of_the_memory_that_has_the_focus(answered):
     (at,) = press(answered, "g")
     answered.keyboard.press("Enter")
     answered.wait_for_selector(f"h1:has-text('{at}')")
-    assert f"#/memory/{at}" in answered.url
+    expect(answered).to_have_url(re.compile(re.escape(f"#/memory/{at}")))
 
 
 def test_escape_leaves_the_graph_and_its_keys(answered):
     press(answered, "g", "ArrowDown")
     answered.keyboard.press("Escape")
-    assert answered.evaluate(FOCUSED) is None
-    assert answered.locator(".ring").is_hidden()
+    soon(answered, lambda: answered.evaluate(FOCUSED) is None)
+    expect(answered.locator(".ring")).to_be_hidden()
     answered.keyboard.press("ArrowDown")
-    assert "hit=bluefin-hour" in answered.url
+    expect(answered).to_have_url(re.compile("hit=bluefin-hour"))
 
 
 def test_the_keys_of_the_graph_are_listed_and_it_has_the_focus_after(answered):
@@ -89,13 +93,13 @@ def test_the_keys_of_the_graph_are_listed_and_it_has_the_focus_after(answered):
     answered.wait_for_selector("dialog:has-text('on to what is linked to it')")
     answered.keyboard.press("Escape")
     answered.wait_for_selector("dialog", state="detached")
-    assert "The graph" in answered.evaluate(FOCUSED)
+    soon(answered, lambda: "The graph" in (answered.evaluate(FOCUSED) or ""))
     assert press(answered, "ArrowDown", "ArrowUp")[1] == at
 
 
 def test_a_pointer_in_the_graph_shows_no_focus_of_the_keyboard(answered):
     answered.locator(".canvas").click(position={"x": 9, "y": 200})
-    assert answered.locator(".ring").is_hidden()
+    expect(answered.locator(".ring")).to_be_hidden()
 
 
 def test_the_graph_of_everything_is_walked_and_read_beside_it(story, visit):

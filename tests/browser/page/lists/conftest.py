@@ -6,15 +6,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 from tests.server.conftest import Served
 
 from priming.config.params.services import ServerParams
 
 from ..conftest import PATIENCE
 from .team import fill
-
-expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")

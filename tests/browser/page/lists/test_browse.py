@@ -1,5 +1,7 @@
 """Browsing: lists and searches, sessions in time, rules and names, and what can be done with a memory."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -37,7 +39,7 @@ def test_a_search_finds_while_somebody_types(page):
     page.keyboard.type("passenger list of each crossing")
     expect(page.locator(ROWS).first).to_have_attribute("data-item", "harbour-list")
     expect(page.get_by_text("that fit, the best first")).to_be_visible()
-    assert "q=passenger" in page.url
+    expect(page).to_have_url(re.compile("q=passenger"))
     page.get_by_label("Find memories").fill("")
     expect(page.locator(ROWS)).to_have_count(50)
 
@@ -161,7 +163,9 @@ def test_rows_are_walked_over_by_arrows_and_opened_by_enter(page):
     page.keyboard.press("]")
     expect(page.get_by_role("link", name="Sessions")).to_have_attribute("aria-current", "page")
     page.keyboard.press("[")
+    expect(page.locator(ROWS)).to_have_count(50)
     page.keyboard.press("ArrowDown")
+    expect(page.locator(ROWS).first).to_be_focused()
     key = page.locator(ROWS).first.get_attribute("data-item")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/#/memory/{key}")
@@ -174,7 +178,7 @@ def test_enter_on_a_button_is_for_the_button(page):
     expect(page.get_by_label("Text")).to_have_value("Rotate the signing key before every release.")
     page.keyboard.press("Escape")
     expect(page.get_by_label("Text")).to_have_count(0)
-    assert "memory" not in page.url
+    expect(page).not_to_have_url(re.compile("memory"))
 
 
 def test_what_another_process_writes_appears_by_itself(page, served):
