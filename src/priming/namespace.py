@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import datetime
@@ -17,7 +17,7 @@ from priming.config.words import REASONS, TEXT_KINDS, RelationSigns
 from priming.core.arguments.checks import check_key, check_time, check_uuid
 from priming.embedding.protocol import Embedder, token_part
 from priming.errors import Conflict, NotFound, PrimingError, StoreError
-from priming.index.document import Document
+from priming.index.document import Document, Embeddable, vectors_needed
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.results import Listing, no_memories
@@ -211,15 +211,15 @@ class Namespace:
             )
         return record
 
-    def must_wait(self, texts: int, *, later: bool = False) -> bool:
-        """Whether so many new texts are stored without their vectors, which follow.
+    def must_wait(self, texts: Sequence[Embeddable | None], *, later: bool = False) -> bool:
+        """Whether new texts are stored without their vectors, which follow: those of many, or of a very long one.
 
         Sums over tokens take no time worth waiting for. The designs of other systems link a memory to its nearest as
         they store it.
         """
         if token_part(self.embedder) is self.embedder or self.profile.anchors is not None:
             return False
-        return later or texts > VECTORS.at_once
+        return later or len(texts) > VECTORS.at_once or vectors_needed(texts) > VECTORS.at_once
 
     def rows(self, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
         """The stored items of a kind, as ``Store.rows`` has them; none are read of no ``ids``."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from priming import HashedEmbedder, Memory, namespace
-from priming.config.params.limits import VECTORS
+from priming.config.params.limits import PASSAGES, VECTORS
 from priming.embedding.protocol import SemanticEmbedder
 from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import EmbedderError, ParamError
@@ -93,6 +93,39 @@ def test_a_load_makes_its_vectors_after_all_texts_and_says_how_far_it_is(url):
         assert memory.recall("bolts").degraded == ()
     assert steps[0] == steps[-1] == (MANY, MANY)
     assert (BATCH, MANY) in steps
+
+
+def long(passages):
+    """A text of so many passages, roughly."""
+    return "This sentence speaks of barge 7 and its cargo of salt. " * (passages * PASSAGES.most // 55)
+
+
+@pytest.mark.parametrize("verb", ["remember", "supersede"])
+def test_the_vectors_of_a_very_long_text_follow_as_those_of_many_texts_do(url, verb):
+    sentences = Sentences()
+    with opened(url, sentences) as memory:
+        memory.remember("A pear is a fruit.", key="told")
+        getattr(memory, verb)(content=long(3 * AT_ONCE), key="told" if verb == "supersede" else "long")
+        assert memory.status().waiting == 1
+        assert len(sentences.texts) < AT_ONCE
+        assert [hit.memory.content[:13] for hit in memory.recall("barge salt")] == ["This sentence"]
+        assert follow(memory, AT_ONCE / VECTORS.a_second) == 0  # it takes longer than there is time for
+        assert reembed(memory) == 1
+        assert memory.status().waiting == 0
+        assert len(sentences.texts) > 3 * AT_ONCE
+
+
+def test_a_load_of_few_long_texts_makes_their_vectors_itself(url):
+    with opened(url) as memory:
+        memory.remember_many([{"content": long(AT_ONCE)}, {"content": "A pear is a fruit."}])
+        assert memory.status().waiting == 0
+
+
+def test_long_texts_are_made_one_by_one_while_there_is_time(url):
+    with opened(url) as memory:
+        memory.remember_many([{"content": f"{name} {long(3)}"} for name in "ABC"], later=True)
+        assert complete(memory, memory.working(memory.now()).waiting_ids, until=0.0) == 1
+        assert memory.status().waiting == 2
 
 
 def test_later_must_be_true_or_false(url):

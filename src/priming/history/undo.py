@@ -285,7 +285,7 @@ def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[Versi
         for change in rows
         if change.before is None and isinstance(change.after, VersionRow) and change.after.source != RULES
     ]
-    if not versions or memory.must_wait(len(versions)):
+    if not versions or memory.must_wait(versions):
         return {}
     keys = [(version.id, version.version) for version in versions]
     return packed_vectors(keys, vectors_of(memory.embedder, versions))

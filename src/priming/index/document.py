@@ -217,6 +217,13 @@ class Embeddable(Protocol):
     def content(self) -> str: ...  # noqa: D102
 
 
+def vectors_needed(texts: Iterable[Embeddable | None]) -> int:
+    """How many vectors texts have, roughly: one each, and of a long one those of its passages."""
+    return sum(
+        1 + (_bytes(text.content) // PASSAGES.most if text and is_long(text.content) else 0) for text in texts
+    )
+
+
 def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> list[TextVectors]:
     """The vectors of texts, of each whole and of the passages of a long one; zeros for None and without tokens."""
     ends = [() if text is None else passage_ends(text.content) for text in texts]

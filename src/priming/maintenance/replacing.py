@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY
+from priming.config.params.limits import PASSAGES
 from priming.config.words import DEPRECATED, REPLACED, TEXT_KINDS, instructs, is_trusted_as
 from priming.core.arguments.checks import check_choice, check_fraction, check_name, check_time
 from priming.core.similarity import MERGE, WHEN_SHARE, ComparedBehaviour, likeness
@@ -338,12 +339,15 @@ def supersede(
         rows, version = succeeding_rows(memory, old, new, now, boundary)
         at = version.recorded_at
         at_once = boundary is None or boundary <= at
-        (vectors,) = vectors_of(memory.embedder, [new])
+        waits = memory.must_wait([new])
+        read = replace(new, content=new.content[: PASSAGES.whole]) if waits else new
+        (vectors,) = vectors_of(memory.embedder, [read])
         rows += relink_mentions(memory, old, new, at, at_once=at_once)
         gists = requote(memory, old, new, vectors.whole, at) if at_once else []
         rows += gists
         stored = restored_vectors(memory, gists)
-        stored |= packed_vectors([(current.id, version.version)], [vectors])
+        if not waits:
+            stored |= packed_vectors([(current.id, version.version)], [vectors])
         memory.write("supersede", at, rows, vectors=stored)
         (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[current.id])
         return record(memory.namespace, row, version)

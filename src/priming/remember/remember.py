@@ -116,12 +116,14 @@ def remember_many(
         raise ParamError("later", later, "must be true or false")
     total = len(items) if isinstance(items, Sequence) else None
     done: list[Remembered] = []
+    waits = False
     for batch in _batches(items, STORE.batch):
         drafts = [_parsed(item, len(done) + i) for i, item in enumerate(batch)]
         done += remember_drafts(memory, drafts, later=later)
+        waits = waits or memory.must_wait(drafts)
         if progress is not None:
             progress(len(done), total)
-    if not later and memory.must_wait(len(done)):
+    if waits and not later:
         complete(memory, dict.fromkeys(result.id for result in done), progress=progress)
     return done
 
@@ -159,7 +161,7 @@ def _remember(
 ) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
-    waits = memory.must_wait(len(drafts), later=later)
+    waits = memory.must_wait(drafts, later=later)
     vectors = None if waits else embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
+from itertools import groupby
 from math import inf
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from priming.config import private_files
 from priming.config.params.limits import VECTORS
 from priming.embedding.protocol import Embedder, is_remote
 from priming.errors import Busy, PrimingError, StoreError
-from priming.index.document import RULES, embedded_text, packed_vectors, vectors_of
+from priming.index.document import RULES, embedded_text, is_long, packed_vectors, vectors_needed, vectors_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import add_vectors, embedded_versions
@@ -87,28 +88,39 @@ def follow(memory: Namespace, seconds: float, *, progress: Progress | None = Non
         if waiting:
             with memory.writing():
                 pass  # what cannot be written is not computed
-            added = complete(memory, waiting, until=until, progress=progress)
+            most = max(1.0, seconds * VECTORS.a_second)
+            added = complete(memory, waiting, until=until, most=most, progress=progress)
     return added
 
 
 def complete(
-    memory: Namespace, ids: Collection[str], *, until: float = inf, progress: Progress | None = None
+    memory: Namespace,
+    ids: Collection[str],
+    *,
+    until: float = inf,
+    most: float = inf,
+    progress: Progress | None = None,
 ) -> int:
-    """Make the vectors that these memories lack; their number. Without a limit in time it waits for its turn."""
+    """Make the vectors that these memories lack; return the number of those that have theirs now.
+
+    Those of which one alone needs more than ``most`` are left. Without a limit in time it waits for its turn.
+    """
     with memory.reading() as now:
-        waits = memory.must_wait(len(ids), later=True) or memory.working(now).missing_vectors
-        keys = _keys(memory, ids, now) if waits else []
+        waits = memory.must_wait((), later=True) or memory.working(now).missing_vectors
+        keys = _keys(memory, ids, now, most) if waits else []
     return make(memory, memory.embedder, keys, until=until, progress=progress)
 
 
-def _keys(memory: Namespace, ids: Collection[str], now: datetime) -> list[VersionKey]:
-    """The versions, valid now, of those of the memories that lack a vector."""
+def _keys(memory: Namespace, ids: Collection[str], now: datetime, most: float) -> list[VersionKey]:
+    """The versions, valid now, of those of the memories that lack a vector, without those of longer texts."""
     if not ids:
         return []
     stored = embedded_versions(memory.store, memory.namespace, memory.embedder.generation, ids)
     records = memory.store.records(memory.namespace, now, ids=ids)
     rows = [record for record in map(records.get, ids) if record is not None and record.source != RULES]
-    return [key for row in rows if (key := (row.id, row.version)) not in stored]
+    return [
+        key for row in rows if (key := (row.id, row.version)) not in stored and vectors_needed([row]) <= most
+    ]
 
 
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
@@ -162,7 +174,7 @@ def make(
             break
         batch = keys[first : first + VECTORS.reembed_batch]
         with _turn(memory, waits=until == inf):
-            added += _add_vectors(memory, embedder, batch)
+            added += _add_vectors(memory, embedder, batch, until)
         if progress is not None:
             progress(first + len(batch), len(keys))
     return added
@@ -186,8 +198,11 @@ def _turn(memory: Namespace, *, waits: bool) -> Iterator[None]:
         yield
 
 
-def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKey]) -> int:
-    """Embed those of a batch that still lack a vector, and store those whose text has not changed meanwhile."""
+def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKey], until: float) -> int:
+    """Embed those of a batch that still lack a vector, and store those whose text has not changed meanwhile.
+
+    Long texts are embedded one by one, while there is time.
+    """
     ids = {memory_id for memory_id, _ in keys}
     with memory.reading():
         stored = embedded_versions(memory.store, memory.namespace, embedder.generation, ids)
@@ -195,7 +210,11 @@ def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKe
     lacking = [key for key in keys if key in rows and key not in stored]
     if not lacking:
         return 0
-    vectors = packed_vectors(lacking, vectors_of(embedder, [rows[key] for key in lacking]))
+    vectors = dict[VersionKey, bytes]()
+    for _, group in groupby(lacking, lambda key: key if is_long(rows[key].content) else None):
+        part = list(group)
+        if not vectors or time.monotonic() < until:
+            vectors |= packed_vectors(part, vectors_of(embedder, [rows[key] for key in part]))
     with memory.writing():
         present = _texts(memory, ids)
         same = {key: vector for key, vector in vectors.items() if _text(present.get(key)) == _text(rows[key])}

@@ -56,7 +56,7 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
     trust = check_choice("trust", trust, TRUST)
     pack = read_pack(path)
     drafts = [_draft(pack.origin, rule, trust) for rule in pack.rules]
-    vectors = None if memory.must_wait(len(drafts)) else embed_drafts(drafts, memory.embedder)
+    vectors = None if memory.must_wait(drafts) else embed_drafts(drafts, memory.embedder)
     with memory.writing() as now:
         present = pack_members(memory, now, pack.name)
         if present.version == pack.version and present.active:

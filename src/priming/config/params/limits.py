@@ -60,7 +60,9 @@ class VectorParams:
     reembed_batch: int = 16
     """Number of vectors that are computed and stored at once."""
     at_once: int = 64
-    """Most texts of a load that get their vectors as they are stored."""
+    """Most vectors that are made as their texts are stored."""
+    a_second: int = 20
+    """Vectors a second that are counted on, so that no text is begun that takes longer than there is time for."""
     followed: int = 4_096
     """Most texts that are looked at in one go of what follows a load."""
     command: float = 0.5
